@@ -45,7 +45,7 @@ records: $(INSTALLED) ## Install numpy and pyarrow, which the option --records n
 	@$(PIP) install $$($(REQUIREMENTS) records)
 
 ##@ Test
-check: $(DEVELOPMENT) ## Before each commit: format, lint, types, Python unit tests (a minute).
+check: $(DEVELOPMENT) ## Before each commit: format, lint, types, Python unit tests (minutes).
 	@tools/test_ladder.py check
 
 unit: $(DEVELOPMENT) ## Run the Python unit tests.

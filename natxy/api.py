@@ -23,8 +23,8 @@ def connect(
 
     A lab is removed at the end of the block, also after an exception. `records` is a new Parquet
     file for the frames of plans with `records=True`; it is written if the block ends without an
-    exception. With `loop`, a cable connects the two ports in place of the device, for `self_test`.
-    Raises ConfigurationError if the file is wrong, DutError if the device cannot be started and
+    exception. With `loop`, a cable connects the two ports in place of the gateway, for `self_test`.
+    Raises ConfigurationError if the file is wrong, DutError if the gateway cannot be started and
     DeviceError if a port cannot be used.
     """
     written, source = read_testbed(Path(testbed))

@@ -8,6 +8,9 @@ from fractions import Fraction
 P1 = Fraction(1, 100)
 P99 = Fraction(99, 100)
 MIN_REPETITIONS_FOR_PERCENTILES = 100
+# A dispersion is a share of the median. Of a median that is hardly more than 0, such as an IPDV's,
+# it would be an accidental number of many thousand percent.
+LARGEST_DISPERSION_PERCENT = 10_000
 
 
 def percentile(values: Sequence[float], share: Fraction) -> float:
@@ -39,8 +42,11 @@ class Summary:
 
     @property
     def dispersion_percent(self) -> float | None:
-        """(P99 - P1) / median; None where the median is 0."""
-        return (self.p99 - self.p1) / self.median * 100 if self.median else None
+        """(P99 - P1) / |median|; None where the median is 0, or near 0 beside the difference."""
+        difference = (self.p99 - self.p1) * 100
+        if difference > LARGEST_DISPERSION_PERCENT * abs(self.median) or not self.median:
+            return None
+        return difference / abs(self.median)
 
     @property
     def percentiles_are_extremes(self) -> bool:

@@ -28,11 +28,11 @@ REQUIRED = {
     "traffic": {"left_ip_version": 4, "right_ip_version": 4},
 }
 ASSUMED = (
-    f"The device forwards {ASSUMED_FPS:,} frames a second in each direction, and creates "
+    f"The gateway forwards {ASSUMED_FPS:,} frames a second in each direction, and creates "
     f"{ASSUMED_FPS:,} connections a second. If that is more than {float(BELOW_MAXIMUM):.2g} of "
-    "`--max-rate`, the device does this share of `--max-rate` instead.",
+    "`--max-rate`, the gateway does this share of `--max-rate` instead.",
     "A search without `--max-rate` starts at a guess, as in a lab, whose links have no rate.",
-    f"In `frame-loss`, the device loses frames above {float(LOSSLESS * 100):g} % of the first "
+    f"In `frame-loss`, the gateway loses frames above {float(LOSSLESS * 100):g} % of the first "
     "rate.",
     f"The longest burst has {ASSUMED_BURST:,} frames. The table holds {ASSUMED_TABLE} times C0.",
     f"Phase 1 without a given rate runs at {float(ASSUMED_FPS * SAFE):,.0f} connections a second, "
@@ -52,7 +52,7 @@ def durations_page(generated: str) -> str:
         "`natxy plan EXPERIMENT` shows about how long each cell of a campaign takes. The table has "
         "each measurement at its defaults, at one frame size, by the same rule: trials × (settle "
         "time + phase 1 + duration + drain). The number of trials of a search is unknown before "
-        "it has run, so the search is run against an assumed device.",
+        "it has run, so the search is run against an assumed gateway.",
         "",
         "| command | profile rfc | profile quick |",
         "|---|---|---|",
@@ -68,7 +68,7 @@ def durations_page(generated: str) -> str:
         "## What is not included",
         "",
         "- Repeats of trials that noise made invalid, and of losses that an absence explains.",
-        "- Commands of the experiment, and the time that a device takes to be reset.",
+        "- Commands of the experiment, and the time that a gateway takes to be reset.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Writes the pages of docs/reference that follow from the source: testbed.md, commands.md,
-published.md and durations.md.
+published.md, plans.md and durations.md.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
 tools/testbed_keys.toml. The commands and their options are those of
 the parsers. The keys of a published table are those of its model, and the list of the tables is
 that of experiments/published. The durations are those that
-`natxy plan` shows (tools/durations.py).
+`natxy plan` shows (tools/durations.py). The fields of plans are those of their classes
+(tools/plans.py).
 With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
@@ -16,12 +17,13 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 from durations import durations_page
+from plans import plans_page
 
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.model.base import Model
@@ -192,10 +194,7 @@ def testbed_page() -> str:
 
 def commands_page() -> str:
     commands = {verb: command_of(verb) for verbs in GROUPS.values() for verb in verbs}
-    counted = Counter(
-        option.opts[-1] for command in commands.values() for option in options_of(command)
-    )
-    shared = {name for name, count in counted.items() if count >= SHARED}
+    shared = shared_rows(commands.values())
     lines = [
         "# Commands",
         "",
@@ -209,13 +208,27 @@ def commands_page() -> str:
         for verb in verbs:
             lines += ["", f"### natxy {verb}", "", *command_lines(commands[verb], shared)]
     lines += ["", "## Options of most commands", "", "| option | what it does |", "|---|---|"]
-    described: dict[str, Counter[str]] = {}
-    for command in commands.values():
-        for option in options_of(command):
-            rows = described.setdefault(option.opts[-1], Counter())
-            rows[row(option, without_default=True)] += 1
-    lines += [rows.most_common(1)[0][0] for name, rows in described.items() if name in shared]
+    lines += shared.values()
     return "\n".join(lines) + "\n"
+
+
+def shared_rows(commands: Iterable[click.Command]) -> dict[str, str]:
+    """Returns the row of each option that many commands have, by name.
+
+    It has the help of most of them, and the default if it is the same in all of these.
+    """
+    rows: dict[str, Counter[str]] = {}
+    whole: dict[str, set[str]] = {}
+    for option in (option for command in commands for option in options_of(command)):
+        text = row(option, without_default=True)
+        rows.setdefault(option.opts[-1], Counter())[text] += 1
+        whole.setdefault(text, set()).add(row(option))
+    most = {name: counted.most_common(1)[0] for name, counted in rows.items()}
+    return {
+        name: min(whole[text]) if len(whole[text]) == 1 else text
+        for name, (text, count) in most.items()
+        if count >= SHARED
+    }
 
 
 def options_of(command: click.Command) -> list[click.Option]:
@@ -226,21 +239,27 @@ def options_of(command: click.Command) -> list[click.Option]:
     ]
 
 
-def command_lines(command: click.Command, shared: set[str]) -> Iterator[str]:
+def command_lines(command: click.Command, shared: Mapping[str, str]) -> Iterator[str]:
     yield " ".join((command.help or "").split())
     arguments = [each for each in command.params if isinstance(each, click.Argument)]
     words = [each.human_readable_name.upper() for each in arguments]
     yield ""
     yield f"    natxy {command.name} {' '.join(['[OPTIONS]', *words])}"
     options = options_of(command)
-    own = [each for each in options if each.opts[-1] not in shared]
+    own = [each for each in options if not is_shared(each, shared)]
     if own:
         yield from ("", "| option | what it does |", "|---|---|")
         yield from (row(option) for option in own)
-    others = [with_default(each) for each in options if each.opts[-1] in shared]
+    others = [with_default(each) for each in options if is_shared(each, shared)]
     if others:
         yield ""
         yield f"Also: {', '.join(others)}."
+
+
+def is_shared(option: click.Option, shared: Mapping[str, str]) -> bool:
+    """Tells whether the row of most commands is right for this option, too."""
+    known = shared.get(option.opts[-1])
+    return known in (row(option), row(option, without_default=True))
 
 
 def row(option: click.Option, *, without_default: bool = False) -> str:
@@ -327,6 +346,7 @@ def main() -> int:
         "published.md": published_page,
     }
     pages["durations.md"] = lambda: durations_page(GENERATED)
+    pages["plans.md"] = lambda: plans_page(GENERATED)
     for name, text in ((name, page()) for name, page in pages.items()):
         page = PAGES / name
         if page.exists() and page.read_text() == text:

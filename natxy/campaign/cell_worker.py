@@ -42,8 +42,8 @@ def measure(order: Order) -> list[dict[str, Any]]:
     testbed = testbed_of(str(get_worker().name), len(order.on))
     if order.natxy_version != natxy.__version__:
         raise ConfigurationError(
-            f"worker {testbed}: has Natxy {natxy.__version__} (expected {order.natxy_version}, as "
-            "the coordinator)"
+            f"testbed process {testbed}: has Natxy {natxy.__version__} (expected "
+            f"{order.natxy_version}, as the coordinator)"
         )
     os.environ[VARIABLE] = str(testbed)
     plan = order.on[testbed - 1]
@@ -67,8 +67,8 @@ def testbed_of(name: str, count: int) -> int:
     if name.isascii() and name.isdecimal() and 1 <= int(name) <= count:
         return int(name)
     raise ConfigurationError(
-        f'the worker "{name}": its name is no testbed (expected 1 to {count}, for example `dask '
-        "worker --name 1`)"
+        f'the testbed process "{name}": its name is no testbed (expected 1 to {count}, for example '
+        "`dask worker --name 1`)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Sentences about workers that leave, or come, while a campaign runs."""
+"""Sentences about testbed processes (workers of Dask) that leave, or come, in a campaign."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,16 +10,16 @@ def worker_changes(before: Mapping[str, str], now: Mapping[str, str]) -> Iterato
     """
     for name in sorted(before.keys() - now.keys()):
         yield (
-            f"The worker of testbed {name} has left ({before[name]}); its cell is measured again "
-            "by the next free worker."
+            f"The process of testbed {name} has left ({before[name]}); its cell is measured again "
+            "by the next free testbed process."
         )
     for name in sorted(before.keys() & now.keys()):
         if before[name] != now[name]:
             yield (
-                f"The worker of testbed {name} has left ({before[name]}), and a new one has come; "
+                f"The process of testbed {name} has left ({before[name]}), and a new one has come; "
                 "the cell of the first one is measured again."
             )
     for name in sorted(now.keys() - before.keys()):
-        yield f"A worker of testbed {name} has come ({now[name]})."
+        yield f"A process of testbed {name} has come ({now[name]})."
     if before and not now:
-        yield "There is no worker left; the campaign goes on when one comes."
+        yield "There is no testbed process left; the campaign goes on when one comes."

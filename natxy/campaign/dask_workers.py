@@ -86,7 +86,7 @@ def wait_for_workers(client: Any, testbeds: int) -> None:
             several = len(missing) > 1
             raise MeasurementError(
                 f"{client.scheduler.address}: testbed{'s' * several} {' and '.join(missing)} "
-                f"{'have' if several else 'has'} no worker after {WAIT_S} s (expected for example "
+                f"{'have' if several else 'has'} no process after {WAIT_S} s (expected for example "
                 f"`dask worker {client.scheduler.address} --name {missing[0]} --nthreads 1 "
                 f"--resources {RESOURCE}=1`)"
             )

@@ -1,4 +1,4 @@
-"""What a report needs of a campaign, read from its folder."""
+"""The data of a campaign that a report needs, read from its folder."""
 
 import json
 from collections import Counter
@@ -68,7 +68,7 @@ class CampaignData:
 
 @dataclass(frozen=True, kw_only=True)
 class _Trials:
-    """Which trials of a cell are read, by their places in the journal."""
+    """The trials of a cell that are read, by their places in the journal."""
 
     counted: frozenset[int]
     of_delays: frozenset[int]  # trials of a measurement of delays itself, not of its searches
@@ -84,7 +84,7 @@ class _Trials:
 
 @dataclass(kw_only=True)
 class _Reading:
-    """What was read so far; `cell` is the last one that began."""
+    """The records that were read so far; `cell` is the last one that began."""
 
     wanted: Mapping[str, _Trials]  # by the cell's key
     cell: dict[str, Any] = field(default_factory=dict)

@@ -82,7 +82,7 @@ def _read(
 
 
 def check_equal(first: Source, further: Sequence[Source]) -> None:
-    """Raises ConfigurationError if testbeds differ in more than the tester and the device."""
+    """Raises ConfigurationError if testbeds differ in more than the tester and the gateway."""
     expected = first.toml()
     for number, source in enumerate(further):
         found = source.toml()
@@ -182,7 +182,7 @@ class CampaignFolder:
 
     @property
     def is_run(self) -> bool:
-        """Whether a process runs this campaign now."""
+        """Tells whether a process runs this campaign now."""
         try:
             with (self.path / LOCK).open() as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -34,7 +34,7 @@ class Check:
 
     @property
     def ending(self) -> bytes:
-        """What ends the member after this text."""
+        """Returns the octets that end the member after this text."""
         return LAST_BLOCK + struct.pack("<LL", self.crc, self.octets & 0xFFFFFFFF)
 
 

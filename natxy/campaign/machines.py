@@ -1,4 +1,4 @@
-"""What measured the cells of a campaign: each machine, with the gateways that it measured."""
+"""The machines that measured the cells of a campaign, with the gateways that each one measured."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

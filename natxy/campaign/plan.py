@@ -59,8 +59,8 @@ def plan_of(
     are those of the columns that are measured; None: all.
 
     Cells with equal values of the expensive keys form a block. Within a block, the rounds follow
-    one another; within a round, the order is drawn, so that a drift of the device or the machine is
-    not taken for an effect of a column.
+    one another; within a round, the order is drawn, so that a drift of the gateway or the machine
+    is not taken for an effect of a column.
     """
     asked = quickly(experiment) if quick else experiment
     if labels is not None:

@@ -75,7 +75,7 @@ class TrialPlace:
 
 @dataclass(kw_only=True)
 class CellState:
-    """What the journal knows of a cell."""
+    """The records that the journal has of a cell."""
 
     key: str
     begun: CellRecord  # the last beginning; `started` is that of the first trial that counts
@@ -109,7 +109,7 @@ class CellState:
 
 @dataclass(kw_only=True)
 class CampaignState:
-    """What the journal knows of a campaign: its header and its cells, by key."""
+    """The contents of a campaign's journal: its header and its cells, by key."""
 
     header: dict[str, Any]
     cells: dict[str, CellState] = field(default_factory=dict)

@@ -39,7 +39,7 @@ class Work(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a campaign is when a cell starts."""
+    """The state of a campaign when a cell starts."""
 
     number: int  # of the cell, from 1
     count: int  # of all cells

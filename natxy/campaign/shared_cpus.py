@@ -49,7 +49,7 @@ def _testbeds(plan: CampaignPlan) -> Iterator[Testbed]:
 
 
 def _gateway_cpu(dut: Mapping[str, Any], tester_cpus: tuple[int, ...]) -> int | None:
-    """Returns the CPU of a lab's gateway; None for another device, or without a free CPU."""
+    """Returns the CPU of a lab's gateway; None for another gateway, or without a free CPU."""
     if dut.get("kind") not in LABS:
         return None
     given: int | None = dut.get("gateway_cpu")

@@ -1,9 +1,9 @@
-"""What the outside world answered in a cell, so that an interrupted cell can go on.
+"""Answers of the outside world in a cell, so that an interrupted cell can go on.
 
 A measurement is a function of its plan, its seed and the answers that it gets from the tester and
-the device: results of trials, counts of connections, times of deletions. The tape keeps these
+the gateway: results of trials, counts of connections, times of deletions. The tape keeps these
 answers. To resume, the measurement is run again from its start, and gets the answers of the tape in
-place of new ones; where the tape ends, it goes on with the tester and the device themselves
+place of new ones; where the tape ends, it goes on with the tester and the gateway themselves
 (docs/decisions/0025).
 """
 
@@ -22,7 +22,7 @@ OF_A_USED_DEVICE = {"table.delete_all"}
 
 
 class AnswerRecord(Model):
-    """A line of the journal: one answer of the tester or the device."""
+    """A line of the journal: one answer of the tester or the gateway."""
 
     record: Literal["answer"] = "answer"
     call: str  # "engine.run", "table.count"
@@ -33,7 +33,7 @@ class AnswerRecord(Model):
 
 
 class TapeEnds(Exception):
-    """The tape ends between a trial and what was to be asked about the device after it."""
+    """The tape ends between a trial and what was to be asked about the gateway after it."""
 
 
 class Tape:
@@ -76,7 +76,7 @@ class Tape:
         """Returns the tape's next answer to this call; without one, asks and keeps the answer.
 
         `write` makes JSON of an answer, and `read` an answer of this JSON. `given` is JSON. Raises
-        TapeEnds if only a device that has been through the tape's last trial knows the answer.
+        TapeEnds if only a gateway that has been through the tape's last trial knows the answer.
         """
         if self.plays(call):
             return self._played(self._left[call].popleft(), given, read)

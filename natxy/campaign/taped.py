@@ -1,7 +1,7 @@
 """The tester and the device under test as a cell sees them: with the answers of a tape, then live.
 
-Where the tape ends, the device has just been started. It gets what was set last: its cores, and the
-size and timeout of its table.
+Where the tape ends, the gateway has just been started. It gets what was set last: its cores, and
+the size and timeout of its table.
 """
 
 import json
@@ -16,7 +16,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec, WatchedCpu
 from natxy.tester.tester import Engine, OnProgress, ignore_progress
 
-# Identifiers of the device's threads, which differ after each start.
+# Identifiers of the gateway's threads, which differ after each start.
 OF_THE_START = {"watched"}
 NOTHING = ByDirection(forward=0, reverse=0)
 
@@ -57,7 +57,7 @@ class TapedEngine:
 
 
 class TapedTable:
-    """The connection tracking table of a cell's device."""
+    """The connection tracking table of a cell's gateway."""
 
     def __init__(self, table: ConnectionTable, tape: Tape) -> None:
         self._table = table

@@ -127,7 +127,7 @@ class TestbedsRunner(Runner):
             self._begin(cell, number, None)
             name = getattr(killed.last_worker, "name", "")
             last = f", the last time that of testbed {name}" if name else ""
-            error = f"The worker died {DEATHS + 1} times while it measured this cell{last}."
+            error = f"Its testbed process died {DEATHS + 1} times in this cell{last}."
             self.journal.append(CellEnd(key=cell.key, error=error, ended=now()))
             self.watcher.cell_ended(cell, [], error)
             return

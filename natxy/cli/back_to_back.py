@@ -33,19 +33,18 @@ def back_to_back(
     step: Annotated[
         int | None,
         typer.Option(
-            help="End a search when the longest burst is bounded to within N frames. The trial of "
-            "a burst is invalid if the burst took longer than its rate says by more than the time "
-            "of N frames at the throughput [default: the frames that pass in 20 us at the "
-            "throughput].",
+            help="Error of the search in frames: it ends when the longest burst is known to within "
+            "N frames. A trial is invalid if its burst left too slowly, by more than N frames take "
+            "at the throughput [default: the frames that pass in 20 us at the throughput].",
             metavar="N",
         ),
     ] = None,
 ) -> None:
     """Find the longest burst without loss, and the buffer time (RFC 9004).
 
-    --duration is the duration of the longest burst that is tried. --drain is the shortest rest
-    after a burst. The rest begins when, at the throughput, the gateway can have forwarded
-    the burst.
+    --duration is the duration of the longest burst that is tried. --drain is the shortest wait
+    after a burst. The wait begins when the gateway, at its throughput, can have forwarded the
+    burst.
     """
     base = options.profile_of(PROFILES)
     plan = BackToBackPlan(

@@ -1,4 +1,4 @@
-"""What the commands of campaigns share: the work of a cell, and the start of a run."""
+"""The shared part of the commands of campaigns: the work of a cell, and the start of a run."""
 
 import shlex
 from collections.abc import Callable, Sequence

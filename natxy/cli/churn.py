@@ -35,7 +35,7 @@ def churn(
         int | None,
         typer.Option(
             help="Highest rate to try [default: the media's rate, or what the ranges of ports and "
-            "the device's table allow].",
+            "the gateway's table allow].",
             metavar="RATE",
         ),
     ] = None,

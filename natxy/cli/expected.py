@@ -1,4 +1,4 @@
-"""How long the work of a command takes, at all of its frame sizes and mixes."""
+"""Estimates how long a command takes, with all of its frame sizes and mixes."""
 
 from fractions import Fraction
 

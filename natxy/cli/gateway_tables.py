@@ -1,4 +1,4 @@
-"""What a person sees of the demo: the progress, and a table of each gateway when it is measured."""
+"""Shows a person the progress of the demo, and a table of each gateway when it is measured."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +12,7 @@ from natxy.campaign.plan import Cell
 from natxy.campaign.runner import Place, now
 from natxy.cli.narrator import Narrator
 from natxy.cli.progress import SearchDisplay
+from natxy.cli.sentences import say
 from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.report.results_json import Made, cell_entry, write_entries
@@ -74,7 +75,7 @@ class GatewayTables(Narrator):
         if results:
             self.tables.print(gateway_table(gateway, results))
         for line in conformance_notes(results):
-            self.tables.print(line, highlight=False, markup=False, soft_wrap=True)
+            say(self.tables, line)
 
 
 def _named(result: Measurement, gateway: str) -> Measurement:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from natxy.campaign.journal import Journal
 from natxy.cli.options import progress_console
+from natxy.cli.sentences import quote
 
 
 @contextmanager
@@ -13,10 +14,5 @@ def naming(journal: Journal) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        progress_console.print(
-            f"The journal of the trials so far: {journal.path}",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
-        )
+        quote(progress_console, f"The journal of the trials so far: {journal.path}")
         raise

@@ -1,6 +1,5 @@
 """`natxy latency`: measures the delay of tagged frames at the throughput."""
 
-from fractions import Fraction
 from typing import Annotated
 
 import typer
@@ -39,8 +38,6 @@ def latency(
         rate=rate,
         records=records is not None,
         tags=tags,
-        tags_after_s=None
-        if tags_after is None
-        else seconds("--tags-after", tags_after, Fraction(0)),
+        tags_after_s=seconds("--tags-after", tags_after),
     )
     run_series(options, "latency", planned(plan, measure), records)

@@ -31,14 +31,12 @@ class GoalOptions:
                 )
 
     def of(self, goal: MlrGoal) -> MlrGoal:
-        given: dict[str, Any] = {}
-        if self.exceed_ratio is not None:
-            given["exceed_ratio"] = self.exceed_ratio
-        if self.duration_sum is not None:
-            given["duration_sum_s"] = seconds("--duration-sum", self.duration_sum, Fraction(0))
-        if self.initial_duration is not None:
-            initial_s = seconds("--initial-duration", self.initial_duration, Fraction(0))
-            given["initial_duration_s"] = initial_s
+        asked: dict[str, Any] = {
+            "exceed_ratio": self.exceed_ratio,
+            "duration_sum_s": seconds("--duration-sum", self.duration_sum),
+            "initial_duration_s": seconds("--initial-duration", self.initial_duration),
+        }
+        given = {name: value for name, value in asked.items() if value is not None}
         return replace(goal, **given)
 
 

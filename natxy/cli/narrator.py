@@ -1,4 +1,4 @@
-"""What a person, or a program, sees of a running campaign."""
+"""Tells a person, or a program, what happens in a running campaign."""
 
 import json
 import shlex
@@ -16,6 +16,7 @@ from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Place
 from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay
+from natxy.cli.sentences import say
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
@@ -27,7 +28,7 @@ from natxy.trial.observer import Observer
 
 @dataclass(kw_only=True)
 class Pace:
-    """How long the cells took, and from that how long the others will take."""
+    """Estimates how long the remaining cells will take from how long the others took."""
 
     testbeds: int = 1  # on which cells are measured at the same time
     # By the cell's key, for measurements of which no cell has ended yet.
@@ -109,7 +110,7 @@ class Narrator:
             yield display
 
     def _say(self, line: str) -> None:
-        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+        say(self.console, line)
 
 
 @dataclass
@@ -172,6 +173,8 @@ def _described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
         {
             "name": figure.name,
             "at": figure.at,
+            "at_value": figure.at_value,
+            "at_unit": figure.at_unit,
             "found": figure.found,
             "uncertain": figure.uncertain,
             "direction": figure.direction,

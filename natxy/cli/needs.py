@@ -1,4 +1,4 @@
-"""What a cell of a campaign needs: privileges, programs, CPUs and memory."""
+"""The needs of a campaign's cell: privileges, programs, CPUs and memory."""
 
 import re
 import shutil

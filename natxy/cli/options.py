@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, overload
 
 import typer
 from rich.console import Console
@@ -65,10 +65,10 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Limit in seconds for the planned durations of all invalid trials of a measurement "
-        "and of the search for its rate; after that, no trial is repeated "
-        f"[default: {MEASUREMENT_S} s plus {VALID_FACTOR} times the time of its valid trials, and "
-        "at least 3 or 10 repeats at each rate].",
+        help="Seconds that all invalid trials of a measurement may take together, by their planned "
+        "durations; after that, no trial is repeated. Trials of the search for the rate are "
+        f"included [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
+        "trials; after that, at most 3 or 10 repeats at each rate].",
         metavar="S",
         rich_help_panel=TRIALS,
     ),
@@ -157,7 +157,15 @@ progress_console = Console(stderr=True)
 result_console = Console(width=None if sys.stdout.isatty() else 120)
 
 
-def seconds(option: str, value: float | None, default: Fraction) -> Fraction:
+@overload
+def seconds(option: str, value: float | None, default: Fraction) -> Fraction: ...
+
+
+@overload
+def seconds(option: str, value: float | None) -> Fraction | None: ...
+
+
+def seconds(option: str, value: float | None, default: Fraction | None = None) -> Fraction | None:
     """Returns the option's value as an exact fraction: 0.2 is a fifth."""
     if value is None:
         return default

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Annotated
 
 import typer
@@ -149,7 +148,7 @@ def overload(
         test=_test(options, of, Asked(rate=rate, max_rate=max_rate, error=error)),
         flows=_flows(flows),
         incremental=incremental,
-        step_s=None if step is None else seconds("--step", step, Fraction(0)),
+        step_s=seconds("--step", step),
     )
     run_series(options, "overload", planned(plan, measure))
 

@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from natxy.cli.sentences import say
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
@@ -150,7 +151,7 @@ class SearchDisplay(Observer):
         )
 
     def _say(self, line: str) -> None:
-        self._console.print(line, highlight=False, markup=False, soft_wrap=True)
+        say(self._console, line)
 
     def _left(self) -> str:
         left_s = self._estimate.left_s

@@ -1,6 +1,5 @@
 """`natxy recovery`: measures how long frames are lost after an overload."""
 
-from fractions import Fraction
 from typing import Annotated
 
 import typer
@@ -41,6 +40,6 @@ def recovery(
         PROFILES,
         options,
         rate=throughput,
-        after_s=None if after is None else seconds("--after", after, Fraction(0)),
+        after_s=seconds("--after", after),
     )
     run_series(options, "recovery", planned(plan, measure))

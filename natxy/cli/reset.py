@@ -1,6 +1,5 @@
-"""`natxy reset`: measures how long a device forwards nothing when it is reset."""
+"""`natxy reset`: measures how long a gateway forwards nothing when it is reset."""
 
-from fractions import Fraction
 from typing import Annotated
 
 import typer
@@ -31,8 +30,6 @@ def reset(
         PROFILES,
         options,
         rate=rate,
-        reset_after_s=None
-        if reset_after is None
-        else seconds("--reset-after", reset_after, Fraction(0)),
+        reset_after_s=seconds("--reset-after", reset_after),
     )
     run_series(options, "reset", planned(plan, measure))

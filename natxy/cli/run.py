@@ -44,8 +44,8 @@ TestbedsOption = Annotated[
 SchedulerOption = Annotated[
     str | None,
     typer.Option(
-        help="With several testbeds: address of a Dask scheduler whose workers measure, for "
-        "example tcp://10.0.0.1:8786 [default: workers on this machine are started].",
+        help="With several testbeds: address of a Dask scheduler whose processes measure, for "
+        "example tcp://10.0.0.1:8786 [default: processes on this machine are started].",
         metavar="ADDRESS",
     ),
 ]

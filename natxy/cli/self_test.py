@@ -23,6 +23,7 @@ from natxy.cli.options import (
     with_traffic_options,
 )
 from natxy.cli.progress import SearchDisplay
+from natxy.cli.sentences import quote, say
 from natxy.dut.base import Dut
 from natxy.dut.cable import Cable
 from natxy.dut.veth_loop import VethLoop
@@ -117,7 +118,7 @@ def self_test(
     path = output or state_file()
     write_whole(path, with_self_test(record, path))
     if not json_output:
-        _say(f"Stored for later measurements of delay: {path}")
+        quote(result_console, f"Stored for later measurements of delay: {path}")
 
 
 def _loop(
@@ -215,9 +216,9 @@ def _show(ceilings: list[Ceiling], plan: SelfTestPlan, testbed: Testbed) -> None
         f"The delays are measured at half of the rate. The offset is the median delay at "
         f"{OFFSET_FPS:,} frames a second, and is part of every delay that this tester measures.",
         *remarks(ceilings),
-        f"Repeat it: {repeat_command(plan.seed)}",
     ):
-        _say(line)
+        say(result_console, line)
+    quote(result_console, f"Repeat it: {repeat_command(plan.seed)}")
 
 
 def remarks(ceilings: list[Ceiling]) -> tuple[str, ...]:
@@ -246,7 +247,3 @@ def traffic_words(testbed: Testbed) -> str:
     if connections is not None:
         said.append(f"{connections.count:,} connections")
     return ", ".join(said)
-
-
-def _say(line: str) -> None:
-    result_console.print(line, highlight=False, markup=False, soft_wrap=True)

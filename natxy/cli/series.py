@@ -1,4 +1,4 @@
-"""What all measuring commands do: series of frame sizes and mixes, and their results."""
+"""The work of all measuring commands: series of frame sizes and mixes, and their results."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,6 @@ from typing import Any
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal
 from natxy.campaign.provenance import provenance
-from natxy.campaign.report import write_report
 from natxy.cli.journal_named import naming
 from natxy.cli.options import (
     progress_console,
@@ -23,6 +22,7 @@ from natxy.cli.options import (
 )
 from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.progress import SearchDisplay
+from natxy.cli.sentences import quote, say
 from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
@@ -66,7 +66,7 @@ def planned(
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What a measuring command with its options asks for."""
+    """The measurements that a measuring command with its options asks for."""
 
     options: SeriesOptions
     name: str  # of the command
@@ -170,6 +170,8 @@ def run_series(
     made = Made.of(header)
     _write(folder, results, made)
     if options.report:
+        from natxy.campaign.report import write_report  # a third of all modules of a measurement
+
         write_report(folder, folder / "report", html=True, records=records)
     show(results, options.seed_value, folder, made=made if options.json_output else None)
     return results
@@ -213,10 +215,12 @@ def show(
         print(json.dumps([result_entry(result, made) for result in results], indent=2))
         return
     for line in _shown(results, result_console.width):
-        lines = isinstance(line, str)
-        result_console.print(line, highlight=False, markup=False, soft_wrap=lines, crop=False)
+        if isinstance(line, str):
+            say(result_console, line)
+        else:
+            result_console.print(line, highlight=False, markup=False, crop=False)
     for line in (f"Repeat it: {repeat_command(seed)}", f"Journal, JSON and CSV: {folder}"):
-        result_console.print(line, highlight=False, markup=False, soft_wrap=True)
+        quote(result_console, line)
 
 
 def _shown(measurements: Sequence[Measurement], width: int) -> Iterator[Any]:

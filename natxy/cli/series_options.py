@@ -99,7 +99,8 @@ class SeriesOptions:
         bool,
         typer.Option(
             "--report",
-            help="Also write a report into the folder: a page of HTML, tables, and data.",
+            help="Also write a report into the folder of --output: an HTML page, LaTeX tables, and "
+            "data files (CSV, Parquet).",
             rich_help_panel=OUTPUT,
         ),
     ] = False
@@ -116,9 +117,7 @@ class SeriesOptions:
     @property
     def retry_s(self) -> Fraction | None:
         """The limit of the time for INVALID trials; None: there is none."""
-        if self.retry_time is None:
-            return None
-        return seconds("--retry-time", self.retry_time, Fraction(0))
+        return seconds("--retry-time", self.retry_time)
 
     def repetitions_of(self, base: Profile) -> int:
         return base.repetitions if self.repetitions is None else self.repetitions

@@ -37,7 +37,7 @@ def serve(
         int, typer.Option(help="TCP port; 0 takes a free one.", min=0, max=65535, metavar="N")
     ] = 8000,
 ) -> None:
-    """Show a campaign in a browser while it runs, on this machine only."""
+    """Show a campaign in a browser while it runs, by default on this machine only."""
     with served(folder, host, port) as server:
         address, number = server.server_address[:2]
         tell(f"http://{address!s}:{number} shows {folder}; Ctrl-C ends it.")

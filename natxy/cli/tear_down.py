@@ -36,7 +36,7 @@ def tear_down(
     by: Annotated[
         str,
         typer.Option(
-            help="What ends the connections: table (the device deletes its whole table); or, for "
+            help="What ends the connections: table (the gateway deletes its whole table); or, for "
             "TCP connections, fin or rst: the highest rate of these segments is searched.",
             metavar="HOW",
         ),

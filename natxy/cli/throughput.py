@@ -1,7 +1,7 @@
 """`natxy throughput`: finds the highest rate without loss."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Annotated
 
 import typer
@@ -26,6 +26,14 @@ from natxy.trial.bursts import Bursts
 from natxy.trial.profile import PROFILES
 
 SEARCHES = ("bisection", "mlr")
+EXPECTED = " (expected --search bisection)"
+# The options that only a bisection has, with what else their refusal says.
+BISECTION_ONLY = {
+    "--verify-loss": " (expected --exceed-ratio and --duration-sum in its place)",
+    "--early-end": f", which needs whole trials{EXPECTED}",
+    "--patience": EXPECTED,
+    "--bursts": EXPECTED,
+}
 SEARCH, BURSTS = "Search", "Bursts"  # headings of --help
 
 
@@ -137,24 +145,14 @@ def throughput(
         exceed_ratio=exceed_ratio, duration_sum=duration_sum, initial_duration=initial_duration
     )
     if search == "mlr":
-        if verify_loss is not None:
-            raise ConfigurationError(
-                "--verify-loss: is an option of --search bisection (expected --exceed-ratio and "
-                "--duration-sum with --search mlr)"
-            )
-        if early_end:
-            raise ConfigurationError(
-                "--early-end: is not possible with --search mlr, which needs whole trials "
-                "(expected --search bisection)"
-            )
-        if patience is not None:
-            raise ConfigurationError(
-                "--patience: is not possible with --search mlr (expected --search bisection)"
-            )
-        if bursts is not None:
-            raise ConfigurationError(
-                "--bursts: is not possible with --search mlr (expected --search bisection)"
-            )
+        _refuse_beside_mlr(
+            {
+                "--verify-loss": verify_loss is not None,
+                "--early-end": early_end,
+                "--patience": patience is not None,
+                "--bursts": bursts is not None,
+            }
+        )
         base = options.profile_of(PROFILES)
         timing = options.timing(base.timing, frame_timeout)
         mlr = MlrThroughputPlan(
@@ -175,10 +173,19 @@ def throughput(
         early_end=early_end,
         loss=loss_tolerance(loss),
         loss_verifications=of_profile.loss_verifications if verify_loss is None else verify_loss,
-        patience_s=None if patience is None else seconds("--patience", patience, Fraction(0)),
+        patience_s=seconds("--patience", patience),
     )
     first, *others = (planned(replace(plan, bursts=each), measure) for each in each_burst)
     run_series(options, "throughput", first, also=others)
+
+
+def _refuse_beside_mlr(given: Mapping[str, bool]) -> None:
+    """Raises ConfigurationError for the first option that only a bisection has."""
+    for option, is_given in given.items():
+        if is_given:
+            raise ConfigurationError(
+                f"{option}: is not possible with --search mlr{BISECTION_ONLY[option]}"
+            )
 
 
 def bursts_of(lengths: str | None, rate_fps: int | None) -> tuple[Bursts | None, ...]:

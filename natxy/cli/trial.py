@@ -29,6 +29,7 @@ from natxy.cli.options import (
     with_traffic_options,
 )
 from natxy.cli.records import RecordsOption
+from natxy.cli.sentences import say
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, TrialRefused
 from natxy.model.event import Progress
@@ -62,7 +63,7 @@ class StageDisplay(Observer):
         )
 
     def remarked(self, sentence: str) -> None:
-        progress_console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+        say(progress_console, sentence)
 
 
 def trial(

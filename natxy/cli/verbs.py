@@ -38,7 +38,7 @@ GROUPS = {
         "6201).",
         "overload": "Measure how a test's figures degrade with network flows (RFC 8219 section "
         "10).",
-        "scale-up": "Measure the scale up with the device's cores (RFC 9693).",
+        "scale-up": "Measure the scale up with the gateway's cores (RFC 9693).",
     },
     "Stateful": {
         "establishment": "Measure the maximum connection establishment rate (RFC 9693).",
@@ -53,7 +53,7 @@ GROUPS = {
         "interruption.",
         "resume": "Go on with an interrupted campaign.",
         "status": "Show which cells of a campaign are done, with their figures.",
-        "serve": "Show a campaign in a browser while it runs, on this machine only.",
+        "serve": "Show a campaign in a browser while it runs, by default on this machine only.",
         "report": "Write the tables, plots and data of a campaign or a measurement as files.",
         "compare": "Compare the main figures of two campaigns (test of Mann and Whitney).",
     },

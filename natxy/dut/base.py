@@ -37,7 +37,7 @@ class TesterPorts:
 
 @dataclass(frozen=True, kw_only=True)
 class Absence:
-    """How long a gateway did not run in a trial, by its own record."""
+    """The times in which a gateway did not run in a trial, by its own record."""
 
     where: str  # the subject of a sentence about it
     total_s: float  # while frames waited
@@ -48,8 +48,8 @@ class Absence:
 class Deletion:
     """The result of `delete_all`."""
 
-    connections: int | None  # in the table before; None: the device does not report it
-    seconds: float  # duration of the deletion by the device's own clock
+    connections: int | None  # in the table before; None: the gateway does not report it
+    seconds: float  # duration of the deletion by the gateway's own clock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,9 +62,9 @@ class TableParameters:
 
 
 class ConnectionTable(Protocol):
-    """The connection tracking table of a stateful device, for use between trials.
+    """The connection tracking table of a stateful gateway, for use between trials.
 
-    Every method raises DutError if the device cannot do it.
+    Every method raises DutError if the gateway cannot do it.
     """
 
     def parameters(self) -> TableParameters:
@@ -80,25 +80,25 @@ class ConnectionTable(Protocol):
         """Returns the number of connections in the table."""
 
     def delete_all(self) -> Deletion:
-        """Deletes all connections by the device's own means, for the tear-down rate (RFC 9693)."""
+        """Deletes all connections by the gateway's own means, for the tear-down rate (RFC 9693)."""
 
 
 class Dut(Protocol):
     """A device under test: started once, reset before each trial, stopped at the end."""
 
     def start(self) -> None:
-        """Starts the device, or raises DutError and leaves nothing behind."""
+        """Starts the gateway, or raises DutError and leaves nothing behind."""
 
     def stop(self) -> None:
-        """Stops the device and cleans up; may be called twice, and after a failed start."""
+        """Stops the gateway and cleans up; may be called twice, and after a failed start."""
 
     def reset(self) -> None:
-        """Brings the device into the state in which every trial begins: empty tables."""
+        """Brings the gateway into the state in which every trial begins: empty tables."""
 
     def restart(self) -> str:
-        """Resets the device while traffic flows (RFC 6201), and describes what was done.
+        """Resets the gateway while traffic flows (RFC 6201), and describes what was done.
 
-        Another thread than the trial's calls it. It returns when the device is back, and raises
+        Another thread than the trial's calls it. It returns when the gateway is back, and raises
         DutError if it does not come back, or at once if it cannot be reset.
         """
 
@@ -106,42 +106,42 @@ class Dut(Protocol):
         """Returns versions, configuration and kernel, which are needed to repeat the result."""
 
     def before_trial(self) -> None:
-        """Prepares for a trial that is about to start; raises DutError if the device is gone."""
+        """Prepares for a trial that is about to start; raises DutError if the gateway is gone."""
 
     def trial_fault(self) -> str | None:
-        """Returns a sentence if the last trial is invalid because of a disturbance of the device.
+        """Returns a sentence if the last trial is invalid because of a disturbance of the gateway.
 
-        It is called after the trial, and raises DutError if the device has died in it, unless a
+        It is called after the trial, and raises DutError if the gateway has died in it, unless a
         `restart` is still in progress.
         """
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
-        """The CPUs of this machine on which the device runs; the engine watches them in trials."""
+        """The CPUs of this machine on which the gateway runs; the engine watches them in trials."""
 
     @property
     def cpus(self) -> tuple[int, ...]:
-        """The CPUs of this machine that the device was given for itself."""
+        """The CPUs of this machine that the gateway was given for itself."""
 
     def absence(self) -> Absence | None:
-        """Returns the device's absence in the last trial; None if it keeps no record of it."""
+        """Returns the gateway's absence in the last trial; None if it keeps no record of it."""
 
     def telemetry(self) -> Snapshot:
         """Returns what is known now of its CPU time, memory, connections and drops.
 
         It is called just before and just after a trial, never in one, and takes less than a
-        millisecond for a device on this machine. A device that cannot be asked returns nothing.
+        millisecond for a gateway on this machine. A gateway that cannot be asked returns nothing.
         """
 
     def recover(self) -> None:
-        """Restores the state after `start` when the device collapsed in a trial; links stay up."""
+        """Restores the state after `start` when the gateway collapsed in a trial; links stay up."""
 
     def set_cores(self, cores: int) -> None:
-        """Sets how many cores the device uses (RFC 9693, scale up); DutError if it cannot."""
+        """Sets how many cores the gateway uses (RFC 9693, scale up); DutError if it cannot."""
 
     @property
     def table(self) -> ConnectionTable | None:
-        """The connection tracking table; None for a stateless device."""
+        """The connection tracking table; None for a stateless gateway."""
 
     @property
     def tester_namespace(self) -> str | None:

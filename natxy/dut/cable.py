@@ -4,7 +4,7 @@ from natxy.dut.none import NoDut
 
 
 class Cable(NoDut):
-    """A device that does nothing and keeps no connections."""
+    """A gateway that does nothing and keeps no connections."""
 
     def describe(self) -> dict[str, str]:
         return {"kind": "loop"}

@@ -2,7 +2,6 @@
 
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.base import Dut
-from natxy.dut.calibration import CalibrationDut
 from natxy.dut.command import CommandDut
 from natxy.dut.config import (
     GUEST_STATEFUL,
@@ -13,10 +12,8 @@ from natxy.dut.config import (
     NamespaceConfig,
     SshConfig,
 )
-from natxy.dut.guest import GuestDut
 from natxy.dut.ip_versions import check_versions
 from natxy.dut.lab_drivers import lab_drivers
-from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
 from natxy.dut.recipe import Recipe, read_recipe
 from natxy.model.address_checks import SIDES
@@ -48,24 +45,30 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
         left_vlans=testbed.tester.left.vlans,
         right_vlans=testbed.tester.right.vlans,
     )
+    # Each driver is imported where it is needed: together they take as long as all the rest.
     match config:
         case NamespaceConfig():
+            from natxy.dut.namespace import NamespaceDut
+
             _check_plain(testbed, source)
             if lab_drivers()[config.driver].stateful:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return NamespaceDut(config, plan, tester_cpus=testbed.tester.cores)
         case GuestConfig():
+            from natxy.dut.guest import GuestDut
+
             _check_plain(testbed, source)
             if config.driver in GUEST_STATEFUL:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return GuestDut(config, plan, tester_cpus=testbed.tester.cores)
         case CalibrationConfig():
+            from natxy.dut.calibration import CalibrationDut
+
             _refuse_sections(_tunnels(testbed), testbed, source)
             return CalibrationDut(config, plan, tester_cpus=testbed.tester.cores)
         case CommandConfig():
             return CommandDut(config)
         case SshConfig():
-            # Imported here because asyncio and its ssl take as long as all other drivers.
             from natxy.dut.ssh import SshDut, check_installed
 
             check_installed()

@@ -49,7 +49,7 @@ class CommandDut(Commanded):
     def missing(self, key: str) -> DutError:
         if key == "restart":
             return DutError(
-                "dut.restart: is missing (expected the command that resets the device)."
+                "dut.restart: is missing (expected the command that resets the gateway)."
             )
         return DutError(f"dut.{key}: is missing (expected a shell command).")
 

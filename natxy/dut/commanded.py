@@ -1,4 +1,4 @@
-"""Base of the drivers that control a device by commands, each of which has a key."""
+"""Base of the drivers that control a gateway by commands, each of which has a key."""
 
 import sys
 import time
@@ -97,7 +97,7 @@ class Commanded(Unwatched, ABC):
         pass
 
     def trial_fault(self) -> str | None:
-        """Runs `check`; without it, a device that has died looks like one that loses frames."""
+        """Runs `check`; without it, a gateway that has died looks like one that loses frames."""
         self._guard.unless_restarting(self._check)
         return None
 
@@ -149,7 +149,7 @@ class Commanded(Unwatched, ABC):
 
 
 class CommandedTable:
-    """The connection table of a Commanded device, as far as there are commands for it."""
+    """The connection table of a Commanded gateway, as far as there are commands for it."""
 
     def __init__(self, dut: Commanded) -> None:
         self._dut = dut
@@ -167,7 +167,7 @@ class CommandedTable:
         )
 
     def set_timeout(self, timeout_s: float) -> None:
-        """Sets the timeout, rounded up to whole seconds, which all devices take."""
+        """Sets the timeout, rounded up to whole seconds, which all gateways take."""
         whole_s = ceil(timeout_s)
         self._dut.change(
             "set_timeout",
@@ -179,7 +179,7 @@ class CommandedTable:
         return self._whole("count", self._dut.numbers("count", COUNT), COUNT)
 
     def delete_all(self) -> Deletion:
-        """Deletes all connections; the command prints the seconds by the device's own clock.
+        """Deletes all connections; the command prints the seconds by the gateway's own clock.
 
         It may print the number of connections after them. If it does not, they are counted before,
         if there is a command for that.

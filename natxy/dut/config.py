@@ -108,7 +108,7 @@ class GuestConfig(Model):
 
 
 class CommandConfig(Model):
-    """A device that shell commands control, for example over ssh."""
+    """A gateway that shell commands control, for example over ssh."""
 
     kind: Literal["command"]
     start: str | None = None
@@ -116,11 +116,11 @@ class CommandConfig(Model):
     reset: str | None = None
     restart: str | None = None  # resets it in the middle of a trial; ends when it is back
     describe: str | None = None
-    check: str | None = None  # after each trial: fails where the device has died in it
+    check: str | None = None  # after each trial: fails where the gateway has died in it
     telemetry: str | None = None  # before and after each trial: prints lines of name and value
-    # Commands for a stateful device, run between trials. Values are passed in the environment.
+    # Commands for a stateful gateway, run between trials. Values are passed in the environment.
     count: str | None = None  # prints how many connections there are
-    delete_all: str | None = None  # prints the seconds that it took on the device
+    delete_all: str | None = None  # prints the seconds that it took on the gateway
     set_timeout: str | None = None  # NATXY_TIMEOUT_S
     resize: str | None = None  # NATXY_ENTRIES, NATXY_HASH_SIZE; empty: as it is
     set_cores: str | None = None  # NATXY_CORES
@@ -132,7 +132,7 @@ class CommandConfig(Model):
 
 
 class SshConfig(Model):
-    """A device on a machine of its own, which a recipe's commands control over SSH."""
+    """A gateway on a machine of its own, which a recipe's commands control over SSH."""
 
     kind: Literal["ssh"]
     host: Annotated[str, Checked(_host)]

@@ -13,7 +13,7 @@ from natxy.dut.links import LabLinks
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Where the gateway runs: links that are up, addresses, a CPU and a temporary folder."""
+    """The place where the gateway runs: links that are up, addresses, a CPU, a temporary folder."""
 
     links: LabLinks
     plan: AddressPlan

@@ -1,4 +1,4 @@
-"""Base of the devices that this process makes: a lab, or the calibration gateway."""
+"""Base of the gateways that this process makes: a lab, or the calibration gateway."""
 
 from typing import ClassVar
 
@@ -8,7 +8,7 @@ from natxy.dut.namespaces import need_root
 
 
 class Lab:
-    """A device that `start` makes and `stop` removes, with all that its ledger names."""
+    """A gateway that `start` makes and `stop` removes, with all that its ledger names."""
 
     needs_root: ClassVar[bool] = True
 
@@ -35,11 +35,11 @@ class Lab:
                 ledger.undo()
 
     def _make(self) -> None:
-        """Makes the device; what it has made when it raises is removed."""
+        """Makes the gateway; what it has made when it raises is removed."""
         raise NotImplementedError
 
     def _end(self) -> None:
-        """Ends the device's programs; may be called twice, and after a failed `_make`."""
+        """Ends the gateway's programs; may be called twice, and after a failed `_make`."""
 
     @property
     def _ledger(self) -> Ledger:

@@ -17,7 +17,7 @@ LAB_PACKAGES = {"ip": "iproute2", "ethtool": "ethtool", "sysctl": "procps", "tas
 
 @dataclass(frozen=True, kw_only=True)
 class LabDriver:
-    """What a driver says of itself."""
+    """The description that a driver gives of itself."""
 
     name: str
     gateway: str  # what it is, in a few words

@@ -22,7 +22,7 @@ class NoDut(Stateless, Unwatched):
 
     def restart(self) -> str:
         raise DutError(
-            'dut.kind: natxy cannot reset a device of kind "none" (expected kind = "command" with '
+            'dut.kind: natxy cannot reset a gateway of kind "none" (expected kind = "command" with '
             "a command `restart`)."
         )
 

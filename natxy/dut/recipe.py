@@ -96,10 +96,10 @@ class Recipe(Model):
     packages: str = ""  # what must be installed on the gateway's machine
     programs: tuple[str, ...] = ()  # that are looked for there before anything is changed
     notes: str = ""
-    shell: bool = True  # a shell of POSIX runs the commands; false: the device's own command line
-    # Of devices whose commands do not fail: an error is a line of output that this matches.
+    shell: bool = True  # a shell of POSIX runs the commands; false: the gateway's own command line
+    # Of gateways whose commands do not fail: an error is a line of output that this matches.
     error_pattern: str | None = None
-    # Of devices without a shell: the number in the output of `count`.
+    # Of gateways without a shell: the number in the output of `count`.
     count_pattern: str | None = None
     variables: dict[str, Variable] = Field(default_factory=dict)
     commands: Keys

@@ -1,4 +1,4 @@
-"""Skips the check of a device while a restart, in which it is gone for a moment, is in progress."""
+"""Skips the check of a gateway during a restart, in which it is gone for a moment."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ class RestartGuard:
             yield
 
     def unless_restarting(self, check: Callable[[], None]) -> None:
-        """Runs the check, unless a restart is in progress, which itself checks the device."""
+        """Runs the check, unless a restart is in progress, which itself checks the gateway."""
         if not self._lock.acquire(blocking=False):
             return
         try:

@@ -27,7 +27,7 @@ PROCESSES = "the gateway's processes"
 
 @dataclass(frozen=True, kw_only=True)
 class Local:
-    """Where a gateway runs on this machine."""
+    """The place where a gateway runs on this machine."""
 
     cpus: tuple[int, ...]  # empty: all CPUs
     processes: tuple[int, ...] = ()  # its programs

@@ -1,4 +1,4 @@
-"""A device on a machine of its own, which the commands of a recipe control over SSH."""
+"""A gateway on a machine of its own, which the commands of a recipe control over SSH."""
 
 import json
 import re

@@ -37,7 +37,7 @@ class Lost(DutError):
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """How a command ended; `status` is None if the device does not tell."""
+    """The end of a command; `status` is None if the gateway does not tell."""
 
     status: int | None
     output: str

@@ -1,4 +1,4 @@
-"""Base of the drivers of devices that keep no connections."""
+"""Base of the drivers of gateways that keep no connections."""
 
 from natxy.dut.base import ConnectionTable
 from natxy.errors import DutError
@@ -10,9 +10,9 @@ class Stateless:
         return None
 
     def recover(self) -> None:
-        """Does nothing: no table can have made the device collapse."""
+        """Does nothing: no table can have made the gateway collapse."""
 
     def set_cores(self, cores: int) -> None:
         raise DutError(
-            f"Natxy cannot make this device use {cores} cores (expected a dut.kind that can)."
+            f"Natxy cannot make this gateway use {cores} cores (expected a dut.kind that can)."
         )

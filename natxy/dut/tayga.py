@@ -23,7 +23,7 @@ STOPS_WITHIN_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """What one tayga translates."""
+    """The mappings that one tayga translates."""
 
     device: str  # its tun device; its files have the same name
     mappings: Sequence[tuple[str, str]]  # of IPv4 and IPv6 prefixes

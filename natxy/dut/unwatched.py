@@ -1,4 +1,4 @@
-"""Base of the drivers of devices of which nothing is seen on this machine."""
+"""Base of the drivers of gateways of which nothing is seen on this machine."""
 
 from natxy.dut.base import Absence
 from natxy.model.telemetry import Snapshot

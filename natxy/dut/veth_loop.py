@@ -26,7 +26,7 @@ class VethLoop(Lab, Stateless, Unwatched):
         """Does nothing: a cable has no state."""
 
     def restart(self) -> str:
-        raise DutError("A cable cannot be reset (expected a testbed with a device).")
+        raise DutError("A cable cannot be reset (expected a testbed with a gateway).")
 
     def describe(self) -> dict[str, str]:
         return {"kind": "loop", "name": "veth", "device_kind": str(self._device_kind)}

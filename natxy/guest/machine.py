@@ -44,7 +44,7 @@ CLOCK_COMPARED_S = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSpec:
-    """What the guest has; `prefix` is the command that puts QEMU in its namespace, on its CPUs."""
+    """The guest's resources; `prefix` is the command that puts QEMU in its namespace."""
 
     image: Image
     taps: tuple[str, ...]

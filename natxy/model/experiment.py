@@ -30,7 +30,7 @@ from natxy.model.testbed import Testbed
 
 
 class Experiment(Explained):
-    """What a campaign measures."""
+    """The contents of an experiment's file: the measurements of a campaign."""
 
     title: str
     """The title of the table."""
@@ -39,7 +39,7 @@ class Experiment(Explained):
     seed: Annotated[int, Between(0, 2**63 - 1)] | None = None
     """The seed of the campaign. Default: it is drawn, and stored."""
     rounds: Annotated[int, Between(1, MAX_ROUNDS)] = 1
-    """How often everything is measured."""
+    """The number of times that everything is measured."""
     order: Literal["shuffled", "written"] = "shuffled"
     """Order of the cells of a round: "shuffled" draws it for each round, "written" takes that of
     the file."""
@@ -53,7 +53,7 @@ class Experiment(Explained):
     hooks: HooksSection = HooksSection()
     """Commands that run around the campaign and around each column; no shell reads them."""
     quick: QuickSection = QuickSection()
-    """What `--quick` changes: it scales the campaign down to a small machine."""
+    """The changes of `--quick`, which scales the campaign down to a small machine."""
     vary: tuple[VarySection, ...] = ()
     """Series: a column for each value of a key, or for each combination of several series."""
     column: tuple[ColumnSection, ...] = ()

@@ -14,7 +14,7 @@ Command = Annotated[
     tuple[str, ...], Field(min_length=1)
 ]  # program and arguments; no shell reads it
 MAX_ROUNDS = 10_000
-CORES = "cores"  # a key that is not one of a testbed: the cores that the device uses
+CORES = "cores"  # a key that is not one of a testbed: the cores that the gateway uses
 COLUMN = "column"  # of what is expensive: the column itself, such as the commands before it
 MAX_CORES = 4096
 
@@ -39,7 +39,7 @@ class MeasureSection(Explained):
     without: tuple[str, ...] = ()
     """Sections of the column's testbed that are left out."""
     testbed: dict[str, Any] = Field(default_factory=dict)
-    """Sections and keys that replace the testbed's, such as another device's [dut]."""
+    """Sections and keys that replace the testbed's, such as another gateway's [dut]."""
     both_directions: bool = False
     """Shows rates as the sum of the active directions, as the papers print them, not per
     direction."""
@@ -59,9 +59,9 @@ class ColumnSection(Explained):
     options: Options = Field(default_factory=dict)
     """Options of every measurement of this column."""
     cores: Annotated[int, Between(1, MAX_CORES)] | None = None
-    """The number of cores that the device uses. Default: unchanged."""
+    """The number of cores that the gateway uses. Default: unchanged."""
     before: tuple[Command, ...] = ()
-    """Commands that run before the column's device is set up."""
+    """Commands that run before the column's gateway is set up."""
     quick: dict[str, Any] = Field(default_factory=dict)
     """Sections and keys of the testbed that `--quick` replaces in this column."""
 
@@ -134,8 +134,8 @@ RowKind = Literal[
     "ratio",  # value / value of the measurement `to`
     "dispersion",  # (P99 - P1) / median
     "per",  # value / x
-    "connections per hash bucket",  # connections / hash buckets of the device's table
-    "connections per entry",  # connections / entries of the device's table
+    "connections per hash bucket",  # connections / hash buckets of the gateway's table
+    "connections per entry",  # connections / entries of the gateway's table
     "ending ratio",  # new connections among the last 1 % of phase 1, in a repeating order
     "figure",  # value, such as the memory per connection
 ]
@@ -151,15 +151,15 @@ NEEDS: Mapping[RowKind, str] = {  # the key that a kind cannot do without
 class RowSection(Explained):
     """A row that is computed from the medians of a measurement.
 
-    The two kinds of connections say how full the device's table is. Without a `figure`, they take
+    The two kinds of connections say how full the gateway's table is. Without a `figure`, they take
     the connections that the measurement counted or was asked for.
     """
 
     kind: RowKind
-    """What is computed. "relative scale-up" is (value / first value) / (x / first x), "ratio to the
-    previous" is value / value of the column before, "ratio" is value / value of the measurement
+    """The rule of the row. "relative scale-up" is (value / first value) / (x / first x), "ratio to
+    the previous" is value / value of the column before, "ratio" is value / value of the measurement
     `to`, "dispersion" is (P99 - P1) / median, and "per" is value / x. "connections per hash bucket"
-    and "connections per entry" are connections / size of the device's table, and "ending ratio" is
+    and "connections per entry" are connections / size of the gateway's table, and "ending ratio" is
     the share of new connections among the last 1 % of phase 1's frames. "figure" is the value of
     the figure `figure`, such as "memory per connection", in its unit."""
     of: str
@@ -167,7 +167,7 @@ class RowSection(Explained):
     figure: str = ""
     """The name of a figure. Default: the measurement's first main figure."""
     to: str = ""
-    """Of a ratio: the measurement to compare with."""
+    """The measurement to compare a ratio with."""
     x: str = ""
     """Path in the testbed of what the columns vary, or "cores"."""
     label: str = ""
@@ -199,7 +199,7 @@ class PairSection(Explained):
     direction: Literal["", "forward", "reverse"] = ""
     """The direction of the figure. Default: the first one."""
     columns: tuple[Annotated[int, Between(0, 1000)], ...] = ()
-    """For each column of the experiment the published column, counted from 1; 0: there is none.
+    """The published column of each column of the experiment, counted from 1; 0: there is none.
     Default: 1, 2, 3, ..."""
 
 
@@ -209,16 +209,16 @@ class PublishedSection(Explained):
     file: str
     """Path of the published table, relative to this file."""
     differs: tuple[str, ...] = ()
-    """What differs on purpose, apart from machines and versions."""
+    """The differences that are on purpose, apart from machines and versions."""
     pair: tuple[PairSection, ...] = ()
     """Published rows, each with the measured figure beside it."""
 
 
 class QuickSection(Explained):
-    """What `--quick` changes, so that the experiment fits a small machine."""
+    """The changes of `--quick`, with which the experiment fits a small machine."""
 
     rounds: Annotated[int, Between(1, MAX_ROUNDS)] = 1
-    """How often everything is measured."""
+    """The number of times that everything is measured."""
     columns: tuple[str, ...] | None = None
     """Labels of the columns that stay. Default: all."""
     changes: dict[str, Any] = Field(default_factory=dict)

@@ -47,8 +47,10 @@ class FrameSizes:
 
     @property
     def hold_headers(self) -> bool:
-        """Whether frames have room for their headers: those that leave as IPv6 also for extension
-        headers, and TCP needs more than UDP."""
+        """Tells whether frames have room for their headers.
+
+        Those that leave as IPv6 also need room for extension headers, and TCP needs more than UDP.
+        """
         testbed, traffic = self.testbed, self.testbed.traffic
         # Connections are made, and tested, from both sides.
         left = testbed.connections is not None or "forward" in traffic.directions

@@ -20,6 +20,7 @@ from natxy.model.verdict import Verdict
 
 Bound = Literal["exact", "lower", "upper"]
 Unit = Literal["fps", "cps", "ns", "%", "frames", "connections", "s", "times", "octets"]
+PointUnit = Literal["fps", "flows", "connections", "cores"]
 
 
 class Figure(Model):
@@ -28,7 +29,9 @@ class Figure(Model):
     name: str  # the RFC's term
     unit: Unit
     direction: Direction | None = None  # None: of all active directions together
-    at: str = ""  # the point of a series at which it was measured: "90 % of maximum"
+    at: str = ""  # the point of a series at which it was measured: "90 % (900,000 fps)"
+    at_value: int | None = None  # the same as a number: 900000; None: there is no series
+    at_unit: PointUnit | None = None
     # What was found before at this point, and may differ the next time: "phase 1 at 9,000 cps".
     # It is shown beside the point, but does not tell figures apart.
     found: str = ""
@@ -92,10 +95,10 @@ class ConnectionConditions(Model):
     initiator_order: str  # in phase 2; empty: phase 1 is measured, and there is no phase 2
     responder_order: str
     validated: bool = False  # the responder sent one frame to each connection after phase 1
-    table_entries: int | None = None  # size of the device's connection tracking table
+    table_entries: int | None = None  # size of the gateway's connection tracking table
     hash_size: int | None = None
     timeout_s: float | None = None
-    logging: str | None = None  # of new connections, as the device names it, or "off"
+    logging: str | None = None  # of new connections, as the gateway names it, or "off"
 
 
 class Media(Model):

@@ -1,4 +1,4 @@
-"""What a trial counts at a port. Names and meaning are those of engine/spec/trial_result.hpp."""
+"""Counters of a port in a trial. Names and meaning are those of engine/spec/trial_result.hpp."""
 
 from typing import Annotated
 

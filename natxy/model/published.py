@@ -48,7 +48,7 @@ class Published(Model):
     traffic: TrafficUsed
     connections: ConnectionsUsed | None = Field(
         default=None,
-        description="connections of a stateful device; absent if the device is stateless",
+        description="connections of a stateful gateway; absent if the gateway is stateless",
     )
     trials: TrialsUsed = TrialsUsed()
     not_stated: tuple[Text, ...] = Field(

@@ -16,7 +16,7 @@ Seconds = Annotated[float, Between(0, 86400)]
 
 
 class Origin(Model):
-    """Where the figures come from."""
+    """The document from which the figures come."""
 
     document: Literal["SD", "MP", "SP"] = Field(
         description="SD: the scalability draft; MP: the stateful NAT64 methodology paper; SP: the "
@@ -38,7 +38,7 @@ class Origin(Model):
 
 
 class Measured(Model):
-    """What was measured."""
+    """The commands and figures that were measured."""
 
     summary: Text = Field(description="the measurement in the terms of Natxy")
     commands: tuple[Text, ...] = Field(
@@ -50,7 +50,7 @@ class Device(Model):
     """A device under test."""
 
     name: Text = Field(description="name of the implementation")
-    function: Text = Field(description="what the device does with frames")
+    function: Text = Field(description="what the gateway does with frames")
     version: str = Field(
         default="", description="version of the implementation; empty if not stated"
     )
@@ -59,7 +59,7 @@ class Device(Model):
     cores: Positive | None = Field(
         default=None, description="active cores; absent if not stated, or if `columns` has them"
     )
-    settings: str = Field(default="", description="how the device was set up")
+    settings: str = Field(default="", description="how the gateway was set up")
 
 
 class TesterUsed(Model):
@@ -99,7 +99,7 @@ class TrafficUsed(Model):
 
 
 class ConnectionsUsed(Model):
-    """Connections of a stateful device. A key that differs from column to column is absent."""
+    """Connections of a stateful gateway. A key that differs from column to column is absent."""
 
     count: Annotated[int, Between(1, MAX_CONNECTIONS)] | None = Field(
         default=None, description="connections that phase 1 creates"
@@ -113,12 +113,12 @@ class ConnectionsUsed(Model):
         description="order in which phase 1 enumerates the connections; empty if not stated",
     )
     table_entries: Positive | None = Field(
-        default=None, description="entries of the device's connection tracking table"
+        default=None, description="entries of the gateway's connection tracking table"
     )
     hash_size: Positive | None = Field(
         default=None, description="buckets of the table's hash table"
     )
-    timeout_s: Seconds | None = Field(default=None, description="UDP timeout of the device")
+    timeout_s: Seconds | None = Field(default=None, description="UDP timeout of the gateway")
     alpha: Share | None = Field(
         default=None, description="rate of validation as a share of phase 1's rate"
     )

@@ -63,7 +63,7 @@ OPERANDS: dict[Rule, int] = {
 
 
 class Derivation(Model):
-    """How the numbers of a row follow from those of other rows or variables."""
+    """The rule by which the numbers of a row follow from those of other rows or variables."""
 
     rule: Rule = Field(
         description="how the row follows from the operands a, b and c. Relative scale up: "
@@ -86,7 +86,7 @@ class Derivation(Model):
 
 
 class Variable(Model):
-    """What differs from column to column."""
+    """A value that differs from column to column."""
 
     variable: Text = Field(
         description="name of the variable as printed; in words if none is printed"
@@ -117,7 +117,7 @@ class Row(Model):
     )
     statistic: Statistic = Field(default="", description="statistic over the repetitions")
     device: str = Field(
-        default="", description="name of the device, if the rows are about different devices"
+        default="", description="name of the gateway, if the rows are about different gateways"
     )
     unit: Unit = Field(
         description='unit of the values; "1/s": frames or connections a second, as the figure of '

@@ -1,4 +1,4 @@
-"""What a trial counts of a stream: frames by kind, tags, losses, connections and pauses.
+"""Counters of a stream in a trial: frames by kind, tags, losses, connections and pauses.
 
 Names and meaning are those of engine/spec/trial_result.hpp.
 """

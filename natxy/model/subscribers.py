@@ -47,7 +47,7 @@ class Subscriber:
 
 
 class SubscribersSection(Model):
-    """How many subscribers there are, and how their addresses and ports are made."""
+    """The number of subscribers, and the rules that make their addresses and ports."""
 
     mechanism: Mechanism
     side: Side = "left"
@@ -122,17 +122,17 @@ class SubscribersSection(Model):
 
     @property
     def tunnels(self) -> bool:
-        """Whether the subscribers' packets are IPv4 in IPv6; else they are translated to IPv6."""
+        """Tells whether subscribers' packets are IPv4 in IPv6; else they are translated to IPv6."""
         return self.mechanism in TUNNELS
 
     @property
     def shares_ipv4(self) -> bool:
-        """Whether the IPv4 address and the port set follow from the subscriber's number."""
+        """Tells whether the IPv4 address and the port set follow from the subscriber's number."""
         return self.mechanism in SHARED_IPV4
 
     @property
     def stateful(self) -> bool:
-        """Whether the gateway keeps the state of each connection."""
+        """Tells whether the gateway keeps the state of each connection."""
         return not self.shares_ipv4
 
     @property
@@ -149,12 +149,12 @@ class SubscribersSection(Model):
 
     @property
     def suffix_bits(self) -> int:
-        """How many bits of the IPv4 address follow from the subscriber's number."""
+        """Returns how many bits of the IPv4 address follow from the subscriber's number."""
         return 32 - IPv4Network(self.ipv4_prefix).prefixlen if self.ipv4_prefix else 0
 
     @property
     def number_bits(self) -> int:
-        """How many bits a subscriber's number has, at most."""
+        """Returns how many bits a subscriber's number has, at most."""
         if self.shares_ipv4:
             return self.suffix_bits + self.psid_bits
         return min(MAX_FIELD_BITS, SUBNET_BITS - self._ipv6.prefixlen)
@@ -168,7 +168,7 @@ class SubscribersSection(Model):
 
     @property
     def port_set(self) -> PortSet | None:
-        """Which ports a subscriber has; None: all."""
+        """Returns the ports that a subscriber has; None: all."""
         if not self.psid_bits:
             return None
         return PortSet(offset_bits=self.offset_bits, psid_bits=self.psid_bits)

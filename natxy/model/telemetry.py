@@ -1,4 +1,4 @@
-"""What a device under test used in a trial: CPU time, memory, connections, and what it dropped."""
+"""The gateway's use of CPU time, memory and connections in a trial, and the frames it dropped."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -24,7 +24,7 @@ class CpuTime(Model):
 
 
 class Snapshot(Model):
-    """What is known of a device at one moment; the counters only grow. None: not known."""
+    """The state of a gateway at one moment; the counters only grow. None: not known."""
 
     at_s: float = 0.0  # of a clock that never steps
     cpus: tuple[CpuTime, ...] = ()  # since the machine started
@@ -35,7 +35,7 @@ class Snapshot(Model):
 
 
 class Telemetry(Model):
-    """What a device used from just before a trial to just after it. None: not known."""
+    """The gateway's use from just before a trial to just after it. None: not known."""
 
     seconds: float  # between the two snapshots: preparation, trial and drain
     cpus: tuple[CpuTime, ...] = ()
@@ -47,7 +47,7 @@ class Telemetry(Model):
 
     @classmethod
     def between(cls, before: Snapshot, after: Snapshot) -> Self | None:
-        """Returns the difference; None if nothing is known of the device."""
+        """Returns the difference; None if nothing is known of the gateway."""
         start = {each.cpu: each for each in before.cpus}
         telemetry = cls(
             seconds=round(after.at_s - before.at_s, 6),

@@ -80,7 +80,7 @@ class TunnelSection(Model):
 
     @property
     def bytes(self) -> int:
-        """By how much the tunnel makes a frame larger."""
+        """Returns by how much the tunnel makes a frame larger."""
         return tunnel_bytes(self.encapsulation, self.ip_version)
 
 

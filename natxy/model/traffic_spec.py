@@ -123,12 +123,12 @@ class PortSet(Model):
 
     @property
     def contiguous(self) -> int:
-        """How many ports follow each other."""
+        """The number of ports that follow each other."""
         return 1 << (16 - self.offset_bits - self.psid_bits)
 
     @property
     def size(self) -> int:
-        """How many ports a host has."""
+        """The number of ports that a host has."""
         ranges = (1 << self.offset_bits) - 1 if self.offset_bits else 1
         return ranges * self.contiguous
 
@@ -154,7 +154,7 @@ class Tunnel(Model):
 
     @property
     def bytes(self) -> int:
-        """By how much the tunnel makes a frame larger."""
+        """Returns by how much the tunnel makes a frame larger."""
         return tunnel_bytes(self.encapsulation, self.ip_version)
 
     def swapped(self) -> Self:
@@ -163,7 +163,7 @@ class Tunnel(Model):
 
 
 class PacketFormat(Model):
-    """What the frames of one kind are at one end of a stream.
+    """The layout of the frames of one kind at one end of a stream.
 
     `frame_size_bytes` counts the FCS, but no VLAN tags.
     """

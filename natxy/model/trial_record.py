@@ -39,7 +39,7 @@ class TrialRecord(Model):
     handshake: tuple[StreamResult, ...] = ()  # SYN/ACKs and ACKs of TCP before phase 2
     sample: StreamResult | None = None  # the test of some of phase 1's connections before phase 2
     starting: tuple[StreamResult, ...] = ()  # flows that start one after another
-    telemetry: Telemetry | None = None  # of the device; None: nothing is known
+    telemetry: Telemetry | None = None  # of the gateway; None: nothing is known
 
     @property
     def disturbance(self) -> Disturbance:

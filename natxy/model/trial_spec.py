@@ -91,7 +91,7 @@ class Stream(Model):
 
     @property
     def creates_beside(self) -> bool:
-        """Whether background frames create connections."""
+        """Tells whether background frames create connections."""
         return self.background is not None and self.background.connections is not None
 
     @property
@@ -159,7 +159,7 @@ class Tags(Model):
 
 
 class Recording(Model):
-    """What the engine records of every stream in addition to counters and delays."""
+    """The records of every stream that the engine makes in addition to counters and delays."""
 
     tags: Tags | None = None
     ipdv: bool = False  # the differences D(i) - D(i-1)

@@ -118,7 +118,7 @@ class Rate:
 
     fps: int
     found: str = ""  # how it was found: "found first: ..."; empty: it was given
-    lower_bound: bool = False  # the device's throughput is at least this rate
+    lower_bound: bool = False  # the gateway's throughput is at least this rate
     deviations: tuple[str, ...] = ()  # deviations of the search from RFC 2544
 
     @property

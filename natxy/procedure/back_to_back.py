@@ -33,16 +33,16 @@ BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"
 CORRECTED = "corrected buffer time"
 FIRST_BURST = 64  # frames
-# If a burst takes longer than its rate says, the device forwards frames in the meantime, so that
+# If a burst takes longer than its rate says, the gateway forwards frames in the meantime, so that
 # a longer burst passes. The excess may be no more than a step takes at the throughput. The default
-# step is the number of frames that the device forwards in this time.
+# step is the number of frames that the gateway forwards in this time.
 EXCESS_S = Fraction(20, 10**6)
 RFC_REPETITIONS = 50
-RFC_REST_S = Fraction(2)  # after the burst was received (RFC 9004 section 6.2)
+RFC_WAIT_S = Fraction(2)  # after the burst was received (RFC 9004 section 6.2)
 LONGEST_S = Fraction(1800)  # longest time to receive a burst; the RFC asks for 30 s of sending
 PROFILES = {
     "rfc": Profile(
-        timing=Timing(duration_s=Fraction(2), drain_s=RFC_REST_S, settle_s=Fraction(0)),
+        timing=Timing(duration_s=Fraction(2), drain_s=RFC_WAIT_S, settle_s=Fraction(0)),
         repetitions=RFC_REPETITIONS,
     ),
     "quick": Profile(
@@ -56,7 +56,7 @@ PROFILES = {
 class BackToBackPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
-    `timing.duration_s` is the duration of the longest burst, `timing.drain_s` the shortest rest
+    `timing.duration_s` is the duration of the longest burst, `timing.drain_s` the shortest wait
     after each burst.
     """
 
@@ -136,25 +136,25 @@ class Train:
         """The longest time that a burst may take beyond its rate: a step passes in it."""
         return self.step * 1e9 / self.throughput.fps
 
-    def rest_s(self, frames: int) -> Fraction:
-        """Returns the rest after a burst was received, at least the time that receiving took."""
+    def wait_s(self, frames: int) -> Fraction:
+        """Returns the wait after a burst was received, at least the time that receiving took."""
         return max(self.plan.timing.drain_s, Fraction(frames, self.throughput.fps))
 
     def drain_s(self, frames: int) -> Fraction:
-        """Returns the drain: the time to empty the buffer at the throughput, then the rest."""
+        """Returns the drain: the time to empty the buffer at the throughput, then the wait."""
         received_s = Fraction(frames, self.throughput.fps)
-        return received_s - Fraction(frames, self.rate_fps) + self.rest_s(frames)
+        return received_s - Fraction(frames, self.rate_fps) + self.wait_s(frames)
 
     def timing(self, frames: int) -> Timing:
         return replace(self.plan.timing, drain_s=self.drain_s(frames))
 
     def was_cut_off(self, frames: int, result: TrialResult) -> bool:
-        """Returns whether frames arrived in the second half of the rest.
+        """Returns whether frames arrived in the second half of the wait.
 
         The buffer then empties more slowly than at the throughput, and further frames may have
         arrived too late.
         """
-        latest_ns = (self.drain_s(frames) - self.rest_s(frames) / 2) * 10**9
+        latest_ns = (self.drain_s(frames) - self.wait_s(frames) / 2) * 10**9
         delays = [kind.delay for stream in result.streams for _, kind in stream.counters()]
         return any(delay.max_ns > latest_ns for delay in delays if delay.count)
 
@@ -171,7 +171,7 @@ def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
     if rate_fps is None:
         raise ConfigurationError(
             "--burst-rate: is missing: the ports' media have no rate (expected frames a second, "
-            "such as the ceiling that `natxy self-test` reports)"
+            "such as the limit that `natxy self-test` reports)"
         )
     plan.timing.check_rate("--burst-rate", rate_fps)
     return rate_fps
@@ -270,7 +270,7 @@ def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace)
         f"{train.longest:,} frames; binary search, step {train.step:,} "
         f"frame{'s' * (train.step > 1)}. The benchmark is the mean.",
         "The tester waited after each burst: first as long as receiving it takes at the "
-        "throughput, then as long again as a rest, which was at least "
+        "throughput, then as long again, but at least "
         f"{float(plan.timing.drain_s):g} s.",
         f"The buffer time was corrected with a throughput of {found.fps:,} fps, "
         f"{found.found or 'as given'}.",
@@ -285,7 +285,7 @@ def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace)
         )
     if any(burst.cut_off for burst in bursts):
         said.append(
-            "Frames of a burst that was too long still arrived in the second half of the rest: the "
+            "Frames of a burst that was too long still arrived in the second half of the wait: the "
             "buffer empties more slowly than at the throughput, and may be larger. Use a longer "
             "--drain."
         )
@@ -310,10 +310,10 @@ def _deviations(plan: BackToBackPlan, throughput: Rate, repetitions: int) -> tup
         said.append("a lower bound of the throughput (section 6.4)")
     if plan.burst_rate_fps is not None:
         said.append("bursts at a given rate, not with the media's smallest gap (section 6.2)")
-    if plan.timing.drain_s < RFC_REST_S:
+    if plan.timing.drain_s < RFC_WAIT_S:
         said.append(
-            f"at least {float(plan.timing.drain_s):g} s of rest after a burst, not "
-            f"{float(RFC_REST_S):g} s (section 6.2)"
+            f"at least {float(plan.timing.drain_s):g} s of waiting after a burst, not "
+            f"{float(RFC_WAIT_S):g} s (section 6.2)"
         )
     if repetitions < RFC_REPETITIONS:
         said.append(f"{repetitions} repetitions, not {RFC_REPETITIONS} (RFC 2544 26.4)")

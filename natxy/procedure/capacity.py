@@ -52,7 +52,7 @@ PROFILES = ESTABLISHMENT_PROFILES | {
 class CapacityPlan(Plan):
     """The options of a measurement, checked when the plan is created.
 
-    The device must be able to hold `goal.c0` connections. Each trial is validated at alpha times
+    The gateway must be able to hold `goal.c0` connections. Each trial is validated at alpha times
     its rate.
     """
 
@@ -209,7 +209,7 @@ def _is_collapse(error: DutError | TrialRefused, trials: Trials) -> bool:
     the measurement.
     """
     if isinstance(error, TrialRefused):
-        # The device has forwarded before, but no longer answers for its own addresses.
+        # The gateway has forwarded before, but no longer answers for its own addresses.
         return error.kind == "neighbour" and trials.counts.trials > 0
     try:
         _check_alive(trials.dut)
@@ -219,7 +219,7 @@ def _is_collapse(error: DutError | TrialRefused, trials: Trials) -> bool:
 
 
 def _check_alive(dut: Dut) -> None:
-    """Raises DutError if the device did not survive the trial that has just ended."""
+    """Raises DutError if the gateway did not survive the trial that has just ended."""
     dut.before_trial()
     dut.trial_fault()  # ends what before_trial began
 

@@ -1,6 +1,6 @@
 """Degradation with connections: a figure over the number of connections (SD sections 2.4 and 3.3).
 
-Each figure is shown with the sizes of the device's hash table and connection tracking table.
+Each figure is shown with the sizes of the gateway's hash table and connection tracking table.
 """
 
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ from natxy.procedure.memory import MemorySamples, Samples, memory_at_points
 from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
+    at_points,
     compared,
     conditions_of,
     figure_of,
@@ -37,9 +38,9 @@ DEGRADATION = "degradation"
 
 @dataclass(frozen=True, kw_only=True)
 class Column(Size):
-    """One column of the series; None: the device's setting, or the plan's for all columns."""
+    """One column of the series; None: the gateway's setting, or the plan's for all columns."""
 
-    entries: int | None = None  # of the device's connection tracking table
+    entries: int | None = None  # of the gateway's connection tracking table
     hash_size: int | None = None
     timeout_s: float | None = None
     repetitions: int | None = None
@@ -100,9 +101,9 @@ def degradation(
             observer.remarked(without[-1])
             figures.append(None)
             continue
-        figures.append(figure := figure_of(found[-1], at))
+        figures.append(figure := figure_of(found[-1], at, count, "connections"))
         memory[figure.at] = samples.samples[: len(figure.values)]
-    first = figure_of(found[0], "")
+    first = next(filter(None, figures))
     if not median(first.values):
         raise DutError(
             f"{name_of(dut)} passes no trial with {connections_of(columns[0][1]).count:,} "
@@ -131,7 +132,7 @@ def degradation(
             *lacking_remarks(plan.search.repetitions, filter(None, figures)),
             *about_memory,
         ),
-        figures=(*compared(figures, _degraded), *of_memory),
+        figures=(*compared(figures, _degraded), *at_points(of_memory, figures)),
         counts=TrialCounts.total(each.counts for each in found),
     )
 

@@ -1,7 +1,7 @@
-"""How long measurements take, as `natxy plan` says before anything has run.
+"""Estimates how long measurements take, as `natxy plan` says before anything has run.
 
-The searches are run against a device that is assumed here. The time to repeat trials that noise
-made invalid is not included, nor that of commands and of a reset of the device.
+The searches are run against a gateway that is assumed here. The time to repeat trials that noise
+made invalid is not included, nor that of commands and of a reset of the gateway.
 """
 
 from collections.abc import Sequence
@@ -37,10 +37,10 @@ from natxy.trial.phases import SAMPLE_FPS
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
 
-ASSUMED_FPS = 100_000  # the device's rate, in frames or connections a second
-BELOW_MAXIMUM = Fraction(2, 3)  # the device's rate, as a share of a lower --max-rate
-ASSUMED_BURST = 1000  # frames that the device's buffer holds
-ASSUMED_TABLE = 3  # the device's table holds this many times C0
+ASSUMED_FPS = 100_000  # the gateway's rate, in frames or connections a second
+BELOW_MAXIMUM = Fraction(2, 3)  # the gateway's rate, as a share of a lower --max-rate
+ASSUMED_BURST = 1000  # frames that the gateway's buffer holds
+ASSUMED_TABLE = 3  # the gateway's table holds this many times C0
 LOSSLESS = Fraction(1, 2)  # the highest rate without loss, as a share of a series' maximum
 DELETION_S = Fraction(1)  # to delete the connections of a full table, and those of an empty one
 # To start and stop the gateway and the tester, and to wait until the links forward.
@@ -234,7 +234,7 @@ def _search_s(
 
 
 def _tried(search: Bisection, device_fps: int, loss_verifications: int = 0) -> list[int]:
-    """Returns the rates that a search tries if the device passes up to this rate."""
+    """Returns the rates that a search tries if the gateway passes up to this rate."""
     verified = LossVerification(search=search, repeats=loss_verifications)
     tried = []
     while (rate_fps := search.next()) is not None:

@@ -213,6 +213,8 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
             unit="%",
             direction=direction,
             at=point.name,
+            at_value=point.rate_fps,
+            at_unit="fps",
             values=tuple(losses),
             errors=tuple(errors[direction, name]),
             primary=name == LOSS,

@@ -17,7 +17,7 @@ LEAST_GROWTH_BYTES = 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """What a trial shows of the gateway's memory."""
+    """The gateway's memory, as a trial shows it."""
 
     held: int | None  # connections after the trial; None: it did not pass
     before_bytes: int | None
@@ -75,7 +75,7 @@ def memory_at_points(
 ) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
     """Returns the figure of each point of a series, or none; and remarks about them.
 
-    `started_anew` says that each point has a device that was set up for it, whose memory without
+    `started_anew` says that each point has a gateway that was set up for it, whose memory without
     connections is its own; otherwise it is the least before any trial of the series.
     """
     every = [samples for point in points.values() for samples in point]

@@ -176,7 +176,7 @@ def _measured(trial: TrialRecord) -> MeasuredTrial:
 
 
 def _check_hope(outcome: MlrOutcome, last: TrialRecord) -> None:
-    """Raises TesterLimit if no rate passed below the tester's ceiling.
+    """Raises TesterLimit if no rate passed below the ceiling.
 
     The search has then ended with an INVALID trial, which is `last`.
     """

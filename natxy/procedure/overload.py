@@ -155,7 +155,14 @@ def _figures(
     """Returns each figure at its number of flows, followed by its degradation."""
     found = _found(plan, result)
     return tuple(
-        each.model_copy(update={"at": _place(flows, figure), "found": found})
+        each.model_copy(
+            update={
+                "at": _place(flows, figure),
+                "at_value": flows,
+                "at_unit": "flows",
+                "found": found,
+            }
+        )
         for figure in result.figures
         for each in (figure, *(() if flows == 1 else _degradation(plan, figure, alone)))
     )

@@ -28,10 +28,14 @@ class Plan:
     dut_name: str | None = None  # None: the name that the DUT reports
 
     def __post_init__(self) -> None:
-        for name, kind in (("timing", Timing), ("seed", int), ("repetitions", int)):
+        for name, kind, words in (
+            ("timing", Timing, "a Timing"),
+            ("seed", int, "an integer"),
+            ("repetitions", int, "an integer"),
+        ):
             value = getattr(self, name)
             if not isinstance(value, kind):
-                raise ConfigurationError(f"{name}: {value!r} (expected a {kind.__name__})")
+                raise ConfigurationError(f"{name}: {value!r} (expected {words})")
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
 

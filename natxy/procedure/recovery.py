@@ -1,4 +1,4 @@
-"""System recovery: how long a device still loses frames after an overload (RFC 2544 section
+"""System recovery: how long a gateway still loses frames after an overload (RFC 2544 section
 26.5)."""
 
 from collections.abc import Sequence

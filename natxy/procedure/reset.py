@@ -1,4 +1,4 @@
-"""Reset: how long a device does not forward after a reset (RFC 2544 section 26.6, updated by RFC
+"""Reset: how long a gateway does not forward after a reset (RFC 2544 section 26.6, updated by RFC
 6201)."""
 
 import threading
@@ -117,7 +117,7 @@ class Done:
 
 
 class Resetter(Observer):
-    """Resets the device in each trial, `after_s` seconds after its first frame.
+    """Resets the gateway in each trial, `after_s` seconds after its first frame.
 
     As a context manager, it waits for a reset that has started, however the measurement ends. A
     reset that fails ends the trial by `cancel`.
@@ -155,7 +155,7 @@ class Resetter(Observer):
         thread, self._thread = self._thread, None
         if thread is None:
             raise DutError(
-                "The trial ended before the device could be reset; use a longer --duration."
+                "The trial ended before the gateway could be reset; use a longer --duration."
             )
         thread.join(ENDS_WITHIN_S)
         self.check()
@@ -338,7 +338,7 @@ def _remarks(plan: ResetPlan, ways: Sequence[str], made: Sequence[Done]) -> tupl
         said.append("0 means that no frame was lost in spite of the reset.")
     if any(trial.phase_1 for trial in done):
         said.append(
-            "Connections that the device lost in the reset exist again after the initiator has "
+            "Connections that the gateway lost in the reset exist again after the initiator has "
             "used them. The responder can use them only then."
         )
     return tuple(said)

@@ -1,4 +1,4 @@
-"""Scale up: how a figure grows with the cores of the device (RFC 9693; SD section 2.3)."""
+"""Scale up: how a figure grows with the cores of the gateway (RFC 9693; SD section 2.3)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from natxy.procedure.memory import MemorySamples, memory_at_points
 from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
+    at_points,
     compared,
     conditions_of,
     figure_of,
@@ -50,12 +51,12 @@ def scale_up(
     """Measures the figure at each number k of cores.
 
     The result also has the relative scale up, value(k) / (k x value(1)), the ratio of each figure
-    to that at the previous number of cores, and the memory per connection of a stateful device.
+    to that at the previous number of cores, and the memory per connection of a stateful gateway.
     """
     observer = observer or Observer()
     found: dict[int, Measurement] = {}
     memory: dict[int, MemorySamples] = {}
-    has: int | None = None  # cores that the device has now; None: unknown
+    has: int | None = None  # cores that the gateway has now; None: unknown
     try:
         # The highest number comes first, so that an impossible one is reported before anything is
         # measured. Each number is set only once, since this may take a reboot.
@@ -68,13 +69,12 @@ def scale_up(
             found[cores] = measured(plan.search, cores, tester, dut, watching)
     finally:
         _leave(dut, has, observer)
-    figures = {cores: figure_of(found[cores], _at(cores)) for cores in plan.cores}
+    figures = {cores: figure_of(found[cores], _at(cores), cores, "cores") for cores in plan.cores}
     alone = figures[1]
     if not median(alone.values):
         raise DutError(
             f"{name_of(dut)} passes no trial with one core, so there is no figure to compare with."
         )
-    cores_at = {figure.at: cores for cores, figure in figures.items()}
     points = list(figures.values())
     first = found[1]
     of_memory, about_memory = _memory(figures, memory, tester)
@@ -95,8 +95,8 @@ def scale_up(
             *about_memory,
         ),
         figures=(
-            *compared(points, lambda one, first: _relative(cores_at[one.at], one, first)),
-            *of_memory,
+            *compared(points, _relative),
+            *at_points(of_memory, points),
         ),
         counts=TrialCounts.total(each.counts for each in found.values()),
     )
@@ -105,7 +105,7 @@ def scale_up(
 def _memory(
     figures: Mapping[int, Figure], memory: Mapping[int, MemorySamples], tester: ReadyTester
 ) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
-    """Returns the memory per connection with each number of cores; none of a stateless device."""
+    """Returns the memory per connection with each number of cores; none of a stateless gateway."""
     if tester.traffic.connections is None:
         return (), ()
     points = {
@@ -115,7 +115,7 @@ def _memory(
 
 
 def _leave(dut: Dut, has: int | None, observer: Observer) -> None:
-    """Leaves the device with the last number of cores, or with one if it refused a number.
+    """Leaves the gateway with the last number of cores, or with one if it refused a number.
 
     The number that it had before the measurement is unknown. The user gets a remark, except for a
     lab, which is taken down anyway.
@@ -125,10 +125,10 @@ def _leave(dut: Dut, has: int | None, observer: Observer) -> None:
         if has is None:
             dut.set_cores(1)
     except DutError as refused:
-        said = f"The number of cores that the device has now is unknown ({refused})."
+        said = f"The number of cores that the gateway has now is unknown ({refused})."
     else:
         said = (
-            f"The device now has {_at(has or 1)}; the number that it had before is unknown, and "
+            f"The gateway now has {_at(has or 1)}; the number that it had before is unknown, and "
             "was not restored."
         )
     if not of_a_lab:
@@ -139,6 +139,7 @@ def _at(cores: int) -> str:
     return f"{cores:,} core{'s' if cores > 1 else ''}"
 
 
-def _relative(cores: int, figure: Figure, alone: Figure) -> tuple[Figure, ...]:
-    relative = median(figure.values) / (cores * median(alone.values))
+def _relative(figure: Figure, alone: Figure) -> tuple[Figure, ...]:
+    assert figure.at_value is not None, "the point of a series of cores is their number"
+    relative = median(figure.values) / (figure.at_value * median(alone.values))
     return (of_point(figure, name=RELATIVE, unit="times", value=relative),)

@@ -1,7 +1,7 @@
 """The self-test, which connects the tester to itself and measures its limits at each frame size.
 
-It finds the tester's ceiling, which is its highest rate, and the tester's own delay. A gateway with
-a throughput near the ceiling is measured at the limit of the tester.
+It finds the tester's own limit, which is its highest rate without loss, and its own delay. A
+gateway with a throughput near this limit is measured at the limit of the tester.
 """
 
 from collections.abc import Sequence
@@ -31,14 +31,14 @@ from natxy.verdict.delay_error import DelayError, TimingErrors, doubts
 
 SIZES_BYTES = (84, 128, 256, 512, 1024, 1280, 1518)  # RFC 2544 section 9.1, RFC 5180 section 5
 ERROR = SearchError(fraction=Fraction(1, 100))
-DELAY_SHARE = 2  # the loaded delay is measured at half of the ceiling, where no queue fills up
+DELAY_SHARE = 2  # the loaded delay is measured at half of the limit, where no queue fills up
 OFFSET_FPS = 1000  # so low that a frame has left the loop before the next one is due
 DELAY_REPEATS = 3  # at least; see Repeats
 PLAIN: dict[str, object] = {"vlans": (), "tunnel": None}  # of a port
 
 
 class Ceiling(Model):
-    """The tester's ceiling and own delay at one frame size."""
+    """The tester's own limit and own delay at one frame size."""
 
     record: Literal["self-test"] = "self-test"
     frame_size_bytes: int
@@ -90,7 +90,7 @@ def looped(testbed: Testbed) -> Testbed:
 def self_test(
     plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer | None = None
 ) -> list[Ceiling]:
-    """Measures a ceiling for each frame size; the ports are connected to each other."""
+    """Measures the tester's limit for each frame size; the ports are connected to each other."""
     observer = observer or Observer()
     cabled = _with_macs(tester)
     return [

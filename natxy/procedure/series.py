@@ -1,10 +1,10 @@
 """The figure of a procedure at the points of a series, such as numbers of cores or connections."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from natxy.dut.base import Dut
-from natxy.model.measurement import Conditions, Figure, Measurement, Unit
+from natxy.model.measurement import Conditions, Figure, Measurement, PointUnit, Unit
 from natxy.procedure.establishment import conditions_of as conditions_of_establishment
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan
@@ -40,14 +40,24 @@ def conditions_of(plan: Searching, tester: ReadyTester, dut: Dut) -> Conditions:
     return plan.conditions(tester, dut)
 
 
-def figure_of(measurement: Measurement, at: str) -> Figure:
+def figure_of(measurement: Measurement, at: str, value: int, unit: PointUnit) -> Figure:
     """Returns the primary figure at this point, with phase 1's rate if it was found there."""
     primary = next(figure for figure in measurement.figures if figure.primary)
     phase_1 = measurement.conditions.connections
     found = ""
     if phase_1 is not None and phase_1.rate_fps is not None and phase_1.rate_origin != AS_GIVEN:
         found = f"phase 1 at {phase_1.rate_fps:,} cps"
-    return primary.model_copy(update={"at": at, "found": found})
+    return primary.model_copy(update={"at": at, "at_value": value, "at_unit": unit, "found": found})
+
+
+def at_points(figures: Iterable[Figure], points: Iterable[Figure | None]) -> tuple[Figure, ...]:
+    """Returns the figures with the numbers of the points whose names they have."""
+    numbers = {
+        point.at: {"at_value": point.at_value, "at_unit": point.at_unit}
+        for point in points
+        if point is not None
+    }
+    return tuple(figure.model_copy(update=numbers[figure.at]) for figure in figures)
 
 
 def compared(
@@ -86,7 +96,14 @@ def of_point(
 ) -> Figure:
     """Returns a value that is computed from a figure, at the same point."""
     return Figure(
-        name=name, unit=unit, at=figure.at, found=figure.found, values=(value,), primary=primary
+        name=name,
+        unit=unit,
+        at=figure.at,
+        at_value=figure.at_value,
+        at_unit=figure.at_unit,
+        found=figure.found,
+        values=(value,),
+        primary=primary,
     )
 
 

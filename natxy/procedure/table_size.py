@@ -114,11 +114,11 @@ def check_each_frame_makes_one(tester: ReadyTester) -> None:
 
 
 def table_of(dut: Dut) -> ConnectionTable:
-    """Returns the device's connection table; raises DutError if none can be accessed."""
+    """Returns the gateway's connection table; raises DutError if none can be accessed."""
     if dut.table is None:
         raise DutError(
             f"{name_of(dut)} has no connection table that Natxy can count and empty (expected "
-            '[dut] with kind = "command" and commands that do it, or another device).'
+            '[dut] with kind = "command" and commands that do it, or another gateway).'
         )
     return dut.table
 

@@ -1,4 +1,4 @@
-"""Connection tear-down rate (RFC 9693): how fast a device deletes all of its connections."""
+"""Connection tear-down rate (RFC 9693): how fast a gateway deletes all of its connections."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -118,14 +118,14 @@ def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable, *, at
         held = table.count()
         if held != count:
             raise DutError(
-                f"The device has {held:,} connections in its table after phase 1 created {count:,} "
-                "(expected the same number)"
+                f"The gateway has {held:,} connections in its table after phase 1 created "
+                f"{count:,} (expected the same number)"
             )
         full_s.append(table.delete_all().seconds)
         left = table.count()
         if left:
             raise DutError(
-                f"The device still has {left:,} connections after it deleted all (expected none)"
+                f"The gateway still has {left:,} connections after it deleted all (expected none)"
             )
         empty_s.append(table.delete_all().seconds)
     return Deletions(
@@ -162,6 +162,8 @@ def _figures(found: Deletions) -> tuple[Figure, ...]:
             name=RATE,
             unit="cps",
             at=found.at,
+            at_value=found.connections,
+            at_unit="connections",
             values=(found.rate_cps,),
             uncertain=found.within_noise,
         ),
@@ -169,6 +171,8 @@ def _figures(found: Deletions) -> tuple[Figure, ...]:
             name="full table deletion time",
             unit="s",
             at=found.at,
+            at_value=found.connections,
+            at_unit="connections",
             values=found.full_s,
             primary=False,
         ),
@@ -176,6 +180,8 @@ def _figures(found: Deletions) -> tuple[Figure, ...]:
             name="empty table deletion time",
             unit="s",
             at=found.at,
+            at_value=found.connections,
+            at_unit="connections",
             values=found.empty_s,
             primary=False,
         ),
@@ -185,7 +191,7 @@ def _figures(found: Deletions) -> tuple[Figure, ...]:
 def _remarks(found: list[Deletions]) -> tuple[str, ...]:
     said = [
         "The rate is N / (median deletion time of the full table - that of the empty table), by "
-        "the device's own clock. Source and destination ports: "
+        "the gateway's own clock. Source and destination ports: "
         + ", ".join(each.ranges for each in found)
         + "."
     ]

@@ -17,7 +17,7 @@ QUICK = "Scaled down by --quick: the figures show that the campaign runs, no mor
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What a report says beside its table and charts."""
+    """The texts of a report beside its table and charts."""
 
     summary: str  # one sentence
     files: Mapping[str, str]  # names and texts: experiment.toml

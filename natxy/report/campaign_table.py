@@ -267,7 +267,7 @@ def _filled(
     found: Found,
     testbeds: Mapping[str, dict[str, Any]],
 ) -> Row:
-    """Returns a row that says how full the device's table is in each column."""
+    """Returns a row that says how full the gateway's table is in each column."""
     measure = next(each for each in experiment.measure if each.name == row.of)
     values = []
     for column in experiment.columns:

@@ -9,7 +9,7 @@ from natxy.model.measurement import ConnectionConditions, Figure, Measurement
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """What a cell of the campaign found."""
+    """The figures that a cell of the campaign found."""
 
     column: str
     measure: str

@@ -61,7 +61,7 @@ class Difference:
 
     @property
     def worse_by(self) -> float:
-        """By which share the gateway is worse; negative if it is better, 0 if nobody can tell."""
+        """Returns by which share the gateway is worse; negative if better, 0 if nobody can tell."""
         if self.better == "neither":
             return 0.0
         return self.change if self.better == "lower" else -self.change
@@ -97,7 +97,7 @@ def missing(before: Sequence[CellResult], after: Sequence[CellResult]) -> Iterat
 
 
 class Key(NamedTuple):
-    """What two results share if their figures are values of one figure."""
+    """The members that two results share if their figures are values of one figure."""
 
     measure: str
     column: str

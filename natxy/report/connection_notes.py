@@ -18,10 +18,10 @@ def connection_notes(
             yield _phase_2(connections)
         yield _table(connections)
         if connections.logging not in (None, NOT_LOGGED):
-            yield f"The device logged new connections: {connections.logging}."
+            yield f"The gateway logged new connections: {connections.logging}."
         if connections.timeout_s is None and counts.needed_timeout_s:
             yield (
-                "The timeout of the device's connections is unknown. It must be more than "
+                "The timeout of the gateway's connections is unknown. It must be more than "
                 f"{counts.needed_timeout_s:g} s, since connections had to live that long."
             )
     yield from _faults(counts)
@@ -58,13 +58,13 @@ def _table(of: ConnectionConditions) -> str:
         if of.count and of.hash_size
         else ""
     )
-    return f"The device's connection tracking table: {said}{each}."
+    return f"The gateway's connection tracking table: {said}{each}."
 
 
 def _faults(counts: TrialCounts) -> Iterator[str]:
     if counts.lost_connections:
         yield (
-            f"{counts.lost_connections:,} of {counts.trials:,} trials failed because the device "
+            f"{counts.lost_connections:,} of {counts.trials:,} trials failed because the gateway "
             f"lost connections. In the first one: {counts.how_lost}"
         )
     if counts.changed:

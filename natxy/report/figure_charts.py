@@ -60,6 +60,8 @@ def _figures(
                 "column": column,
                 "figure": " ".join(word for word in (name, direction) if word),
                 "at": at,
+                "at_value": figure.at_value,
+                "at_unit": figure.at_unit,
                 "unit": label,
                 "median": median(values),
                 "minimum": min(values),

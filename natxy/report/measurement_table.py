@@ -1,6 +1,6 @@
 """Shows the measurements of one procedure as a table, with a row per frame size, mix and figure.
 
-This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7. Several devices
+This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7. Several gateways
 can be shown side by side.
 """
 
@@ -16,13 +16,11 @@ from rich.table import Table
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.standing_deviations import STANDING
 from natxy.report.bounds import SIGNS, marked
-from natxy.report.checksum_notes import checksum_notes
 from natxy.report.connection_notes import connection_notes
-from natxy.report.icmp_notes import icmp_notes
+from natxy.report.count_notes import checksum_notes, icmp_notes, verification_notes
 from natxy.report.media_notes import device_notes, media_notes
 from natxy.report.noise_notes import disturbance_notes, noise_notes
 from natxy.report.numbers import duration, quantity, rate
-from natxy.report.verification_notes import verification_notes
 from natxy.statistics import Summary, summary
 
 ARROWS = {"forward": "→", "reverse": "←", None: ""}
@@ -42,7 +40,7 @@ NAME = "figure"  # the only column whose cells may be wrapped
 NETWORKS = "net-\nworks"  # shown only if a measurement has several networks
 PLACE = ("frame\nsize", "fore-\nground", NETWORKS, MEDIA, RATE, NAME)
 DISPERSION = "disper-\nsion"
-HEAD = 13  # characters of a device's name in a line above its column
+HEAD = 13  # characters of a gateway's name in a line above its column
 SPREAD = ("mean", "std. dev.", DISPERSION)
 
 
@@ -154,7 +152,7 @@ def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
 
 
 def side_by_side(title: str, measurements: Sequence[Measurement]) -> Table:
-    """Returns a table of the first figure with a column per device; four fit 80 characters."""
+    """Returns a table of the first figure with a column per gateway; four fit 80 characters."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE)
     table.min_width = len(title) + 1
     table.padding = (0, 1, 0, 0)
@@ -167,7 +165,7 @@ def side_by_side(title: str, measurements: Sequence[Measurement]) -> Table:
 
 
 def _device_columns(measurements: Sequence[Measurement]) -> Iterator[list[str]]:
-    """Yields the names of the rows, then the cells of each device."""
+    """Yields the names of the rows, then the cells of each gateway."""
     summaries = [summary(measurement.figures[0].values) for measurement in measurements]
     extremes = all(of.percentiles_are_extremes for of in summaries)
     statistics = _names(extremes=extremes)
@@ -198,7 +196,7 @@ def _invalid(counts: TrialCounts) -> str:
 
 
 def side_by_side_notes(measurements: Sequence[Measurement]) -> list[str]:
-    """Returns what that table does not show; a note names its device unless all devices have it."""
+    """Returns the notes of that table; a note names its gateway unless all gateways have it."""
     shared_deviations = set.intersection(*[set(each.deviations) for each in measurements])
     said = {
         measurement.conditions.dut: [

@@ -30,7 +30,7 @@ OF_SEARCH = {
 
 @dataclass(frozen=True, kw_only=True)
 class Made:
-    """How a result was made."""
+    """The command, versions and machine that made a result."""
 
     command: str
     started: str  # ISO 8601, UTC

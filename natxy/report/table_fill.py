@@ -1,4 +1,4 @@
-"""How full the device's connection tracking table is: connections, and places for them."""
+"""The fill of the gateway's connection tracking table: connections, and places for them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

@@ -21,7 +21,7 @@ OF_OPTIONS = {
 
 def at(testbed: Mapping[str, Any], path: str) -> Any:
     """Returns the value of a key, or its default where the testbed does not set it; None if there
-    is neither. No default is known of [dut] and [tester], which depend on the kind of device, and
+    is neither. No default is known of [dut] and [tester], which depend on the kind of gateway, and
     of what an option may have replaced.
     """
     found = _at(testbed, path)

@@ -1,4 +1,4 @@
-"""What tells the results of one cell apart: frame size, share of foreground, networks."""
+"""The values that tell the results of one cell apart: frame size, foreground, networks."""
 
 from collections.abc import Sequence
 from itertools import compress

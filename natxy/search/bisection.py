@@ -46,7 +46,7 @@ DEFAULT_ERROR = SearchError()
 class Bisection:
     """The search: `next` returns the rate to try, and `tell` takes the verdict of its trial.
 
-    The first rate tried is `first_fps`, by default `upper_fps`: if a device passes at the maximum,
+    The first rate tried is `first_fps`, by default `upper_fps`: if a gateway passes at the maximum,
     one trial is enough. Where the maximum is unknown, `first_fps` is a guess. As long as rates
     pass, the next one is `growth` times as high, up to `upper_fps` (exponential search). After the
     first rate that does not pass, the bracket is bisected. The result is a rate that was tested and
@@ -83,7 +83,7 @@ class Bisection:
 
     @property
     def limit(self) -> Limit:
-        """What limits the result; valid only after the search has ended."""
+        """Returns what limits the result; valid only after the search has ended."""
         if self._top is None:
             return Limit.MAXIMUM
         return Limit.DUT if self._top == self._failed_fps else Limit.TESTER

@@ -2,7 +2,7 @@
 section 2.6, RFC 9693).
 
 An exponential search doubles the number of connections until a step fails: the validated
-establishment rate drops too low, or the device collapses. The final search then finds the capacity
+establishment rate drops too low, or the gateway collapses. The final search then finds the capacity
 between the last step that passed and the one that failed. It tries the number of connections that
 the full table held, then one more; otherwise it bisects.
 """
@@ -43,18 +43,18 @@ class Capacity:
     # off.
     at_most_tested: bool
     cut_off: bool  # trials of more connections stayed INVALID
-    # The device may be faster: a higher rate was not allowed, or the tester could not send it.
+    # The gateway may be faster: a higher rate was not allowed, or the tester could not send it.
     ct_at_least: bool  # the step of CT has not failed
     r0_at_least: bool
     rs_at_least: bool
 
 
 class TooManyInvalid(Exception):
-    """Trials stayed invalid, so that it is unknown whether the device holds the connections."""
+    """Trials stayed invalid, so that it is unknown whether the gateway holds the connections."""
 
 
 class UnsafeStart(Exception):
-    """The device does not hold C0 connections at any rate."""
+    """The gateway does not hold C0 connections at any rate."""
 
 
 @dataclass(kw_only=True)
@@ -179,7 +179,7 @@ class CapacitySearch:
     def _number(self) -> int:
         """Returns the next number of the final search: a hint, or the middle of the bracket.
 
-        A hint, which is what the device held or reports, may mislead, for example where new
+        A hint, which is what the gateway held or reports, may mislead, for example where new
         connections replace old ones. The search follows at most two hints more than middles, so it
         needs at most about twice the steps of a bisection.
         """
@@ -191,7 +191,7 @@ class CapacitySearch:
         return (self._safe + self._tested) // 2
 
     def _hinted(self) -> int | None:
-        """Returns the number that the device reports, else the most that a full table held.
+        """Returns the number that the gateway reports, else the most that a full table held.
 
         If that number is known to pass, it returns `error` more, which should fail. None: there is
         no hint within the bracket.
@@ -280,9 +280,9 @@ class CapacitySearch:
         return None
 
     def _is_beyond_told(self, connections: int, within: float = inf) -> bool:
-        """Returns whether the number is above what the device reports, by at most `within`.
+        """Returns whether the number is above what the gateway reports, by at most `within`.
 
-        It is False if a trial has shown that the device holds more than it reports.
+        It is False if a trial has shown that the gateway holds more than it reports.
         """
         told = self._goal.told
         return told is not None and self._safe <= told < connections <= told + within
@@ -296,7 +296,7 @@ class CapacitySearch:
         """Returns whether the failures show a full table: it held the same number each time.
 
         If only a few connections are missing, a few frames may have been lost twice by chance, so
-        more failures must agree, unless the device itself reports that it takes no more.
+        more failures must agree, unless the gateway itself reports that it takes no more.
 
         A table that was full at other numbers is recognized by the number that it held there. Only
         the highest such number counts. A lower one arises where a frame or two of a full table were
@@ -332,5 +332,5 @@ def _share(rate_cps: int, share: Fraction) -> int:
 
 
 def _likely(passed_cps: int, least_cps: int) -> int:
-    """Returns a rate that is hardly too high for a device that passed at `passed_cps`."""
+    """Returns a rate that is hardly too high for a gateway that passed at `passed_cps`."""
     return max(least_cps, passed_cps * 3 // 4)

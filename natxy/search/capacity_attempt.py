@@ -11,9 +11,9 @@ class Answer(Enum):
 
     PASS = "pass"
     FAIL = "fail"
-    TOO_SLOW = "too slow"  # the tester was too slow for the rate: says nothing about the device
+    TOO_SLOW = "too slow"  # the tester was too slow for the rate: says nothing about the gateway
     INVALID = "invalid"  # all repeats were INVALID for another reason
-    COLLAPSE = "collapse"  # the device is gone, or does not answer any more
+    COLLAPSE = "collapse"  # the gateway is gone, or does not answer any more
 
     @property
     def verdict(self) -> Verdict:

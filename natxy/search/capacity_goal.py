@@ -20,8 +20,8 @@ FIRST_CPS = 1000
 class CapacityGoal:
     """The parameters of a capacity search.
 
-    The device must be able to hold `c0` connections. A step of the exponential search fails if the
-    device does not pass at `beta` times the rate of the last step that passed (RS); a step of the
+    The gateway must be able to hold `c0` connections. A step of the exponential search fails if the
+    gateway does not pass at `beta` times the rate of the last step that passed (RS); a step of the
     final search fails below `gamma` times RS.
     """
 
@@ -30,7 +30,7 @@ class CapacityGoal:
     beta: Fraction = Fraction(1, 5)
     gamma: Fraction = Fraction(2, 5)
     most: int = MAX_CONNECTIONS  # highest number of connections that can be tested
-    # Table entries as the device reports them. The search tries this number early, but does not
+    # Table entries as the gateway reports them. The search tries this number early, but does not
     # rely on it.
     told: int | None = None
     rate_error: SearchError = COARSE

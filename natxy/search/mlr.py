@@ -67,7 +67,7 @@ class _BeyondTester(Exception):
 
 @dataclass(kw_only=True)
 class MlrSearch:
-    """The search; if a load stays INVALID, it is above the tester's ceiling.
+    """The search; if a load stays INVALID, it is a ceiling.
 
     The search then starts again below this load.
     """

@@ -45,13 +45,13 @@ def missing_figures(arguments: Arguments, result: TrialResult) -> Iterator[str]:
 
 
 def device_lines(dut: Dut) -> Iterator[str]:
-    """Yields the number of connections in the device's table, if the device reports it."""
+    """Yields the number of connections in the gateway's table, if the gateway reports it."""
     if dut.table is None:
         return
     with suppress(DutError):
         entries = dut.table.parameters().entries
         takes = "" if entries is None else f" (it takes {entries})"
-        yield f"Info: Connections in the device's table: {dut.table.count()}{takes}."
+        yield f"Info: Connections in the gateway's table: {dut.table.count()}{takes}."
 
 
 def _frames(name: str, stream: StreamResult) -> Iterator[str]:

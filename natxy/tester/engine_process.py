@@ -66,17 +66,21 @@ class EngineProcess:
 
     def died(self) -> TesterDied:
         """Returns the error for an engine that ended by itself: how, and its last lines."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(PATIENCE_S)
-        for reader in self._readers:
-            reader.join(PATIENCE_S)
+        words = " | ".join(self.last_lines()) or "it printed nothing"
         status = self._process.poll()
         if status is None:
             end = "closed its output"
         else:
             end = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-        words = " | ".join(self._log) or "it printed nothing"
         return TesterDied(f"natxy-engine (process {self.pid}) {end}: {words}")
+
+    def last_lines(self) -> tuple[str, ...]:
+        """Waits for the end of an engine that ends by itself; returns its last log lines."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(PATIENCE_S)
+        for reader in self._readers:
+            reader.join(PATIENCE_S)
+        return tuple(self._log)
 
     def close(self) -> None:
         """Asks the engine to quit, then terminates, then kills it; may be called twice."""

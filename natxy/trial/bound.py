@@ -23,7 +23,7 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounded:
-    """What ended a search; its result adds the rate that was found."""
+    """The reason why a search ended; its result adds the rate that was found."""
 
     limit: Limit
     lower_bound: bool  # the DUT can do at least this rate: something else ended the search

@@ -33,7 +33,7 @@ class Bursts:
         if rate_fps is None:
             raise ConfigurationError(
                 "--burst-rate: is missing: the ports' media have no rate (expected frames a "
-                "second, such as the ceiling that `natxy self-test` reports)"
+                "second, such as the limit that `natxy self-test` reports)"
             )
         return rate_fps
 

@@ -24,7 +24,7 @@ class Churn(Load):
     In the initiator's direction, `load_fps` frames a second use connections of phase 1 and
     `new_cps` frames a second create connections, evenly spread among the others. In the responder's
     direction, `load_fps` frames a second use connections of phase 1. No frame uses a new connection
-    again: the device deletes it when its timeout is over.
+    again: the gateway deletes it when its timeout is over.
     """
 
     new_cps: int
@@ -102,7 +102,7 @@ def _streams(traffic: TrafficPlan, load: Churn) -> Iterator[Stream]:
 def most_new(traffic: TrafficPlan, entries: int | None) -> int:
     """Returns how many connections a trial can create besides those of phase 1.
 
-    `entries` is the size of the device's table, or None.
+    `entries` is the size of the gateway's table, or None.
     """
     combinations = traffic.ranges.combinations
     most = combinations if entries is None else min(combinations, entries)

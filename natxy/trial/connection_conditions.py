@@ -45,7 +45,7 @@ def of_phase_1(
     The media's rate is that of the frames that make and close connections.
     """
     of = conditions.connections
-    assert of is not None, "a stateless device was refused"
+    assert of is not None, "a stateless gateway was refused"
     connections = of.model_copy(
         update={
             "rate_fps": None if rate_is_sought else of.rate_fps,

@@ -1,4 +1,4 @@
-"""Checks of the device's connection tracking table before and after a trial.
+"""Checks of the gateway's connection tracking table before and after a trial.
 
 The table must hold the connections of a trial until the trial ends. After a failed trial, it may
 show how connections were lost.
@@ -18,7 +18,7 @@ from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.model.verdict import Verdict
 
-MARGIN_S = 2.0  # for resolving neighbours, touching memory, and coarse timers of the device
+MARGIN_S = 2.0  # for resolving neighbours, touching memory, and coarse timers of the gateway
 SAMPLE_LOSS = 0.1  # a larger share of lost frames is not chance
 RUN = 3  # lost replies in a row that are not chance
 LOST_ADVICE = 'use a lower phase 1 rate, or connections.incomplete = "accept"'
@@ -33,7 +33,7 @@ class IncompletePhase1(WithoutConnections):
 
 
 class LostConnections(WithoutConnections):
-    """The device lost connections in each trial."""
+    """The gateway lost connections in each trial."""
 
 
 def needed_timeout_s(spec: TrialSpec) -> float:
@@ -70,7 +70,7 @@ def _longest_idle_ns(phase: Phase) -> int | None:
 
 
 def parameters_of(dut: Dut) -> TableParameters:
-    """Returns the parameters of the device's table; all None if the device does not report them."""
+    """Returns the parameters of the gateway's table; all None if it does not report them."""
     if dut.table is None:
         return TableParameters()
     try:
@@ -80,11 +80,11 @@ def parameters_of(dut: Dut) -> TableParameters:
 
 
 def refuse_small_table(dut: Dut, connections: int) -> None:
-    """Raises ConfigurationError if the device reports a table with fewer entries than needed."""
+    """Raises ConfigurationError if the gateway reports a table with fewer entries than needed."""
     entries = parameters_of(dut).entries
     if entries is not None and entries < connections:
         raise ConfigurationError(
-            f"The device's connection tracking table takes {entries:,} entries, but phase 1 "
+            f"The gateway's connection tracking table takes {entries:,} entries, but phase 1 "
             f"creates {connections:,} connections (expected a larger table, or fewer connections)"
         )
 
@@ -112,7 +112,7 @@ def hold(dut: Dut, spec: TrialSpec, asked_s: float | None = None) -> None:
     # If the timeout is unknown, the checks after the trial find out whether connections expired.
     if known_s is not None and known_s < needed_s:
         raise ConfigurationError(
-            f"The device's connections expire after {known_s:g} s, but the trial may last "
+            f"The gateway's connections expire after {known_s:g} s, but the trial may last "
             f"{needed_s:g} s (expected a longer timeout, fewer connections or a higher phase 1 "
             f"rate){refused}"
         )
@@ -131,12 +131,12 @@ def check_emptied(dut: Dut) -> None:
     left = _count(dut)
     if left:
         raise MeasurementError(
-            f"The device still has {left:,} connections after it was reset for a trial (expected a "
-            "reset that empties its table)."
+            f"The gateway still has {left:,} connections after it was reset for a trial (expected "
+            "a reset that empties its table)."
         )
     if left is None and isinstance(dut, NoDut) and not isinstance(dut, Cable):
         raise MeasurementError(
-            "Nothing empties the device's connection table between trials (expected [dut] with "
+            "Nothing empties the gateway's connection table between trials (expected [dut] with "
             'kind = "command" and a `reset` that empties it).'
         )
 
@@ -157,7 +157,7 @@ def lost_before_phase_2(sample: StreamResult | None, dut: Dut, needed_s: float) 
     silent = max(0, sample.lost - _misdelivered(sample))  # a misdelivered frame is an answer
     if silent <= sample.sent * SAMPLE_LOSS:
         return ""
-    why = _where_to("the device", dut, needed_s, some_left=sample.lost < sample.sent)
+    why = _where_to("the gateway", dut, needed_s, some_left=sample.lost < sample.sent)
     return (
         f"Of {sample.sent:,} connections that were tested between the phases, {silent:,} did "
         f"not answer, although phase 1 created all of them: {why}."
@@ -200,7 +200,7 @@ def explain_incomplete(result: TrialResult, dut: Dut, advice: str = LOST_ADVICE)
 
 
 def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
-    """Returns how the device lost connections in a trial that failed; empty if it lost none, as
+    """Returns how the gateway lost connections in a trial that failed; empty if it lost none, as
     far as is known."""
     table = result.connections
     if table is None or result.incomplete or result.ended_early:
@@ -209,7 +209,7 @@ def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
     stored = min(table.stored, spec.phases[0].streams[0].frames_of("foreground"))
     if left is not None and left < stored:
         return (
-            f"Of {stored:,} connections that phase 1 created, the device has {left:,} left: "
+            f"Of {stored:,} connections that phase 1 created, the gateway has {left:,} left: "
             f"{_where_to('it', dut, needed_s, some_left=left > 0)}."
         )
     found = _no_reply(result) if left is None else _made_again(result)
@@ -217,7 +217,7 @@ def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
 
 
 def refuse_without_connections(trials: Sequence[TrialRecord]) -> None:
-    """Raises LostConnections if the device lost connections in each valid trial."""
+    """Raises LostConnections if the gateway lost connections in each valid trial."""
     valid = [trial for trial in trials if trial.verdict is not Verdict.INVALID]
     if valid and all(trial.lost_connections for trial in valid):
         raise LostConnections(valid[-1].lost_connections)
@@ -231,22 +231,22 @@ def check_answers(result: TrialResult, dut: Dut) -> None:
     left = _count(dut)
     if left is not None and 2 * left < table.stored:
         raise MeasurementError(
-            f"Of {table.stored:,} connections that phase 1 created, the device has {left:,} left: "
+            f"Of {table.stored:,} connections that phase 1 created, the gateway has {left:,} left: "
             f"{'it dropped them' if left else 'it dropped its table'}, or their timeout is too "
             "short."
         )
     if validated.sent and not validated.connections.known:
         raise MeasurementError(
             f"None of {validated.sent:,} connections answered in validation, although all frames "
-            "of phase 1 arrived: the device dropped its table between the phases, or its timeout "
+            "of phase 1 arrived: the gateway dropped its table between the phases, or its timeout "
             "is too short."
         )
 
 
 def _made_again(result: TrialResult) -> str:
-    """Returns a sentence if the device lost its connections and the initiator created them again.
+    """Returns a sentence if the gateway lost its connections and the initiator created them again.
 
-    The device then has as many connections as phase 1 created, but the first replies are lost:
+    The gateway then has as many connections as phase 1 created, but the first replies are lost:
     each until a frame of the initiator has created its connection again.
     """
     roles = {stream.direction for stream in result.streams if stream.phase == TEST}
@@ -259,14 +259,14 @@ def _made_again(result: TrialResult) -> str:
         if stream.direction != made.direction and from_the_first and losses.longest_run >= RUN:
             return (
                 f"The first {losses.longest_run:,} replies of phase 2 were lost, although the "
-                "device has all connections: it dropped its table between the phases, and the "
+                "gateway has all connections: it dropped its table between the phases, and the "
                 "initiator's frames created the connections again."
             )
     return ""
 
 
 def _replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> str:
-    """Returns a sentence if the device lost connections and only the responder sends in phase 2.
+    """Returns a sentence if the gateway lost connections and only the responder sends in phase 2.
 
     Lost connections are not created again then. The count of connections shows nothing: in many
     tables, such as the kernel's, a reply without connection creates an entry. If the gateway were
@@ -280,7 +280,7 @@ def _replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> str:
     losses = replies.losses
     if losses is None or losses.first_number != 0 or 2 * losses.frames <= replies.sent:
         return ""
-    why = _where_to("the device", dut, needed_s, some_left=losses.frames < replies.sent)
+    why = _where_to("the gateway", dut, needed_s, some_left=losses.frames < replies.sent)
     return (
         f"Of {replies.sent:,} replies of phase 2, {losses.frames:,} were lost, from the first one "
         f"on, although phase 1 created all connections: {why}."
@@ -301,7 +301,7 @@ def _where_to(who: str, dut: Dut, needed_s: float, *, some_left: bool) -> str:
 def _no_reply(result: TrialResult) -> str:
     """Returns a sentence if a direction of phase 2 got no frame through.
 
-    It is for devices that do not report how many connections they have.
+    It is for gateways that do not report how many connections they have.
     """
     for stream in result.streams:
         said = stream.connections
@@ -311,7 +311,7 @@ def _no_reply(result: TrialResult) -> str:
         if counted.sent and not said.known and not said.changed and not said.new:
             return (
                 f"None of {counted.sent:,} {stream.direction} frames of phase 2 arrived, although "
-                "all frames of phase 1 did: the device dropped its table between the phases, or "
+                "all frames of phase 1 did: the gateway dropped its table between the phases, or "
                 "its timeout is too short."
             )
     return ""
@@ -327,14 +327,14 @@ def _why(dut: Dut, stored: int, asked: int, advice: str) -> str:
     entries, left = parameters_of(dut).entries, _count(dut)
     if entries is not None and entries < asked:
         return (
-            f"the device's table takes only {entries:,} entries; use a larger table, or fewer "
+            f"the gateway's table takes only {entries:,} entries; use a larger table, or fewer "
             "connections"
         )
     if left is not None and left < stored:
-        return f"the device has only {left:,} of them left; use a longer timeout, or a larger table"
+        return f"the gateway has only {left:,} of them left; use a longer timeout or a larger table"
     if entries is None and left is not None and left < asked:
         return (
-            f"the device has only {left:,} in its table; use a lower phase 1 rate, or a larger "
+            f"the gateway has only {left:,} in its table; use a lower phase 1 rate, or a larger "
             "table"
         )
     return f"{asked - stored:,} frames were lost; {advice}"

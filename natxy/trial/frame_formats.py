@@ -1,4 +1,4 @@
-"""What frames have beside plain UDP and IP, in sentences: a condition of every result."""
+"""Describes in sentences what frames have beside plain UDP and IP: a condition of every result."""
 
 from collections.abc import Iterator
 

@@ -63,7 +63,7 @@ class Judged:
 class Judge:
     dut: Dut
     doubts: Callable[[TrialResult], tuple[str, ...]]  # a procedure's own reasons for INVALID
-    resets: bool  # the device is reset in each trial, and may lose frames and connections
+    resets: bool  # the gateway is reset in each trial, and may lose frames and connections
 
     def judge(self, trial: FinishedTrial) -> Judged:
         """Returns the verdict of a trial.
@@ -103,7 +103,7 @@ class Judge:
         return Judged(Verdict.INVALID, (doubt,)) if doubt else Judged(Verdict.FAIL)
 
     def _lost_connections(self, trial: FinishedTrial, verdict: Verdict) -> str:
-        """Returns how the device lost connections, also if the initiator's frames created them
+        """Returns how the gateway lost connections, also if the initiator's frames created them
         again; empty if it lost none."""
         whole, spec = trial.whole, trial.spec
         lost = lost_before_phase_2(whole.stream_of(SAMPLE), self.dut, needed_timeout_s(spec))

@@ -22,7 +22,7 @@ class Load:
     segments: tuple[Segment, ...]
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
-    link_may_fall: bool = False  # True in a reset, in which links of the device go down
+    link_may_fall: bool = False  # True in a reset, in which links of the gateway go down
     accepted: LossTolerance = NO_LOSS
     # Tolerances of other goals of the same search, which judge the trial as well.
     also_accepted: tuple[LossTolerance, ...] = ()

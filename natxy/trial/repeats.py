@@ -77,7 +77,7 @@ class Repeats:
 
     @property
     def each_s(self) -> Fraction:
-        """How long a trial takes by plan, with the time to the next one."""
+        """The planned duration of a trial, with the time to the next one."""
         return self.trial_s + BETWEEN_S
 
     @property

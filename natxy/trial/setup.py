@@ -61,7 +61,7 @@ class ReadyTester:
     # Numbers of destination networks that a series measures, of which this tester measures one;
     # empty: there is no such series.
     networks: tuple[int, ...] = ()
-    # Timeout of the device's connections, if the user gave one; None: as long as each trial needs.
+    # Timeout of the gateway's connections, if the user gave one; None: as long as each trial needs.
     connection_timeout_s: float | None = None
     # Shared by all searches and trials of a measurement; None: each of them has its own.
     retry_time: RetryTime | None = None
@@ -76,7 +76,7 @@ class ReadyTester:
 
     @property
     def trials(self) -> int:
-        """Trials since the device was set up; in a campaign, of this cell."""
+        """Trials since the gateway was set up; in a campaign, of this cell."""
         return self.engine.trials
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
@@ -142,7 +142,9 @@ def name_of(dut: Dut) -> str:
 
 
 def name_in(described: Mapping[str, str]) -> str:
-    return described.get("name") or described.get("driver") or described.get("kind", "DUT")
+    """Returns the name that tables and sentences have for a gateway."""
+    name = described.get("name") or described.get("driver") or described.get("kind", "none")
+    return "the gateway" if name == "none" else name  # Natxy does not know what it measures
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""One trial (RFC 2544 section 23), from the reset device to the engine's result."""
+"""One trial (RFC 2544 section 23), from the reset gateway to the engine's result."""
 
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer
 def _end_trial(dut: Dut, error: BaseException) -> None:
     """Ends what before_trial began, such as a real-time policy.
 
-    If the device has died, this is why the tester failed, and DutError is raised instead. If the
+    If the gateway has died, this is why the tester failed, and DutError is raised instead. If the
     trial was cancelled, the caller knows the reason.
     """
     try:

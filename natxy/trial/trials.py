@@ -64,7 +64,7 @@ class Trials:
     doubts: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # further reasons for INVALID
     measures_delays: bool = False  # the procedure's figures are delays
     counts: TrialCounts = field(default_factory=TrialCounts)
-    resets: bool = False  # the device is reset in each trial, and may lose its connections
+    resets: bool = False  # the gateway is reset in each trial, and may lose its connections
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
     retry_time: RetryTime = field(init=False)  # for INVALID trials; shared with searches before
     last: WholeTrial | None = None  # set also if a check then ended the measurement
@@ -217,7 +217,7 @@ class Trials:
         )
 
     def _prepare(self, spec: TrialSpec) -> None:
-        """Resets the device, and keeps the settle time of RFC 2544 section 23 e.
+        """Resets the gateway, and keeps the settle time of RFC 2544 section 23 e.
 
         The settle time follows every trial, also one of another procedure.
         """

@@ -124,7 +124,7 @@ class ValidTrials:
         """Runs trials of the load until one is valid or the repeats are over; returns the last.
 
         An INVALID trial means that all repeats were invalid, so that the load says nothing about
-        the device. `bracket` is only for the observer.
+        the gateway. `bracket` is only for the observer.
         """
         repeats = replace(
             self.trials.repeats(load, self.least),

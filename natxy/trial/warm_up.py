@@ -1,7 +1,7 @@
-"""The warm-up before the first trial of connections, which waits until the device forwards.
+"""The warm-up before the first trial of connections, which waits until the gateway forwards.
 
 The links of a lab and the programs of a gateway may need a moment after they were started. The
-frames of the warm-up create connections in the device, so its table is emptied afterwards.
+frames of the warm-up create connections in the gateway, so its table is emptied afterwards.
 """
 
 import time
@@ -28,8 +28,8 @@ def warm_up_load(traffic: TrafficPlan) -> Establishing:
 def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:
     """Repeats the trial until a connection is created.
 
-    If Natxy cannot empty the device's table, there is no warm-up; the first trial then shows
-    whether the device forwards.
+    If Natxy cannot empty the gateway's table, there is no warm-up; the first trial then shows
+    whether the gateway forwards.
     """
     if dut.table is None:
         return
@@ -43,9 +43,9 @@ def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:
             break
         if time.monotonic() > end:
             raise MeasurementError(
-                f"No connection could be created through the device in {patience_s:g} s: none of "
+                f"No connection could be created through the gateway in {patience_s:g} s: none of "
                 f"{result.sent:,} frames arrived{_said(result)}. Check addresses, routes and rules "
-                "of the device."
+                "of the gateway."
             )
         time.sleep(PAUSE_S)
     dut.reset()

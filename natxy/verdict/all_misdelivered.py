@@ -10,10 +10,10 @@ ADVICE = {
     "malformed": (
         "they are not plain UDP or TCP packets of the expected IP version, or they are fragments, "
         "or have other headers than the testbed asks for; check the IP versions and the MTU of the "
-        "testbed and of the device, and VLAN tags, softwires and extension headers if there are any"
+        "testbed and of the gateway, and VLAN tags, softwires and extension headers if any"
     ),
     "checksum": (
-        "the checksum of IPv4, UDP or TCP is wrong; check the checksum offloads of the device's "
+        "the checksum of IPv4, UDP or TCP is wrong; check the checksum offloads of the gateway's "
         "interfaces (a UDP checksum of 0 is allowed only over IPv4, and only if "
         'traffic.udp_checksum is not "required")'
     ),
@@ -21,15 +21,15 @@ ADVICE = {
     "length": "they are longer or shorter than they were sent; check the frame size",
     "tunnel": (
         "the outer header has another source or destination, or its hop limit differs from frame "
-        "to frame; check the tunnel's addresses in the testbed and the device's binding table"
+        "to frame; check the tunnel's addresses in the testbed and the gateway's binding table"
     ),
     "address": (
         "they have another source or destination; check the testbed's real and virtual addresses "
-        "and the device's translation"
+        "and the gateway's translation"
     ),
-    "port": "they have other ports; a device that translates ports needs [connections]",
+    "port": "they have other ports; a gateway that translates ports needs [connections]",
     "sequence": (
-        "their sequence or acknowledgement number is not the one that was sent; a device that "
+        "their sequence or acknowledgement number is not the one that was sent; a gateway that "
         "rewrites the numbers of TCP cannot be measured"
     ),
     "hop_limit": (

@@ -93,7 +93,7 @@ ACCEPTED_NONE = Accepted()
 
 @dataclass(frozen=True, kw_only=True)
 class _Noise:
-    """What may have cost frames of a phase, of all its directions together."""
+    """The noise that may have cost frames of a phase, of all its directions together."""
 
     away: Away
     rates_fps: tuple[int, ...]  # of the directions

@@ -25,7 +25,7 @@ Buckets = Sequence[tuple[float, float, int]]
 
 @dataclass(frozen=True, kw_only=True)
 class Sending:
-    """How the frames of a phase are due."""
+    """The times at which the frames of a phase are due."""
 
     # Of the bursts that a load asks for, the mean rate: their frames are late together.
     rate_fps: int

@@ -296,7 +296,7 @@ def test_one_connection_each_or_drawn_with_repetition(tmp_path: Path) -> None:
 
 
 def tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A device whose table can be counted, but neither described nor changed."""
+    """A gateway whose table can be counted, but neither described nor changed."""
 
     def refuse(table: ReferenceTable, timeout_s: float) -> None:
         raise DutError("Its timeout cannot be set.")
@@ -386,5 +386,5 @@ def test_a_refused_measurement_reports_nothing(
     assert natxy([*arguments, "--output", str(results)]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert "natxy: The device's connection tracking table takes 900 entries" in said.err
+    assert "natxy: The gateway's connection tracking table takes 900 entries" in said.err
     assert not (results / "results.json").exists()

@@ -1,10 +1,11 @@
-"""The calibration gateway is measured by a user without privileges."""
+"""A user without privileges measures the calibration gateway, and tests the tester."""
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -36,21 +37,83 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made)
 
 
-@pytest.mark.skipif(not may_run_natxy(), reason="needs root, and a clone that others may read")
+def environment_of(folder: Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": str(folder), "TMPDIR": str(folder)}
+
+
+def iter_until(lines: Iterable[str], words: str) -> Iterator[str]:
+    """Yields lines up to the first one with these words."""
+    for line in lines:
+        yield line
+        if words in line:
+            return
+
+
+def run_as_nobody(
+    folder: Path, *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*AS_NOBODY, *NATXY, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=environment_of(folder) | environment,
+        cwd=folder,
+    )
+
+
+ROOTLESS = pytest.mark.skipif(
+    not may_run_natxy(), reason="needs root, and a clone that others may read"
+)
+
+
+@ROOTLESS
+def test_a_user_without_privileges_tests_the_tester_without_a_realtime_priority(
+    folder: Path,
+) -> None:
+    """It warns, and its trials run. A whole self-test takes minutes on a busy machine."""
+    with subprocess.Popen(
+        [*AS_NOBODY, *NATXY, "self-test", "--loop", "ring", "--frame-size", "84"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment_of(folder),
+        cwd=folder,
+    ) as process:
+        assert process.stderr is not None
+        said = list(iter_until(process.stderr, " fps PASS"))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert " fps PASS" in said[-1], said
+    assert any("may not use a real-time priority" in line for line in said)
+
+
+@ROOTLESS
+def test_the_users_own_runtime_folder_is_used(folder: Path) -> None:
+    runtime = folder / "run"
+    runtime.mkdir(mode=0o700)
+    os.chown(runtime, NOBODY, NOBODY)
+    (folder / "lab.toml").write_text(TESTBED)
+    options = ("--rate", "1000", "--duration", "0.1")
+    done = run_as_nobody(
+        folder, "trial", str(folder / "lab.toml"), *options, XDG_RUNTIME_DIR=str(runtime)
+    )
+    assert "Traceback" not in done.stderr
+    assert "PASS" in done.stdout or "INVALID" in done.stdout, done.stderr
+    assert (runtime / "natxy").stat().st_uid == NOBODY
+    assert not list(folder.glob("natxy-*")), "nothing in the temporary folder instead"
+
+
+@ROOTLESS
 def test_a_user_without_privileges_measures_without_a_realtime_priority(folder: Path) -> None:
     (folder / "lab.toml").write_text(TESTBED)
     numbers = iter(range(1000))
 
     def measured() -> subprocess.CompletedProcess[str]:
-        options = [*OPTIONS, "--output", str(folder / f"out-{next(numbers)}")]
-        return subprocess.run(
-            [*AS_NOBODY, *NATXY, "throughput", str(folder / "lab.toml"), *options],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            env={"PATH": os.environ["PATH"], "HOME": str(folder), "TMPDIR": str(folder)},
-            cwd=folder,
+        output = str(folder / f"out-{next(numbers)}")
+        return run_as_nobody(
+            folder, "throughput", str(folder / "lab.toml"), *OPTIONS, "--output", output
         )
 
     done = valid(measured, lambda one: one.stderr.splitlines()[-1:] if one.returncode else ())

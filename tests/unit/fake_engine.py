@@ -205,6 +205,13 @@ def main() -> None:
         sentence = f"{sys.argv[2]}: there is no such device"
         say({"event": "error", "kind": "device", "message": sentence})
         sys.exit(2)
+    if MODE == "device-refused":
+        print("EAL: Driver cannot attach", file=sys.stderr)
+        print("af_xdp: Failed to create xsk", file=sys.stderr, flush=True)
+        sentence = "the device cannot be created (Operation not permitted)"
+        sentence += "; DPDK's messages are on standard error"
+        say({"event": "error", "kind": "device", "message": sentence})
+        sys.exit(2)
     hello()
     cancelled = threading.Event()
     for line in sys.stdin:

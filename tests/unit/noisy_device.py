@@ -1,4 +1,4 @@
-"""A device of known throughput whose trials lose a stray frame, or are invalid, now and then."""
+"""A gateway of known throughput whose trials lose a stray frame, or are invalid, now and then."""
 
 from dataclasses import dataclass
 from fractions import Fraction

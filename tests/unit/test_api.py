@@ -151,7 +151,7 @@ def test_every_procedure_is_offered_and_called_alike(name: str) -> None:
     """procedure(plan, tester, dut, observer=None): a program can take one for another."""
     assert name in natxy.EXPORTS.get(f"natxy.procedure.{name}", ()), "natxy/__init__.py lists them"
     plan, tester, dut, observer = inspect.signature(getattr(natxy, name)).parameters.values()
-    # The self-test has a loop in place of a device.
+    # The self-test has a loop in place of a gateway.
     assert dut.name == ("loop" if name == "self_test" else "dut")
     assert (plan.name, tester.name, observer.name) == ("plan", "tester", "observer")
     assert observer.default is None

@@ -43,6 +43,20 @@ def imported(room: Path) -> Iterator[str]:
             yield from (name.split(".")[1] for name in names if name.startswith("natxy."))
 
 
+PRODUCT = [
+    path
+    for folder in ("natxy", "engine", "gateway", "plumbing")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in {".py", ".cpp", ".hpp"} and not {"tests", "bench", "fuzz"} & {*path.parts}
+]
+
+
+def test_no_file_is_longer_than_a_reader_keeps_in_mind() -> None:
+    lines = {str(path.relative_to(ROOT)): path.read_text().count("\n") for path in PRODUCT}
+    assert len(lines) > 300
+    assert {path: count for path, count in lines.items() if count > 350} == {}
+
+
 def test_every_room_has_a_row() -> None:
     folders = {str(each.parent.relative_to(ROOT)) for each in ROOT.glob("natxy/*/__init__.py")}
     folders |= {

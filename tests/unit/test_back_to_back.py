@@ -60,7 +60,7 @@ def longer_than(frames: int) -> ScriptedEngine:
 
 @dataclass(frozen=True, kw_only=True)
 class Buffer:
-    """A device that keeps so many frames and forwards so many a second, as on a drawing board."""
+    """A gateway that keeps so many frames and forwards so many a second, as on a drawing board."""
 
     frames: int
     drains_fps: int

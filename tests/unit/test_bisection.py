@@ -142,6 +142,13 @@ def test_an_error_is_as_it_was_written_and_says_itself() -> None:
     assert SearchError(fraction=0.1).fraction == Fraction(1, 10)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match=r"^--error: much is not valid"):
         SearchError(fraction="much")  # type: ignore[arg-type]
+    for fraction in (0, 1, 2):
+        with pytest.raises(
+            ConfigurationError, match=f"--error: {fraction * 100} % is out of range"
+        ):
+            SearchError(fraction=Fraction(fraction))
+    with pytest.raises(ConfigurationError, match="--error: 0 is out of range"):
+        SearchError(rate_fps=0)
 
 
 @pytest.mark.parametrize(

@@ -341,4 +341,4 @@ def test_a_device_whose_cores_cannot_be_set_leaves_its_sentence(
     state = read_campaign(folder / "journal.jsonl.gz")
     errors = {cell.begun.column: cell.end.error for cell in state.cells.values() if cell.end}
     assert errors["as it is"] == ""
-    assert "cannot make this device use 4 cores" in errors["4 cores"]
+    assert "cannot make this gateway use 4 cores" in errors["4 cores"]

@@ -451,7 +451,7 @@ def test_a_rate_that_only_the_tester_is_too_slow_for_is_not_insisted_on() -> Non
 def rates_tried(
     goal: CapacityGoal, connections: int, answers: Callable[[int], tuple[Answer, int | None]]
 ) -> list[int]:
-    """At this number, by a device that takes fewer of them, at rates up to 100,000; it answers the
+    """At this number, by a gateway that takes fewer of them, at rates up to 100,000; it answers the
     n-th attempt with the n-th of `answers`, from 0."""
     search = CapacitySearch(goal)
     tried: list[int] = []
@@ -641,7 +641,7 @@ def test_a_number_just_beyond_what_a_device_tells_fails_twice(error: int) -> Non
 
 
 def test_what_a_trial_has_shown_to_be_wrong_is_not_believed_any_more() -> None:
-    """A device that takes more than it says is tried at the lowest rate as well."""
+    """A gateway that takes more than it says is tried at the lowest rate as well."""
     goal = CapacityGoal(c0=2000, told=1000)
     attempts = attempts_of(CapacitySearch, goal, 262_144, lambda _: 131_072)
     assert [a.rate_cps > 100_000 for a in attempts if a.connections == 512_000][1:] == [False]

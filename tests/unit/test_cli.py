@@ -202,7 +202,7 @@ def test_bad_options_of_a_trial(
         (["--verify-loss", "-1"], "--verify-loss: -1 is out of range"),
         (
             ["--search", "mlr", "--verify-loss", "1"],
-            "--verify-loss: is an option of --search",
+            "--verify-loss: is not possible with --search mlr (expected --exceed-ratio and ",
         ),
         (["--search", "mlr", "--bursts", "16"], "--bursts: is not possible with --search mlr"),
         (["--bursts", "16,x"], '--bursts: "16,x" is not a list of numbers'),
@@ -358,6 +358,15 @@ def test_what_needs_no_verb_imports_none(arguments: list[str]) -> None:
         "natxy.errors",
     }
     assert not {"pydantic", "numpy", "pyarrow", "MLRsearch"} & found
+
+
+@pytest.mark.parametrize("verb", ["trial", "throughput"])
+def test_the_help_of_a_verb_imports_no_driver_and_no_report(verb: str) -> None:
+    found = imported(verb, "--help")
+    assert "natxy.dut.choice" in found
+    assert "natxy.campaign.report" not in found
+    drivers = {f"natxy.dut.{name}" for name in ("calibration", "guest", "namespace", "ssh")}
+    assert not (drivers | {"natxy.guest.machine", "asyncio", "pyarrow"}) & found
 
 
 @pytest.mark.parametrize("arguments", [["no-verb"], ["trial", "--no-option"]])

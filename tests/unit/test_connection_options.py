@@ -174,7 +174,7 @@ def test_a_series_takes_a_loss(
 def test_the_list_of_n_is_enough_for_connections(
     engine: list[str], testbed_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The testbed has none; its device has no table, which is what is said then."""
+    """The testbed has none; its gateway has no table, which is what is said then."""
     common = [str(testbed_file), "--counts", "20,10", "--output", str(tmp_path / "o")]
     assert run_command(["tear-down", *common]) == 1
     assert "has no connection table" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A device's table around a trial: how long connections must live, what is said of lost ones."""
+"""A gateway's table around a trial: how long connections must live, what is said of lost ones."""
 
 import re
 from collections.abc import Collection
@@ -147,7 +147,7 @@ def test_a_table_that_was_dropped_between_the_phases_fails_the_trial() -> None:
     ],
 )
 def test_replies_alone_tell_that_connections_were_lost(gateway: StatefulGateway) -> None:
-    """Nobody makes the connections again, and the device counts what the replies made, or does
+    """Nobody makes the connections again, and the gateway counts what the replies made, or does
     not count."""
     dut = StatefulDut(gateway=gateway, countable=gateway.counts_replies)
     trials = trials_of(gateway, dut)
@@ -181,7 +181,7 @@ def test_a_device_whose_table_nobody_empties_has_no_second_trial() -> None:
     gateway = StatefulGateway()
     trials = trials_of(gateway, dut=NoDut())
     trials.run(load=RATE_FPS, repetition=1, seed=1)
-    with pytest.raises(MeasurementError, match="Nothing empties the device's connection table"):
+    with pytest.raises(MeasurementError, match="Nothing empties the gateway's connection table"):
         trials.run(load=RATE_FPS, repetition=1, seed=1)
 
 
@@ -287,7 +287,7 @@ def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
     assert result.counts.lost_connections == 1  # in the first repetition
     (note,) = (note for note in measurement_notes([result]) if "lost conn" in note)
     assert re.match(
-        r"1 of \d+ trials failed because the device lost connections\. In the first", note
+        r"1 of \d+ trials failed because the gateway lost connections\. In the first", note
     )
     assert "100 did not answer" in note
     assert len(heard) == 1

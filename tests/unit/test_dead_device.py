@@ -1,4 +1,4 @@
-"""A device that has died in a trial is what is told, whatever the tester has seen of it."""
+"""A gateway that has died in a trial is what is told, whatever the tester has seen of it."""
 
 from fractions import Fraction
 

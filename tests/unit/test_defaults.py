@@ -165,7 +165,8 @@ def test_numbers_are_taken_as_written_and_refused_by_their_option(
         ({"repetitions": 10**6 + 1}, "--repetitions: 1000001 is out of range"),
         ({"seed": -1}, "--seed: -1 is out of range (expected 0 to "),
         ({"seed": MAX_SEED + 1}, f"--seed: {MAX_SEED + 1} is out of range"),
-        ({"seed": "7"}, "seed: '7' (expected a int)"),
+        ({"seed": "7"}, "seed: '7' (expected an integer)"),
+        ({"timing": 0.2}, "timing: 0.2 (expected a Timing)"),
     ],
 )
 def test_a_plan_refuses_repetitions_and_seeds_out_of_their_ranges(

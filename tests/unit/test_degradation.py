@@ -1,4 +1,4 @@
-"""Degradation with connections of a device whose hash chains make it slower."""
+"""Degradation with connections of a gateway whose hash chains make it slower."""
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -281,6 +281,7 @@ def test_columns_with_as_many_connections_are_told_apart() -> None:
     ]
     rates = [figure for figure in result.figures if figure.unit == "cps"]
     assert [figure.at for figure in rates] == names
+    assert all(figure.at_unit == "connections" and figure.at_value for figure in result.figures)
     assert [figure.at for figure in result.figures if figure.name == DEGRADATION] == names[1:]
     of_cell = ColumnFigures()
     of_cell.add(CellResult(column="a", measure="m", round=1, results=(result,)))

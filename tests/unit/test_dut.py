@@ -26,6 +26,7 @@ from natxy.dut.process import Process, within
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
+from natxy.trial.setup import name_in, name_of
 
 ROUTER = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
 TUNNEL = '[tester.left.tunnel]\naddress = "192.0.2.2"\ngateway = "192.0.2.1"\n'
@@ -371,3 +372,9 @@ def test_a_device_that_is_being_restarted_is_not_taken_for_dead(tmp_path: Path) 
     thread.join()
     with pytest.raises(DutError, match=r"dut\.check"):
         dut.trial_fault()
+
+
+def test_a_gateway_that_natxy_does_not_control_has_a_name_in_titles_and_sentences() -> None:
+    assert name_of(NoDut()) == "the gateway"
+    assert name_in({"kind": "command"}) == "command"
+    assert name_in({"kind": "namespace", "driver": "tayga"}) == "tayga"

@@ -49,6 +49,12 @@ def test_from_the_maximum_down_until_two_rates_lose_nothing(nat64: TrafficPlan) 
     }
 
 
+def test_the_rate_of_each_point_is_a_number_as_well(nat64: TrafficPlan) -> None:
+    result = frame_loss(plan(), ScriptedEngine().tester(nat64), NoDut())
+    points = {(figure.at, figure.at_value, figure.at_unit) for figure in result.figures}
+    assert points == {("100 % (10,000 fps)", 10_000, "fps"), ("90 % (9,000 fps)", 9_000, "fps")}
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

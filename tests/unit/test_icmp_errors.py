@@ -17,7 +17,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.report.icmp_notes import icmp_notes
+from natxy.report.count_notes import icmp_notes
 from natxy.report.measurement_table import measurement_notes, side_by_side_notes
 from natxy.report.trial_text import trial_text
 from natxy.tester.tester import Tester
@@ -111,7 +111,7 @@ def test_a_note_under_a_table_names_them(nat64: TrafficPlan) -> None:
     plan = FrameLossPlan(timing=FAST, seed=1, repetitions=1, rates_fps=(1000, 2000))
     measured = frame_loss(plan, engine.tester(nat64), NoDut())
     assert len(engine.specs) == 2
-    said = "The device answered frames of the trials with ICMP errors: 1,000 x ICMP fragmentation"
+    said = "The gateway answered frames of the trials with ICMP errors: 1,000 x ICMP fragmentation"
     assert any(note.startswith(said) for note in measurement_notes([measured]))
 
 

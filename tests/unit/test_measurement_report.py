@@ -334,7 +334,7 @@ def test_logging_is_said_where_it_is_on(logging: str | None) -> None:
     conditions = plain.conditions.model_copy(update={"connections": of})
     logged = plain.model_copy(update={"conditions": conditions})
     said = "\n".join(measurement_notes([logged]))
-    told = "The device logged new connections: every one of them to a file." in said
+    told = "The gateway logged new connections: every one of them to a file." in said
     assert told is ("logged" in said) is (logging not in (None, "off"))
     row = next(csv.DictReader(io.StringIO(results_csv([logged]))))
     assert row["connection_logging"] == (logging or "")

@@ -153,6 +153,7 @@ def test_a_point_without_the_figure_is_named() -> None:
     )
     (memory,) = [figure for figure in result.figures if figure.name == MEMORY]
     assert memory.at.startswith("6,000 connections")
+    assert (memory.at_value, memory.at_unit) == (6000, "connections")
     (said,) = [remark for remark in result.remarks if "which may be chance" in remark]
     assert said.startswith("1,000 connections: There is no memory per connection")
 

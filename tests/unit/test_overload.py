@@ -95,6 +95,7 @@ def test_an_empty_list_of_flows_is_refused() -> None:
 def test_the_flows_of_one_place_are_singular(nat64: TrafficPlan) -> None:
     result = overload(plan((2,)), slower_with({1: 10_000, 2: 9_000}).tester(nat64), NoDut())
     assert {figure.at for figure in result.figures} == {"1 flow", "2 flows"}
+    assert {(f.at_value, f.at_unit) for f in result.figures} == {(1, "flows"), (2, "flows")}
 
 
 @pytest.mark.parametrize("flows", [0, 64_513 * 65_537, 4_000_000_007])

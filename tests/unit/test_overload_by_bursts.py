@@ -65,7 +65,7 @@ def test_the_mean_of_bursts_degrades_as_what_is_better_higher(nat64: TrafficPlan
 
 
 class Switch(NoDut):
-    """A device that is reset at once."""
+    """A gateway that is reset at once."""
 
     def __init__(self) -> None:
         self.resets = 0

@@ -216,7 +216,7 @@ def test_several_searches_for_the_rate_are_counted(nat64: TrafficPlan) -> None:
 
 
 def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> None:
-    """RFC 2544 section 26.5: of the device's throughput."""
+    """RFC 2544 section 26.5: of the gateway's throughput."""
 
     def invalid(spec: TrialSpec) -> str:
         stream = spec.phases[0].streams[0]

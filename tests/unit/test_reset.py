@@ -1,4 +1,4 @@
-"""Reset: both methods' times, and what happens when the device cannot be reset."""
+"""Reset: both methods' times, and what happens when the gateway cannot be reset."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def plan(**changes: Any) -> ResetPlan:
 
 
 class Switch(NoDut):
-    """A device that says when it was reset."""
+    """A gateway that says when it was reset."""
 
     def __init__(self, does: Callable[[], None] = lambda: None) -> None:
         self.resets = 0
@@ -48,7 +48,7 @@ class Switch(NoDut):
 
 
 class StartedAgain(Switch):
-    """A device whose program has another number after a reset."""
+    """A gateway whose program has another number after a reset."""
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
@@ -79,7 +79,7 @@ def test_both_methods(nat64: TrafficPlan) -> None:
         assert result.figure(LOST, direction).values == (250, 250)
         assert not any(result.figure(BY_LOSS, direction).lower_bound)
     assert "power interruption: a switch." in result.remarks
-    assert not any("Connections that the device lost" in said for said in result.remarks)
+    assert not any("Connections that the gateway lost" in said for said in result.remarks)
 
 
 def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:
@@ -236,7 +236,7 @@ def test_a_reset_that_does_not_end_is_told(
 
 
 def test_a_device_without_a_reset_is_refused(nat64: TrafficPlan) -> None:
-    with pytest.raises(DutError, match="cannot reset a device of kind"):
+    with pytest.raises(DutError, match="cannot reset a gateway of kind"):
         reset(plan(), Cancellable().tester(nat64), NoDut())
 
 
@@ -293,7 +293,7 @@ def test_a_trial_that_ends_before_the_device_is_reset_is_told(nat64: TrafficPlan
         def run(self, spec: TrialSpec, *_: Any) -> Any:
             return super().run(spec)
 
-    with pytest.raises(DutError, match=r"ended before the device could be reset; use a longer"):
+    with pytest.raises(DutError, match=r"ended before the gateway could be reset; use a longer"):
         reset(plan(), Silent().tester(nat64), Switch())
 
 

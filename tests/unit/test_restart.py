@@ -1,4 +1,4 @@
-"""A device that commands look after, and one that nobody here looks after, are reset or refused."""
+"""A gateway that commands control, and one that nobody here controls, are reset or refused."""
 
 from pathlib import Path
 
@@ -31,5 +31,5 @@ def test_without_a_command_it_is_refused() -> None:
 
 
 def test_a_device_of_somebody_else_is_refused() -> None:
-    with pytest.raises(DutError, match="cannot reset a device of kind"):
+    with pytest.raises(DutError, match="cannot reset a gateway of kind"):
         NoDut().restart()

@@ -124,7 +124,7 @@ class Quiet(Observer):
 def test_a_search_spends_a_part_of_the_time_on_each_rate_and_comes_back(
     quiet_from: int, nat64: TrafficPlan
 ) -> None:
-    """In the noise of an hour, the device's limit of 50,000 shows only below 40,000."""
+    """In the noise of an hour, the gateway's limit of 50,000 shows only below 40,000."""
 
     def invalid(spec: TrialSpec) -> str:
         noisy = len(engine.specs) < quiet_from

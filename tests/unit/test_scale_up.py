@@ -1,4 +1,4 @@
-"""Scale up with the cores of a device that is arithmetic."""
+"""Scale up with the cores of a gateway that is arithmetic."""
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -77,6 +77,7 @@ def measure(
 def test_relative_scale_up_is_against_as_many_times_one_core(search: Searching, name: str) -> None:
     result, _, dut = measure(search, (1, 5))
     figures = [(f.name, f.at, f.values[0]) for f in result.figures]
+    assert all(f.at.startswith(f"{f.at_value} {f.at_unit}"[:6]) for f in result.figures)
     assert [at for _, at, _ in figures] == ["1 core"] * 2 + ["5 cores"] * 3
     assert name in figures[0][0]
     assert figures[0][2] == pytest.approx(20_000, abs=20)
@@ -190,7 +191,7 @@ class Hearing(Observer):
         self.heard.append(sentence)
 
 
-NOW_ONE = "The device now has 1 core"
+NOW_ONE = "The gateway now has 1 core"
 
 
 def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
@@ -206,7 +207,7 @@ def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
     lost = Hearing()
     with pytest.raises(DutError, match="cannot have 4 cores"):
         measure(ESTABLISHMENT, (1, 4), most=0, observer=lost)
-    assert lost.heard[0].startswith("The number of cores that the device has now is unknown (")
+    assert lost.heard[0].startswith("The number of cores that the gateway has now is unknown (")
 
 
 def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
@@ -253,7 +254,7 @@ def test_a_person_is_told_on_the_progress_console() -> None:
 
 
 def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:
-    """Before it begins the device has all of its cores."""
+    """Before it begins the gateway has all of its cores."""
     engine = StatefulEngine(gateway=StatefulGateway())
     tester = engine.tester(traffic_plan({"rate_fps": None}))
     options = SeriesOptions(testbed=Path("testbed.toml"))

@@ -1,4 +1,4 @@
-"""The device rests after each trial (RFC 2544 section 23 e), also where another part begins."""
+"""The gateway rests after each trial (RFC 2544 section 23 e), also where another part begins."""
 
 from collections.abc import Callable
 from dataclasses import replace

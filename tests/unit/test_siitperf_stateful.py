@@ -133,7 +133,7 @@ def test_where_a_connection_went_is_an_info(start: Start, capsys: Captured) -> N
     start(gateway, StatefulDut(gateway=gateway, known=known))
     assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
     out = capsys.readouterr().out
-    assert "Info: Connections in the device's table: 3995 (it takes 5000)." in out
+    assert "Info: Connections in the gateway's table: 3995 (it takes 5000)." in out
     assert "Info: Forward: 3 frames arrived with a mapping that had changed." in out
     assert "Info: Reverse: 2 frames were delivered to another connection, 2 of them" in out
     assert "Reverse frames received: 1993" in out.splitlines()

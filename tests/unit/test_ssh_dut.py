@@ -1,4 +1,4 @@
-"""A device that a recipe controls: commands, values, failures; the connection is fake."""
+"""A gateway that a recipe controls: commands, values, failures; the connection is fake."""
 
 import pytest
 

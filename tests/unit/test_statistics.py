@@ -72,6 +72,15 @@ def test_dispersion() -> None:
     assert summary([0, 0, 0]).dispersion_percent is None
 
 
+def test_dispersion_of_a_negative_median_is_positive() -> None:
+    assert summary([-90, -100, -110]).dispersion_percent == pytest.approx(20)
+
+
+def test_no_dispersion_of_a_median_near_0() -> None:
+    assert summary([-700, 1, 700]).dispersion_percent is None
+    assert summary([-50, 1, 50]).dispersion_percent == pytest.approx(10_000)
+
+
 def test_a_single_value_does_not_deviate() -> None:
     assert summary([7]).standard_deviation == 0
 

@@ -1,4 +1,4 @@
-"""Tear-down rates of a device whose clock is arithmetic."""
+"""Tear-down rates of a gateway whose clock is arithmetic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -62,6 +62,7 @@ def measure(
 
 def rate(result: Measurement, connections: str) -> Figure:
     (figure,) = (f for f in result.figures if f.primary and f.at == f"{connections} connections")
+    assert (f"{figure.at_value:,}", figure.at_unit) == (connections, "connections")
     assert figure.unit == "cps"
     return figure
 

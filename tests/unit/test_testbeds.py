@@ -120,7 +120,7 @@ def test_a_cell_whose_workers_keep_dying_gets_its_sentence(
     (state,) = read_campaign(path).cells.values()
     assert state.end is not None
     assert state.end.error == (
-        "The worker died 3 times while it measured this cell, the last time that of testbed 2."
+        "Its testbed process died 3 times in this cell, the last time that of testbed 2."
     )
     assert state.begun.testbed == 1
 
@@ -152,15 +152,15 @@ def test_a_worker_that_leaves_or_comes_is_named() -> None:
     before = {"1": "tls://a:1", "2": "tls://a:2"}
     assert list(worker_changes(before, before)) == []
     assert list(worker_changes(before, {"1": "tls://a:1"})) == [
-        "The worker of testbed 2 has left (tls://a:2); its cell is measured again by the next free "
-        "worker."
+        "The process of testbed 2 has left (tls://a:2); its cell is measured again by the next "
+        "free testbed process."
     ]
     (restarted,) = worker_changes(before, {**before, "1": "tls://a:3"})
-    assert restarted.startswith("The worker of testbed 1 has left (tls://a:1), and a new one")
+    assert restarted.startswith("The process of testbed 1 has left (tls://a:1), and a new one")
     (came,) = worker_changes({"1": "tls://a:1"}, before)
-    assert came == "A worker of testbed 2 has come (tls://a:2)."
+    assert came == "A process of testbed 2 has come (tls://a:2)."
     *_, last = worker_changes(before, {})
-    assert last == "There is no worker left; the campaign goes on when one comes."
+    assert last == "There is no testbed process left; the campaign goes on when one comes."
 
 
 @dataclass
@@ -192,10 +192,10 @@ def test_testbeds_without_a_worker_are_named(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(MeasurementError) as refused:
         wait_for_workers(Scheduler({"1": True, "2": False, "other": True}), 2)
     assert str(refused.value) == (
-        "tcp://10.0.0.1:8786: testbed 2 has no worker after 0.1 s (expected for example `dask "
+        "tcp://10.0.0.1:8786: testbed 2 has no process after 0.1 s (expected for example `dask "
         "worker tcp://10.0.0.1:8786 --name 2 --nthreads 1 --resources testbed=1`)"
     )
-    with pytest.raises(MeasurementError, match="testbeds 1 and 3 have no worker"):
+    with pytest.raises(MeasurementError, match="testbeds 1 and 3 have no process"):
         wait_for_workers(Scheduler({"2": True}), 3)
 
 

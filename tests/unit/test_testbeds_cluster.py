@@ -76,7 +76,7 @@ def test_a_cell_whose_worker_is_killed_is_measured_by_another(
     assert kinds_in(tmp_path / "killed").count("cell") == CELLS / 2, "whole cells alone"
     events = map(json.loads, told.read_text().splitlines())
     remarks = [event["sentence"] for event in events if event["event"] == "remark"]
-    assert any("The worker of testbed" in said and "has left" in said for said in remarks)
+    assert any("The process of testbed" in said and "has left" in said for said in remarks)
 
 
 def test_testbeds_without_a_worker_end_the_campaign_at_its_start(
@@ -91,5 +91,5 @@ def test_testbeds_without_a_worker_end_the_campaign_at_its_start(
         words = on_both(experiment, tmp_path / "two")[len(NATXY) :]
         assert run_command([*words, "--scheduler", cluster.scheduler_address]) == 1
     said = capsys.readouterr().err
-    assert f"{cluster.scheduler_address}: testbeds 1 and 2 have no worker after 1 s" in said
+    assert f"{cluster.scheduler_address}: testbeds 1 and 2 have no process after 1 s" in said
     assert "--name 1 --nthreads 1 --resources testbed=1" in said

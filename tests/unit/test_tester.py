@@ -85,6 +85,12 @@ def test_a_silent_engine_is_ended(
     ("mode", "error", "sentence"),
     [
         ("no-device", DeviceError, "there is no such device"),
+        (
+            "device-refused",
+            DeviceError,
+            r"not permitted\); DPDK's last messages: EAL: Driver cannot attach \| "
+            "af_xdp: Failed to create xsk$",
+        ),
         ("other-protocol", ProtocolError, "speaks protocol 2"),
     ],
 )

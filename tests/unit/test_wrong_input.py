@@ -51,7 +51,8 @@ def test_a_near_name_is_suggested(value: str, sentence: str) -> None:
         (
             "latency",
             ("--frame-size", "64"),
-            "--frame-size: 64 is out of range (expected 84 to",
+            "--frame-size: 64 is out of range (expected 84 to 9216, the size of the IPv6 frame: 84 "
+            "is 64 as IPv4)",
         ),
         ("latency", ("--networks", "0"), '--networks: "0" is not a list of numbers'),
         ("latency", ("--direction", "up"), '--direction: unknown value "up"'),
@@ -122,6 +123,18 @@ def test_toml_that_python_cannot_hold_is_refused(text: str, sentence: str) -> No
 def test_json_that_is_nested_too_deeply_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"spec.json: .* nested too deeply"):
         Source(name="spec.json", text="[" * 100_000).json()
+
+
+@pytest.mark.parametrize("text", ["1" * 5_000, '{"version": ' + "1" * 5_000 + "}"])
+def test_a_spec_with_a_number_that_python_cannot_hold_is_refused(
+    testbed_file: Path, tmp_path: Path, capsys: Captured, text: str
+) -> None:
+    spec = tmp_path / "spec.json"
+    spec.write_text(text)
+    assert run_command(["trial", str(testbed_file), "--spec", str(spec)]) == 2
+    sentence = capsys.readouterr().err
+    assert sentence.startswith(f"natxy: {spec}: is not JSON: ")
+    assert sentence.count("\n") == 1
 
 
 def test_output_that_cannot_be_written_is_one_sentence() -> None:

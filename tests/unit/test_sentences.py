@@ -1,0 +1,61 @@
+"""Sentences are wrapped at words on a narrow terminal, but not in a file; commands never are."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from natxy.cli import series
+from natxy.cli.progress import SearchDisplay
+from natxy.cli.sentences import quote, say
+
+WORDS = ["The", "gateway's", "CPU", "was", "away", "for", "0.12 %", "of", "the", "time."]
+SENTENCE = " ".join(WORDS * 3)
+
+
+def console(*, is_terminal: bool) -> Console:
+    return Console(file=io.StringIO(), width=40, force_terminal=is_terminal, color_system=None)
+
+
+def printed(on: Console) -> list[str]:
+    assert isinstance(on.file, io.StringIO)
+    return on.file.getvalue().splitlines()
+
+
+def test_a_narrow_terminal_breaks_lines_between_words() -> None:
+    narrow = console(is_terminal=True)
+    say(narrow, SENTENCE)
+    lines = printed(narrow)
+    assert len(lines) > 1
+    assert all(len(line) <= 40 for line in lines)
+    assert " ".join(line.strip() for line in lines) == SENTENCE
+
+
+def test_a_file_has_a_line_for_each_sentence() -> None:
+    file = console(is_terminal=False)
+    say(file, SENTENCE)
+    assert printed(file) == [SENTENCE]
+
+
+def test_a_command_has_one_line_that_can_be_copied() -> None:
+    narrow = console(is_terminal=True)
+    quote(narrow, SENTENCE)
+    assert printed(narrow) == [SENTENCE]
+
+
+def test_remarks_of_a_measurement_and_notes_under_its_table_are_wrapped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    narrow = console(is_terminal=True)
+    SearchDisplay(narrow, "a search").remarked(SENTENCE)
+    assert all(len(line) <= 40 for line in printed(narrow))
+    narrow = console(is_terminal=True)
+    monkeypatch.setattr(series, "result_console", narrow)
+    monkeypatch.setattr(series, "_shown", lambda *_: [SENTENCE])
+    series.show([], 1, Path("natxy-results"))
+    *notes, repeat, folder = printed(narrow)
+    assert len(notes) > 1
+    assert all(len(line) <= 40 for line in notes)
+    assert repeat.startswith("Repeat it: natxy ")
+    assert folder == "Journal, JSON and CSV: natxy-results"
