@@ -364,4 +364,4 @@ def test_what_rfc_9004_asks_for_conforms(nat64: TrafficPlan) -> None:
     assert ["bursts at a given rate" in one for one in said] == [True]
     short = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1))
     said = back_to_back(plan(timing=short), longer_than(9).tester(nat64), NoDut()).deviations
-    assert ["rest" in said[1], "repetitions" in said[2]] == [True, True]
+    assert ["s of waiting" in said[1], "repetitions" in said[2]] == [True, True]

@@ -276,7 +276,7 @@ def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -
     write_report(folder, tmp_path / "report", html=True)
     for name in ("published.txt", "published.md", "published.tex", "report.html"):
         written = (tmp_path / "report" / name).read_text()
-        assert f"Measured here: none. Machine of the tester: {host}" in written, name
+        assert f"Measured here: the gateway. Machine of the tester: {host}" in written, name
 
 
 def test_a_measurement_has_a_device_of_its_own() -> None:
