@@ -22,6 +22,7 @@ from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.procedure.latency import TYPICAL, LatencyPlan, latency
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
+from natxy.trial.establishing import Establishing
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
@@ -75,6 +76,11 @@ sample = 0
 NAT = 'nat = {{pool = ["198.19.0.1"], entries = 10000{limit}}}\n'
 
 
+OF_THEIR_OWN = 'ipv6_prefix = "2001:db8::/32"\n'
+CGN_SUBSCRIBERS, CGN_RATE_CPS = 100_000, 50_000  # more than the 65,536 ports of an address
+CGN_TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 2))
+
+
 def mechanism(name: str, count: int, *lines: str) -> str:
     return f'[subscribers]\nmechanism = "{name}"\ncount = {count}\n' + "".join(lines)
 
@@ -86,8 +92,8 @@ STATELESS = {
     "map-t": (6, mechanism("map-t", 2**24, ALL, PREFIX)),
 }
 STATEFUL = {
-    "ds-lite": (4, mechanism("ds-lite", 100, 'ipv6_prefix = "2001:db8::/32"\n', GATEWAY)),
-    "464xlat": (6, mechanism("464xlat", 100, 'ipv6_prefix = "2001:db8::/32"\n', PREFIX)),
+    "ds-lite": (4, mechanism("ds-lite", 100, OF_THEIR_OWN, GATEWAY)),
+    "464xlat": (6, mechanism("464xlat", 100, OF_THEIR_OWN, PREFIX)),
 }
 
 
@@ -172,6 +178,53 @@ def trial_through(setup: Setup, dut: CalibrationDut) -> tuple[TrialRecord, Any]:
     plan = FrameLossPlan(timing=TIMING, seed=1)
     trial = valid_trial(plan.trials(setup.tester, dut, Observer()), RATE_FPS)
     return trial, dut.record()
+
+
+CGN = f"""
+[tester]
+cores = [0]
+lateness_tolerance_us = 10000
+warm_up = "neighbours"
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+[traffic.forward]
+source_port = {{mode = "fixed", min = 10000, max = 10000}}
+destination_port = {{mode = "fixed", min = 53, max = 53}}
+[connections]
+count = {CGN_SUBSCRIBERS}
+rate_fps = {CGN_RATE_CPS}
+sample = 0
+{mechanism("ds-lite", CGN_SUBSCRIBERS, OF_THEIR_OWN, GATEWAY)}
+[dut]
+kind = "calibration"
+nat = {{pool = ["198.19.0.1", "198.19.1.1"], entries = 131072}}
+"""
+
+
+def test_more_subscribers_than_an_address_has_ports(tmp_path: Path) -> None:
+    """Each has a connection from the same address and port; all are told apart by their softwires
+    (RFC 6333 section 6.6), and answered there."""
+    path = tmp_path / "cgn.toml"
+    path.write_text(CGN)
+    testbed, source = read_testbed(path)
+    dut = dut_of(testbed, source)
+    assert isinstance(dut, CalibrationDut)
+    with set_up(testbed, source, dut) as setup:
+        trials = FrameLossPlan(timing=CGN_TIMING, seed=1).trials(setup.tester, dut, Observer())
+        # No rate is judged, so the senders may pause as long as they must.
+        load = Establishing(rate_fps=CGN_RATE_CPS, alpha=Fraction(1), pause_share=Fraction(1))
+        trial = valid_trial(trials, load)
+        nat = dut.record()["nat"]
+    assert trial.verdict is Verdict.PASS
+    assert (trial.misdelivered, trial.changed) == (0, 0)
+    assert nat["created"] == nat["entries"] == CGN_SUBSCRIBERS
+    made, answered, *again = (stream.kinds.foreground for stream in trial.result.streams)
+    assert made is not None
+    assert answered is not None
+    assert made.received == CGN_SUBSCRIBERS
+    late = sum(each.received for each in again if each is not None)  # lost, and sent once more
+    assert answered.received + late == CGN_SUBSCRIBERS
 
 
 TRANSPORTS = pytest.mark.parametrize("transport", ["udp", "tcp"])
