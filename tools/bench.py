@@ -97,7 +97,7 @@ def connection_rows(cpus: Cpus) -> list[Row]:
 
 
 def handshake_rows(cpus: Cpus) -> list[Row]:
-    """Makes 10 million TCP connections in each of several rounds."""
+    """Makes TCP connections: rounds as fast as possible, then many connections."""
     return rows_of(["handshakes"], cpus)[1:]
 
 
@@ -118,14 +118,17 @@ def connections_table(rows: list[Row]) -> str:
 
 def handshakes_table(rows: list[Row]) -> str:
     """Returns the table of TCP segments per second in each phase, and of whole handshakes."""
-    whole = median_of(rows)
-    return (
-        "| TCP connections | SYN/s | SYN/ACK/s | ACK/s | handshakes/s |\n"
-        "|---|---|---|---|---|\n"
-        f"| {whole['connections']:,} | {whole['syn_per_second']:,} "
-        f"| {whole['syn_ack_per_second']:,} | {whole['ack_per_second']:,} "
-        f"| {whole['handshakes_per_second']:,} |\n"
-    )
+    lines = [
+        "| TCP connections | SYN/s | SYN/ACK/s | ACK/s | handshakes/s |",
+        "|---|---|---|---|---|",
+    ]
+    *rounds, many = rows
+    lines += [
+        f"| {row['connections']:,} | {row['syn_per_second']:,} | {row['syn_ack_per_second']:,} "
+        f"| {row['ack_per_second']:,} | {row['handshakes_per_second']:,} |"
+        for row in (median_of(rounds), many)
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def rounds_of(rows: list[Row]) -> list[Row]:
@@ -148,7 +151,7 @@ def connection_goals(rows: list[Row], handshakes: list[Row]) -> str:
     """Returns whether the goals are met. Only the ratio is required, because a busy or slow machine
     misses the rates."""
     rate_cps = median_of(rounds_of(rows))["per_second"]
-    whole_cps = median_of(handshakes)["handshakes_per_second"]
+    whole_cps = median_of(handshakes[:-1])["handshakes_per_second"]
     rate_met, ratio_met = rate_cps >= GOAL_CPS, establishment_ratio(rows) >= GOAL_RATIO
     return (
         f"- {rate_cps:,} connections per second on two cores over net_ring "

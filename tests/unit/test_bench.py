@@ -27,8 +27,9 @@ def rows(*, enumerated: float, paced: float, two_cores: float = 1.8) -> list[ben
 
 def handshakes(per_second: int) -> list[bench.Row]:
     phases = dict.fromkeys(("syn_per_second", "syn_ack_per_second", "ack_per_second"), 9)
-    row = {"connections": 10_000_000, **phases}
-    return [row | {"handshakes_per_second": rate} for rate in (1, per_second, 10**9)]
+    row = {"connections": 2_000_000, **phases}
+    rounds = [row | {"handshakes_per_second": rate} for rate in (1, per_second, 10**9)]
+    return [*rounds, row | {"connections": 10_000_000, "handshakes_per_second": 7}]
 
 
 def connections(ratio: float) -> list[bench.Row]:
@@ -69,7 +70,8 @@ def test_handshakes_have_a_goal_that_is_reported(rate: int, met: str) -> None:
     said = bench.connection_goals(connections(0.5), handshakes(rate))
     assert f"- {rate:,} TCP handshakes per second" in said
     assert f"(goal: 3,000,000): {met}\n" in said
-    assert f"| 10,000,000 | 9 | 9 | 9 | {rate:,} |" in bench.handshakes_table(handshakes(rate))
+    table = bench.handshakes_table(handshakes(rate))
+    assert f"| 2,000,000 | 9 | 9 | 9 | {rate:,} |\n| 10,000,000 | 9 | 9 | 9 | 7 |\n" in table
 
 
 def test_each_goal_is_one_of_a_row_that_is_measured() -> None:
