@@ -131,8 +131,8 @@ def port_of(index: int, ports: dict[str, int] | None, subscriber: int) -> int:
     """
     if ports is None:
         return index
-    r = 2 ** ports["psid_bits"]
-    m = 2**16 // 2 ** ports["offset_bits"] // r
+    r = 1 << ports["psid_bits"]
+    m = (1 << 16 - ports["offset_bits"]) // r
     i, j = index // m, index % m
     if ports["offset_bits"] > 0:
         i += 1  # the ports of i = 0 belong to nobody
