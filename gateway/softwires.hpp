@@ -24,7 +24,7 @@ class Softwires {
   [[nodiscard]] Side inside() const { return inside_; }
 
   // Returns whether this is the end of a subscriber whose inner addresses others may have too, so
-  // that the stateful translation must tell softwires apart (RFC 6333, 8.4).
+  // that the stateful translation must tell softwires apart (RFC 6333, 6.6).
   [[nodiscard]] bool tells_apart(const IpAddress& end) const {
     return subscribers_ && subscribers_->contains(end);
   }

@@ -3,7 +3,10 @@
 namespace natxy::gateway {
 
 ExternalEndpoints::ExternalEndpoints(const NatConfig& config)
-    : ports_(config.ports), choice_(config.port_choice), random_(config.seed) {
+    : ports_(config.ports),
+      choice_(config.port_choice),
+      is_for_all_remotes_(config.mapping == Dependence::kEndpointIndependent),
+      random_(config.seed) {
   for (const auto& address : config.pool) {
     pool_.push_back({.value = static_cast<std::uint32_t>(address.value)});
   }

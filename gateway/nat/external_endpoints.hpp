@@ -21,15 +21,26 @@ class ExternalEndpoints {
     const auto first = static_cast<std::size_t>(inside.address % pool_.size());
     for (std::size_t i = 0; i < pool_.size(); ++i) {
       auto& address = pool_[(first + i) % pool_.size()];
+      if (address.exhausted) continue;
       if (const auto found = choose_at(address, inside.port, is_free)) return found;
     }
     return std::nullopt;
+  }
+
+  // Notes that an external endpoint may be free again.
+  void freed(const Ipv4Endpoint& external) {
+    for (auto& address : pool_) {
+      if (address.value == external.address) address.exhausted = false;
+    }
   }
 
  private:
   struct Address {
     std::uint32_t value;
     std::uint32_t next = 0;  // offset of the next port in the range
+    // No port was free when all were last tried, and none has been freed since. Without this, each
+    // new connection beyond the first address would try all of its ports again.
+    bool exhausted = false;
   };
 
   template <typename IsFree>
@@ -48,6 +59,7 @@ class ExternalEndpoints {
       address.next = (offset + 1) % count;
       return next;
     }
+    address.exhausted = is_for_all_remotes_;
     return std::nullopt;
   }
   [[nodiscard]] std::uint32_t random_offset();
@@ -55,6 +67,7 @@ class ExternalEndpoints {
   std::vector<Address> pool_;
   PortRange ports_;
   PortChoice choice_;
+  bool is_for_all_remotes_;  // an endpoint that is not free for one remote is free for none
   std::uint64_t random_;
 };
 

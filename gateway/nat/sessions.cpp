@@ -101,8 +101,12 @@ Opened Sessions::create(const Connection& connection, Nanoseconds now_ns) {
 }
 
 void Sessions::remove(EntryNumber entry) {
-  if (maps_endpoints()) mappings_.leave(table_.at(entry).inside);
+  const auto connection = table_.at(entry);
   table_.remove(entry);
+  endpoints_.freed(connection.external);
+  if (!maps_endpoints()) return;
+  endpoints_.freed(mappings_.find(connection.inside)->external);  // another one after a change
+  mappings_.leave(connection.inside);
 }
 
 // Removes expired connections, which are the first in the order of use, because all have the same

@@ -110,6 +110,15 @@ TEST(Nat44, TheOldestIsOverwritten) {
   EXPECT_EQ(bench.nat().created, 102U);
 }
 
+TEST(Nat44, AnAddressWithoutFreePortsIsTriedAgainWhenOneIsFreed) {
+  NatBench bench(nat44(R"(, "ports": [5000, 5001], "timeout_ns": 1000000000)"));
+  EXPECT_EQ(bench.send({.own = 5000}), 5000);
+  EXPECT_EQ(bench.send({.own = 5001}, kSecond / 2), 5001);
+  EXPECT_EQ(bench.send({.own = 6000}, kSecond / 2), 0);
+  EXPECT_EQ(bench.send({.own = 6000}, kSecond), 5000);  // the first one has expired
+  EXPECT_EQ(bench.send({.own = 6001}, kSecond), 0);
+}
+
 TEST(Nat44, NewConnectionsAreLimitedByRate) {
   NatBench bench(nat44(R"(, "new_per_s": 10, "depth": 5)"));
   for (std::uint16_t i = 0; i < 60; ++i) {

@@ -20,6 +20,8 @@ from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.overload import overload as measure
 from natxy.trial.profile import PROFILES
 
+FLOWS = "10,100,1000,10000"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
@@ -98,12 +100,21 @@ CHOICES = {
 def overload(
     options: SeriesOptions,
     flows: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Numbers of network flows to measure; each is compared with one flow.",
+            help="Numbers of network flows to measure; each is compared with one flow [default: "
+            f"{FLOWS}].",
             metavar="N,...",
         ),
-    ] = "10,100,1000,10000",
+    ] = None,
+    subscribers: Annotated[
+        str | None,
+        typer.Option(
+            help="Numbers of subscribers to measure instead, for a testbed with [subscribers]; "
+            "each is compared with one subscriber [default: flows are measured].",
+            metavar="N,...",
+        ),
+    ] = None,
     of: Annotated[
         str, typer.Option("--of", help=f"Test to measure: {listed(CHOICES)}.", metavar="TEST")
     ] = "throughput",
@@ -146,7 +157,8 @@ def overload(
     """
     plan = OverloadPlan(
         test=_test(options, of, Asked(rate=rate, max_rate=max_rate, error=error)),
-        flows=_flows(flows),
+        flows=_numbers("--flows", FLOWS if subscribers is None and flows is None else flows),
+        subscribers=_numbers("--subscribers", subscribers),
         incremental=incremental,
         step_s=seconds("--step", step),
     )
@@ -167,9 +179,11 @@ def _test(options: SeriesOptions, of: str, asked: Asked) -> Benchmarked:
     return chosen.plan(options, asked)
 
 
-def _flows(text: str) -> tuple[int, ...]:
+def _numbers(option: str, text: str | None) -> tuple[int, ...]:
+    if text is None:
+        return ()
     if not re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
         raise ConfigurationError(
-            f'--flows: "{text}" is not a list of numbers (expected for example 10,100)'
+            f'{option}: "{text}" is not a list of numbers (expected for example 10,100)'
         )
-    return tuple(dict.fromkeys(int(flows) for flows in text.split(",")))
+    return tuple(dict.fromkeys(int(number) for number in text.split(",")))

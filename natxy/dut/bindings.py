@@ -45,17 +45,18 @@ def snabb(asked: SubscribersSection) -> Lines:
 
 
 def vpp(asked: SubscribersSection) -> Lines:
-    """Yields the commands of FD.io VPP's plugin `map` (its help: `map add domain`)."""
+    """Yields the commands of FD.io VPP's plugin `map` (its help: `map add domain`).
+
+    Encapsulation or translation is a setting of its interfaces, whose names Natxy does not know.
+    """
     if asked.mechanism == "lw4o6":
         yield from _vpp_table(asked)
         return
-    source, kind = (
-        (asked.gateway_prefix, " map-t") if asked.mechanism == "map-t" else (asked.gateway, "")
-    )
+    source = asked.gateway_prefix if asked.mechanism == "map-t" else asked.gateway
     yield (
         f"map add domain ip4-pfx {asked.ipv4_prefix} ip6-pfx {asked.ipv6_prefix} ip6-src {source} "
         f"ea-bits-len {asked.number_bits} psid-offset {asked.offset_bits} "
-        f"psid-len {asked.psid_bits}{kind}"
+        f"psid-len {asked.psid_bits}"
     )
 
 

@@ -65,6 +65,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             from natxy.dut.calibration import CalibrationDut
 
             _refuse_sections(_tunnels(testbed), testbed, source)
+            _check_nat(config, testbed, source)
             return CalibrationDut(config, plan, tester_cpus=testbed.tester.cores)
         case CommandConfig():
             return CommandDut(config)
@@ -109,6 +110,17 @@ def _refuse_sections(where: list[Key], testbed: Testbed, source: Source) -> None
             where[0],
             f'is not possible with dut.kind "{kind}", whose gateway has none (expected no '
             f"{where[0][-1]})",
+        )
+
+
+def _check_nat(config: CalibrationConfig, testbed: Testbed, source: Source) -> None:
+    """Refuses subscribers of a stateful gateway where the calibration gateway has no state."""
+    subscribers = testbed.subscribers
+    if subscribers is not None and subscribers.stateful and config.nat is None:
+        source.refuse(
+            ("dut", "nat"),
+            f'is missing: subscribers.mechanism = "{subscribers.mechanism}" needs it (expected, '
+            "for example, nat = {})",
         )
 
 

@@ -17,7 +17,8 @@ from natxy.errors import DutError
 
 SIZES = Path("/proc/sys/net/netfilter")  # the first namespace's
 SIZE_NAMES = ("nf_conntrack_buckets", "nf_conntrack_max")
-# TCP: half open, open, and with data that nobody acknowledges (docs/decisions/0033).
+# TCP: half open, open, with data that nobody acknowledges (docs/decisions/0033), and while it is
+# closed by FIN. TIME_WAIT and CLOSE are left: a connection in them has been torn down.
 TIMEOUTS = (
     "nf_conntrack_udp_timeout",
     "nf_conntrack_udp_timeout_stream",
@@ -26,6 +27,9 @@ TIMEOUTS = (
     "nf_conntrack_tcp_timeout_established",
     "nf_conntrack_tcp_timeout_unacknowledged",
     "nf_conntrack_tcp_timeout_max_retrans",
+    "nf_conntrack_tcp_timeout_fin_wait",
+    "nf_conntrack_tcp_timeout_close_wait",
+    "nf_conntrack_tcp_timeout_last_ack",
 )
 DELETES_WITHIN_S = 600
 LISTENS = ("conntrack", "-E", "-e", "NEW", "-o", "timestamp")

@@ -34,7 +34,7 @@ def routes_to(asked: SubscribersSection, via: str) -> list[dict[str, str]]:
 def _rule(asked: SubscribersSection) -> dict[str, Any]:
     return {
         "ipv6": asked.rule_ipv6_prefix,
-        "ipv4": asked.ipv4_prefix,
+        "ipv4": asked.rule_ipv4_prefix,
         "ea_bits": asked.number_bits,
         "psid_offset": asked.offset_bits,
     }

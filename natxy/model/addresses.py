@@ -20,6 +20,7 @@ NO_HOSTS = {
 }
 
 IpVersion = Literal[4, 6]
+IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def version_of(text: str) -> IpVersion | None:
@@ -66,11 +67,22 @@ def _of_a_host(text: str) -> str:
 
 def _network(text: str, version: IpVersion, example: str) -> str:
     try:
-        if ipaddress.ip_network(text).version == version and "/" in text:
-            return text
+        network = ipaddress.ip_network(text) if "/" in text else None
     except ValueError:
-        pass
-    return refuse(f"is not {_ARTICLES[version]} prefix (expected one such as {example})")
+        network = None
+    if network is None or network.version != version:
+        refuse(f"is not {_ARTICLES[version]} prefix (expected one such as {example})")
+    for prefix, name in NO_HOSTS.items():
+        other = ipaddress.ip_network(prefix)
+        if other.prefixlen < other.max_prefixlen and _overlap(network, other):
+            refuse(f"includes {name} addresses (expected hosts' only, such as {example})")
+    return text
+
+
+def _overlap(one: IpNetwork, other: IpNetwork) -> bool:
+    return one.version == other.version and (
+        one.network_address in other or other.network_address in one
+    )
 
 
 def _ipv4_network(text: str) -> str:

@@ -45,7 +45,22 @@ def _check_combinations(
             "wider ranges)",
         )
     if combinations > MAX_CONNECTIONS:
+        _check_subscribers(testbed, combinations, source)
         source.refuse(
             ("traffic", asked.outward),
             f"the ranges have {combinations} combinations (expected at most {MAX_CONNECTIONS})",
         )
+
+
+def _check_subscribers(testbed: Testbed, combinations: int, source: Source) -> None:
+    """Blames the subscribers where a single one would have few enough combinations."""
+    subscribers, asked = testbed.subscribers, testbed.connections
+    assert asked is not None, "the combinations are those of connections"
+    if subscribers is None or combinations > MAX_CONNECTIONS * subscribers.count:
+        return
+    source.refuse(
+        ("subscribers", "count"),
+        f"{subscribers.count} subscribers make {combinations} combinations with the ranges of "
+        f"ports in traffic.{asked.outward} (expected at most {MAX_CONNECTIONS}: narrow these "
+        "ranges)",
+    )

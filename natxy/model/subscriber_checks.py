@@ -1,14 +1,18 @@
 """Refuses a testbed whose subscribers contradict its traffic, connections or addresses."""
 
 from collections.abc import Iterator
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Network, ip_address, ip_network
 from typing import Any
 
-from natxy.model.address_checks import OTHER
-from natxy.model.addresses import version_of
+from natxy.model.address_checks import OTHER, SIDES
+from natxy.model.address_range import AddressRange
+from natxy.model.packet_formats import ends
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
-from natxy.model.testbed import Testbed
+from natxy.model.testbed import PortRanges, Testbed
+from natxy.model.trial_spec import Direction, Side
+
+Key = tuple[Any, ...]  # of a testbed
 
 
 def check_subscribers(testbed: Testbed, source: Source) -> None:
@@ -22,8 +26,10 @@ def check_subscribers(testbed: Testbed, source: Source) -> None:
             "is not possible on the side of the subscribers (expected no tunnel)",
         )
     _check_traffic(testbed, asked, source)
+    _check_ports(testbed, asked, source)
     _check_connections(testbed, asked, source)
-    _check_prefix(testbed, asked, source)
+    _check_prefixes(testbed, asked, source)
+    _check_gateway_prefix(asked, source)
 
 
 def _check_traffic(testbed: Testbed, asked: SubscribersSection, source: Source) -> None:
@@ -48,6 +54,22 @@ def _check_traffic(testbed: Testbed, asked: SubscribersSection, source: Source) 
         )
 
 
+def _check_ports(testbed: Testbed, asked: SubscribersSection, source: Source) -> None:
+    """Refuses ranges of ports on the side of subscribers who have the ports of their port sets."""
+    if asked.port_set is None:
+        return
+    traffic, default = testbed.traffic, PortRanges()
+    given: dict[Direction, PortRanges] = {"forward": traffic.forward, "reverse": traffic.reverse}
+    for direction, ports in given.items():
+        key = "source_port" if ends(direction)[0] == asked.side else "destination_port"
+        if getattr(ports, key) != getattr(default, key):
+            source.refuse(
+                ("traffic", direction, key),
+                f"is not possible with subscribers.psid_bits = {asked.psid_bits}, which gives each "
+                f"subscriber a port set (expected no {key})",
+            )
+
+
 def _check_connections(testbed: Testbed, asked: SubscribersSection, source: Source) -> None:
     connections = testbed.connections
     gateway = f'with subscribers.mechanism = "{asked.mechanism}", the gateway'
@@ -68,23 +90,47 @@ def _check_connections(testbed: Testbed, asked: SubscribersSection, source: Sour
         )
 
 
-def _check_prefix(testbed: Testbed, asked: SubscribersSection, source: Source) -> None:
+def _check_prefixes(testbed: Testbed, asked: SubscribersSection, source: Source) -> None:
     """Refuses addresses of others that are also subscribers': frames to them would go astray."""
-    subscribers = IPv6Network(asked.ipv6_prefix)
+    prefixes = {"ipv6_prefix": asked.ipv6_prefix, "ipv4_prefix": asked.ipv4_prefix}
     for where, address in _others(testbed, asked):
-        if version_of(address) == 6 and IPv6Address(address) in subscribers:
-            source.refuse(
-                where,
-                f"{address} is within subscribers.ipv6_prefix, {asked.ipv6_prefix} (expected "
-                "another address)",
-            )
+        for key, prefix in prefixes.items():
+            if prefix is not None and ip_address(address) in ip_network(prefix):
+                source.refuse(
+                    where,
+                    f"{address} is within subscribers.{key}, {prefix} (expected another address)",
+                )
 
 
-def _others(testbed: Testbed, asked: SubscribersSection) -> Iterator[tuple[tuple[Any, ...], str]]:
-    port = testbed.tester.port(asked.side)
+def _others(testbed: Testbed, asked: SubscribersSection) -> Iterator[tuple[Key, str]]:
     if asked.gateway is not None:
         yield ("subscribers", "gateway"), asked.gateway
-    if port.next_hop_ipv6 is not None:
-        yield ("tester", asked.side, "next_hop_ipv6"), port.next_hop_ipv6
-    for own in port.own_addresses:
-        yield ("tester", asked.side, "own_addresses"), own
+    for side in SIDES:
+        port = testbed.tester.port(side)
+        for key in ("next_hop_ipv4", "next_hop_ipv6"):
+            hop: str | None = getattr(port, key)
+            if hop is not None:
+                yield ("tester", side, key), hop
+        for own in port.own_addresses:
+            yield ("tester", side, "own_addresses"), own
+    yield from _hosts(testbed, OTHER[asked.side])
+
+
+def _hosts(testbed: Testbed, side: Side) -> Iterator[tuple[Key, str]]:
+    """Yields the lowest and the highest IPv4 address of the hosts on this side."""
+    host = testbed.tester.port(side).ipv4_real
+    if host is not None:
+        for end in AddressRange.of(testbed.traffic, side, host).ends:
+            yield ("tester", side, "ipv4_real"), end
+
+
+def _check_gateway_prefix(asked: SubscribersSection, source: Source) -> None:
+    """Refuses IPv6 addresses that are both subscribers' and those of the other side's hosts."""
+    if asked.gateway_prefix is None:
+        return
+    if IPv6Network(asked.gateway_prefix).overlaps(IPv6Network(asked.ipv6_prefix)):
+        source.refuse(
+            ("subscribers", "gateway_prefix"),
+            f"{asked.gateway_prefix} overlaps ipv6_prefix, {asked.ipv6_prefix} (expected another "
+            "prefix)",
+        )

@@ -105,19 +105,25 @@ class SubscribersSection(Model):
             )
 
     def _check_room(self) -> None:
-        free = SUBNET_BITS - self._ipv6.prefixlen
-        if self.mechanism in MAP and self.number_bits > free:
-            refuse(
-                f"/{self._ipv6.prefixlen} leaves no room for {self.number_bits} EA bits before "
-                f"bit 64 (expected at most /{SUBNET_BITS - self.number_bits})",
-                member="ipv6_prefix",
-            )
-        most = 2 ** min(self.number_bits, free) if free >= 0 else 0
+        if self.mechanism in MAP:
+            self._check_bits(self.number_bits, "EA bits")
+        else:
+            self._check_bits(self.psid_bits, "PSID bits")
+        most = 2**self.number_bits
         if self.count > most:
             refuse(
                 f"{self.count} subscribers do not fit (expected at most {most}, or shorter "
                 "prefixes, or more psid_bits)",
                 member="count",
+            )
+
+    def _check_bits(self, needed: int, name: str) -> None:
+        if needed > self._free_bits:
+            what = f"{needed} {name}" if needed else "a subscriber's prefix"
+            refuse(
+                f"/{self._ipv6.prefixlen} leaves no room for {what} before bit {SUBNET_BITS} "
+                f"(expected at most /{SUBNET_BITS - needed})",
+                member="ipv6_prefix",
             )
 
     @property
@@ -154,10 +160,15 @@ class SubscribersSection(Model):
 
     @property
     def number_bits(self) -> int:
-        """Returns how many bits a subscriber's number has, at most."""
-        if self.shares_ipv4:
+        """Returns how many bits a subscriber's number has, at most.
+
+        Without a Rule IPv6 prefix, a prefix may have room for fewer subscribers than their IPv4
+        addresses and PSIDs would make.
+        """
+        if self.mechanism in MAP:
             return self.suffix_bits + self.psid_bits
-        return min(MAX_FIELD_BITS, SUBNET_BITS - self._ipv6.prefixlen)
+        most = self.suffix_bits + self.psid_bits if self.shares_ipv4 else MAX_FIELD_BITS
+        return min(most, self._free_bits)
 
     @property
     def numbers(self) -> FieldSeries:
@@ -179,6 +190,11 @@ class SubscribersSection(Model):
         if self.mechanism in MAP:
             return self.ipv6_prefix
         return f"{self._ipv6.network_address}/{SUBNET_BITS - self.number_bits}"
+
+    @property
+    def rule_ipv4_prefix(self) -> str:
+        """The prefix of the IPv4 addresses that a subscriber's number can make."""
+        return f"{self._ipv4.network_address}/{32 + self.psid_bits - self.number_bits}"
 
     def ipv6_pattern(self) -> AddressPattern:
         """Returns the subscribers' IPv6 addresses: ends of softwires, or translated sources."""
@@ -223,6 +239,11 @@ class SubscribersSection(Model):
     @property
     def _ipv4(self) -> IPv4Network:
         return IPv4Network(self.ipv4_prefix or "0.0.0.0/32")
+
+    @property
+    def _free_bits(self) -> int:
+        """How many bits of an IPv6 address are between its prefix and bit 64."""
+        return SUBNET_BITS - self._ipv6.prefixlen
 
     @property
     def _embedding(self) -> IPv6Network:

@@ -21,9 +21,9 @@ from natxy.model.traffic_spec import (
     FieldSeries,
     Order,
     PacketFormat,
+    PortSet,
     Role,
     Series,
-    SeriesMode,
     TcpSegment,
     Traffic,
     Transport,
@@ -36,11 +36,12 @@ def frames_of(rate_fps: int, duration_s: Fraction) -> int:
     return max(1, int(rate_fps * duration_s))
 
 
-def _indices(mode: SeriesMode, count: int) -> Series:
-    """Returns the indices of the ports of a port set, in this order."""
-    if count == 1:
-        return Series(mode="fixed", min=0, max=0)
-    return Series(mode="pseudorandom" if mode == "fixed" else mode, min=0, max=count - 1)
+def _indices(ports: PortSet) -> Series:
+    """Returns the indices of the ports of a port set; that of port 0 is left out."""
+    first = 0 if ports.offset_bits else 1
+    if ports.size == first + 1:
+        return Series(mode="fixed", min=first, max=first)
+    return Series(mode="pseudorandom", min=first, max=ports.size - 1)
 
 
 # What varies between the frames of one kind, by the member of `Traffic`.
@@ -288,7 +289,7 @@ class TrafficPlan:
             values[f"{end}_field"] = subscribers.numbers
             if ports := subscribers.port_set:
                 values[f"{end}_port_set"] = ports
-                values[f"{end}_port"] = _indices(values[f"{end}_port"].mode, ports.size)
+                values[f"{end}_port"] = _indices(ports)
         return values
 
     def _values_of_hosts(self, direction: Direction) -> Values:

@@ -27,8 +27,8 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 
-NEW = "rate of new connections"
-LOAD = "load beside new connections"
+# What a frame of the background creates. With TCP it is a SYN, which nobody answers.
+NEW, NEW_BY_SYN = "new connections", "new half-open connections"
 FIRST, STEADY = "first-packet latency", "latency of established connections"
 
 
@@ -97,6 +97,7 @@ def churn(
     """Measures the rate; each repetition is a separate search with its own seed."""
     _check_traffic(tester.traffic)
     limited = _limited(plan, tester, dut)
+    is_tcp = tester.traffic.is_tcp
     trials = limited.trials(tester, dut, observer or Observer())
     found = searches(limited, trials)
     return Measurement(
@@ -108,10 +109,10 @@ def churn(
         ),
         deviations=(),
         remarks=(
-            *_remarks(found),
+            *_remarks(found, is_tcp=is_tcp),
             *cut_remarks(plan.repetitions, len(found), trials),
         ),
-        figures=_figures(limited, found),
+        figures=_figures(limited, found, NEW_BY_SYN if is_tcp else NEW),
         counts=trials.counts.searched(each.counts for each in found),
     )
 
@@ -181,10 +182,12 @@ def _search_conditions(
     )
 
 
-def _figures(plan: ChurnPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+def _figures(plan: ChurnPlan, found: Sequence[Search], created: str) -> tuple[Figure, ...]:
     new = plan.sought == "new"
     rate = Figure(
-        name=f"{NEW} beside {plan.load_fps:,} fps" if new else f"{LOAD} at {plan.new_cps:,} cps",
+        name=f"rate of {created} beside {plan.load_fps:,} fps"
+        if new
+        else f"load beside {created} at {plan.new_cps:,} cps",
         unit="cps" if new else "fps",
         values=tuple(float(each.rate_fps) for each in found),
         lower_bound=tuple(each.lower_bound for each in found),
@@ -220,11 +223,16 @@ def _latencies(name: str, trials: Sequence[TrialRecord], kind: Kind) -> tuple[Fi
     )
 
 
-def _remarks(found: Sequence[Search]) -> tuple[str, ...]:
+def _remarks(found: Sequence[Search], *, is_tcp: bool) -> tuple[str, ...]:
+    half_open = (
+        "Those of phase 1 are TCP handshakes. Beside them, only SYNs are sent: nobody answers "
+        "these, so the new connections stay half open.",
+    )
     return (
         "In the initiator's direction, frames that create connections are evenly spread among "
         "those that use connections of phase 1; no frame uses a new connection again. Latencies "
         "are those of the trial at the rate found.",
+        *(half_open if is_tcp else ()),
         *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
         *zero_remarks([each.rate_fps for each in found], "frames were lost at every rate tried"),
     )

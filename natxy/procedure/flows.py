@@ -1,9 +1,10 @@
-"""Network flows of one pair of addresses: four-tuples that are used in turn."""
+"""Network flows of one pair of addresses: four-tuples that are used in turn; or subscribers."""
 
 from dataclasses import dataclass
 from math import gcd
 
 from natxy.errors import ConfigurationError
+from natxy.model.subscribers import SubscribersSection
 from natxy.model.testbed import AddressField, PortRanges
 from natxy.model.traffic_spec import Series
 from natxy.trial.setup import ReadyTester
@@ -55,7 +56,7 @@ def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
             ("subscribers",),
             "is not possible with a given number of flows, since subscribers have addresses and "
             "ports of their own (expected a testbed without it; to measure numbers of subscribers, "
-            'an experiment with [[vary]] and key = "subscribers.count")',
+            '--subscribers, or an experiment with [[vary]] and key = "subscribers.count")',
         )
     ranges = ranges_of(flows)
     source = Series.counted(FIRST_SOURCE_PORT, ranges.source_ports)
@@ -70,3 +71,16 @@ def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
         left_field=one_address,
         right_field=one_address,
     )
+
+
+def with_subscribers(tester: ReadyTester, count: int) -> ReadyTester:
+    """Returns a tester with this many subscribers; ConfigurationError if they do not fit."""
+    source, asked = tester.traffic.source, tester.testbed.subscribers
+    if asked is None:
+        source.refuse(("subscribers",), "is missing: --subscribers needs it (expected a mechanism)")
+    written = asked.model_dump(mode="json", exclude_none=True) | {"count": count}
+    section: SubscribersSection = source.validated(SubscribersSection, written, at=("subscribers",))
+    changed = tester.testbed.model_copy(update={"subscribers": section})
+    ready = tester.with_testbed(changed)
+    ready.traffic.check()
+    return ready

@@ -26,17 +26,18 @@ class _Trials:
 
 
 def unused_flows(
-    test: Benchmarked, flows: int, result: Measurement, tester: ReadyTester
+    test: Benchmarked, flows: int, result: Measurement, tester: ReadyTester, name: str = "flows"
 ) -> Iterator[str]:
     """Yields a remark for each kind of traffic that has fewer frames than flows in trials that
-    count."""
+    count; `name` is what has this number, in the plural."""
     traffic = tester.testbed.traffic
     mix = Mix(n=traffic.n, m=traffic.m)
     done = _trials(test, result, tester)
     for kind, of_kind in _kinds(traffic).items():
         if few := [each for each in done if mix.frames_of(kind, each.frames) < flows]:
             frames = [mix.frames_of(kind, each.frames) for each in few]
-            yield f"Not all of the {flows:,} flows{of_kind} were used: {_too_few(few, frames)}"
+            said = _too_few(few, frames, name)
+            yield f"Not all of the {flows:,} {name}{of_kind} were used: {said}"
 
 
 def unused_in_parts(
@@ -72,10 +73,10 @@ def _frames_in(part: Part, step_s: Fraction | None, trials: _Trials) -> int:
     return trials.frames if lasts_s is None else frames_of(trials.rate_fps, lasts_s)
 
 
-def _too_few(trials: Sequence[_Trials], frames: Sequence[int]) -> str:
+def _too_few(trials: Sequence[_Trials], frames: Sequence[int], name: str) -> str:
     first, least = trials[0], min(frames)
     if first.is_burst:
-        return f"a burst of {first.frames:,} frames has only {least:,} for them. Use fewer flows."
+        return f"a burst of {first.frames:,} frames has only {least:,} for them. Use fewer {name}."
     if len(trials) == 1:
         return (
             f"a trial at {first.rate_fps:,} fps has only {least:,} frames for them. Use longer "

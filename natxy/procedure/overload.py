@@ -1,4 +1,7 @@
-"""Overload scalability: how a figure degrades with more network flows (RFC 8219 section 10)."""
+"""Overload scalability: how a figure degrades with more network flows (RFC 8219 section 10).
+
+Behind a gateway of IPv4-as-a-Service, the number may be that of subscribers instead.
+"""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,7 +19,7 @@ from natxy.procedure.flow_groups import (
     parts_of,
     ramp_of,
 )
-from natxy.procedure.flows import ranges_of, with_flows
+from natxy.procedure.flows import ranges_of, with_flows, with_subscribers
 from natxy.procedure.flows_used import unused_flows, unused_in_parts
 from natxy.procedure.networks import without_networks
 from natxy.procedure.throughput import ThroughputPlan
@@ -36,15 +39,21 @@ class OverloadPlan:
     trial first sends a quarter, a half and three quarters of the flows, which must not lose a
     frame, with a drain after each of these parts. `step_s` is the time between the starts of two
     flows, without the drains; by default, each part lasts as long as the trial.
+
+    With `subscribers`, `test` is measured with one subscriber of the testbed, and with each of
+    these numbers.
     """
 
     test: Benchmarked
-    flows: tuple[int, ...]
+    flows: tuple[int, ...] = ()
+    subscribers: tuple[int, ...] = ()
     incremental: bool = False
     step_s: Fraction | None = None
 
     def __post_init__(self) -> None:
-        if not self.flows:
+        if self.subscribers:
+            self._check_subscribers()
+        elif not self.flows:
             raise ConfigurationError("--flows: is empty (expected a list such as 10,100,1000)")
         for flows in self.flows:
             ranges_of(flows)
@@ -60,6 +69,25 @@ class OverloadPlan:
                 raise ConfigurationError("--step: needs --incremental (expected both, or neither)")
             check("--step", self.step_s, lowest=Fraction(1, 10**6), highest=LONGEST_S)
 
+    def _check_subscribers(self) -> None:
+        for option, given in (("--flows", self.flows), ("--incremental", self.incremental)):
+            if given:
+                raise ConfigurationError(
+                    f"{option}: is not possible with --subscribers (expected one of them)"
+                )
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of flows, or of subscribers."""
+        return self.flows or self.subscribers
+
+    @property
+    def noun(self) -> str:
+        return "flow" if self.flows else "subscriber"
+
+    def counted(self, number: int) -> str:
+        return f"{number:,} {self.noun}{'s' if number > 1 else ''}"
+
     @property
     def benchmark(self) -> Benchmark:
         return BENCHMARKS[type(self.test)]
@@ -68,16 +96,16 @@ class OverloadPlan:
 def overload(
     plan: OverloadPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
-    """Measures the test's figures for each number of flows, and their degradation against one."""
+    """Measures the test's figures for each number, and their degradation against one."""
     observer = observer or Observer()
     found = {
-        flows: _measured(plan, flows, tester, dut, observer)
-        for flows in (1, *(flows for flows in plan.flows if flows != 1))
+        number: _measured(plan, number, tester, dut, observer)
+        for number in (1, *(number for number in plan.numbers if number != 1))
     }
     alone = found[1]
     traffic = tester.testbed.traffic
     degraded = tuple(
-        each for flows, result in found.items() for each in _figures(plan, flows, result, alone)
+        each for number, result in found.items() for each in _figures(plan, number, result, alone)
     )
     return Measurement(
         procedure="overload",
@@ -87,7 +115,7 @@ def overload(
         conditions=_conditions(plan, alone, found),
         # All flows have the same pair of addresses.
         deviations=(
-            *without_networks(alone.deviations),
+            *(without_networks(alone.deviations) if plan.flows else alone.deviations),
             *(group_deviations(plan.flows) if plan.incremental else ()),
         ),
         remarks=(
@@ -97,7 +125,7 @@ def overload(
             *_wrong_by(degraded),
             # Errors, the definition of a delay and the origin of a rate; searches need none of them
             # here.
-            *(() if isinstance(plan.test, ThroughputPlan) else _of_tests(found)),
+            *(() if isinstance(plan.test, ThroughputPlan) else _of_tests(plan, found)),
         ),
         figures=degraded,
         counts=TrialCounts.total(result.counts for result in found.values()),
@@ -105,19 +133,19 @@ def overload(
 
 
 def _measured(
-    plan: OverloadPlan, flows: int, tester: ReadyTester, dut: Dut, observer: Observer
+    plan: OverloadPlan, number: int, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> Measurement:
-    """Returns the result for a number of flows; raises DutError if the rate of one flow is 0.
+    """Returns the result for a number; raises DutError if the rate of one flow is 0.
 
-    Seeds differ between numbers of flows, so that no nonce is used again.
+    Seeds differ between numbers, so that no nonce is used again.
     """
-    test = replace(plan.test, seed=(plan.test.seed + flows) % 2**63)
-    result = plan.benchmark.run(test, _tester(plan, tester, flows), dut, observer)
+    test = replace(plan.test, seed=(plan.test.seed + number) % 2**63)
+    result = plan.benchmark.run(test, _tester(plan, tester, number), dut, observer)
     searched = isinstance(plan.test, ThroughputPlan)
-    if searched and flows == 1 and not median(result.figures[0].values):
+    if searched and number == 1 and not median(result.figures[0].values):
         raise DutError(
-            f"{result.conditions.dut} loses frames of a single flow at every rate, so there is no "
-            "figure to compare with (X1 is 0)."
+            f"{result.conditions.dut} loses frames of a single {plan.noun} at every rate, so there "
+            "is no figure to compare with (X1 is 0)."
         )
     return result
 
@@ -125,7 +153,7 @@ def _measured(
 def _conditions(
     plan: OverloadPlan, alone: Measurement, found: dict[int, Measurement]
 ) -> Conditions:
-    """Returns the conditions that all numbers of flows share.
+    """Returns the conditions that all numbers share.
 
     The number of connections is that of flows and differs from line to line. The rate is stated if
     it is the same for all.
@@ -137,48 +165,43 @@ def _conditions(
     if of.search is not None:
         changed["search"] = of.search.model_copy(update={"error_fps": None})
     if of.connections is not None:
-        several = {"count": None, "ranges": "all flows'"}
+        several: dict[str, object] = {"ranges": f"all {plan.noun}s'"}
+        if plan.flows:
+            several["count"] = None
         changed["connections"] = of.connections.model_copy(update=several)
     return of.model_copy(update=changed)
 
 
-def _tester(plan: OverloadPlan, tester: ReadyTester, flows: int) -> ReadyTester:
-    ready = with_flows(tester, flows)
+def _tester(plan: OverloadPlan, tester: ReadyTester, number: int) -> ReadyTester:
+    if plan.subscribers:
+        return with_subscribers(tester, number)
+    ready = with_flows(tester, number)
     if not plan.incremental:
         return ready
-    return replace(ready, ramp=ramp_of(tester, flows, plan.step_s))
+    return replace(ready, ramp=ramp_of(tester, number, plan.step_s))
 
 
 def _figures(
-    plan: OverloadPlan, flows: int, result: Measurement, alone: Measurement
+    plan: OverloadPlan, number: int, result: Measurement, alone: Measurement
 ) -> tuple[Figure, ...]:
-    """Returns each figure at its number of flows, followed by its degradation."""
-    found = _found(plan, result)
+    """Returns each figure at its number, followed by its degradation."""
+    found, at = _found(plan, result), plan.counted(number)
     return tuple(
         each.model_copy(
             update={
-                "at": _place(flows, figure),
-                "at_value": flows,
-                "at_unit": "flows",
+                "at": f"{at}, {figure.at}" if figure.at else at,
+                "at_value": number,
+                "at_unit": f"{plan.noun}s",
                 "found": found,
             }
         )
         for figure in result.figures
-        for each in (figure, *(() if flows == 1 else _degradation(plan, figure, alone)))
+        for each in (figure, *(() if number == 1 else _degradation(plan, figure, alone)))
     )
 
 
-def _place(flows: int, figure: Figure) -> str:
-    at = _counted(flows)
-    return f"{at}, {figure.at}" if figure.at else at
-
-
-def _counted(flows: int) -> str:
-    return f"{flows:,} flow{'s' if flows > 1 else ''}"
-
-
 def _found(plan: OverloadPlan, result: Measurement) -> str:
-    """Returns the rate of a result if it was found for its number of flows."""
+    """Returns the rate of a result if it was found for its number."""
     rate_fps = result.conditions.rate_fps
     found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None and rate_fps is not None
     return f"at {rate_fps:,} fps" if found else ""
@@ -222,13 +245,18 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
 def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
     formula = "(X1 - Xn) / X1" if plan.benchmark.higher_is_better else "(Xn - X1) / X1"
     said = [
-        f"Degradation is {formula} x 100 %, where X1 is the figure of one flow. The test of RFC "
-        f"8219 section 7 is {plan.benchmark.name}.",
+        f"Degradation is {formula} x 100 %, where X1 is the figure of one {plan.noun}. The test of "
+        f"RFC 8219 section 7 is {plan.benchmark.name}.",
+    ]
+    if plan.subscribers:
+        said.append("Each frame, or each connection, is of a pseudorandom subscriber.")
+        return tuple(said)
+    said.append(
         "A flow is a four-tuple. Each direction sends all flows in turn, on one pair of "
         "addresses; source and destination ports: "
         + ", ".join(str(ranges_of(flows)) for flows in plan.flows)
-        + ".",
-    ]
+        + "."
+    )
     if traffic.m < traffic.n:
         said.append("Foreground and background each have this number of flows.")
     if plan.incremental:
@@ -239,13 +267,13 @@ def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
 def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ...]:
     """Returns remarks that say why some figures have no degradation."""
     primary = [f for f in figures if f.primary and not f.name.startswith(DEGRADATION)]
-    alone = [f for f in primary if f.at.startswith("1 flow")]
+    alone = [f for f in primary if f.at.startswith(plan.counted(1))]
     said = []
     if any(plan.benchmark.is_bound(figure) for figure in primary):
         said.append("A figure that is a lower bound only has no degradation.")
     if not all(plan.benchmark.is_above_0(figure) for figure in alone):
         said.append(
-            "A figure that is not above 0 with one flow, or may be 0 by its error, has no "
+            f"A figure that is not above 0 with one {plan.noun}, or may be 0 by its error, has no "
             "degradation, which would be a share of it."
         )
     return tuple(said)
@@ -259,13 +287,13 @@ def _wrong_by(figures: tuple[Figure, ...]) -> tuple[str, ...]:
     return (f"{said}{largest:.3g} percentage points.",) if largest else ()
 
 
-def _of_tests(found: dict[int, Measurement]) -> tuple[str, ...]:
-    """Returns the remarks of the tests: first those that all numbers of flows have."""
+def _of_tests(plan: OverloadPlan, found: dict[int, Measurement]) -> tuple[str, ...]:
+    """Returns the remarks of the tests: first those that all numbers have."""
     first, *others = (result.remarks for result in found.values())
     shared = [said for said in first if all(said in remarks for remarks in others)]
     own = [
-        f"{_counted(flows)}: {said}"
-        for flows, result in found.items()
+        f"{plan.counted(number)}: {said}"
+        for number, result in found.items()
         for said in result.remarks
         if said not in shared
     ]
@@ -277,8 +305,8 @@ def _unused(
 ) -> tuple[str, ...]:
     """Returns remarks about trials, and parts of them, in which not all flows were used."""
     said: list[str] = []
-    for flows, result in found.items():
-        said += unused_flows(plan.test, flows, result, tester)
+    for number, result in found.items():
+        said += unused_flows(plan.test, number, result, tester, f"{plan.noun}s")
         if plan.incremental:
-            said += unused_in_parts(plan.test, parts_of(flows), plan.step_s, result, tester)
+            said += unused_in_parts(plan.test, parts_of(number), plan.step_s, result, tester)
     return tuple(said)

@@ -3,7 +3,7 @@
 are not wrong alike."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 WORD = 2**64
@@ -124,7 +124,27 @@ def enumerated(traffic: dict[str, Any], ordinal: int, seed: int) -> Values:
     )
 
 
+def port_of(index: int, ports: dict[str, int] | None, subscriber: int) -> int:
+    """The port with this index in the subscriber's port set (RFC 7597 appendix B.1).
+
+    P = R * M * i + M * PSID + j: there are R subscribers, with M ports that follow each other.
+    """
+    if ports is None:
+        return index
+    r = 1 << ports["psid_bits"]
+    m = (1 << 16 - ports["offset_bits"]) // r
+    i, j = index // m, index % m
+    if ports["offset_bits"] > 0:
+        i += 1  # the ports of i = 0 belong to nobody
+    return r * m * i + m * (subscriber % r) + j
+
+
 def values_of(traffic: dict[str, Any], ordinal: int, seed: int) -> Values:
-    if traffic["selection"] == "independent":
-        return independent(traffic, ordinal, seed)
-    return enumerated(traffic, ordinal, seed)
+    chosen = independent if traffic["selection"] == "independent" else enumerated
+    values = chosen(traffic, ordinal, seed)
+    source, destination = (traffic.get(f"{end}_port_set") for end in ("source", "destination"))
+    return replace(
+        values,
+        source_port=port_of(values.source_port, source, values.source_field),
+        destination_port=port_of(values.destination_port, destination, values.destination_field),
+    )

@@ -1,13 +1,16 @@
 """TCP segments of connections, octet for octet, and what is wrong in one that arrives."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from scapy.layers.inet import IP, TCP, in4_chksum
+from scapy.layers.inet6 import IPv6
 
-from tests.frames.golden import Number, arrival, arrival_side, departure
-from tests.frames.specs import COMBINATIONS, spec, stream, traffic
+from tests.frames.golden import ENCAPSULATIONS, Number, arrival, arrival_side, departure
+from tests.frames.specs import COMBINATIONS, in_tunnel, spec, stream, traffic
+from tests.frames.test_golden import SPOILT, VLANS, expect_golden
 from tests.frames.tool import judged, sent
 
 CONNECTIONS = 3000
@@ -74,6 +77,38 @@ def test_arrivals_that_are_right(combination: str, segments: list[tuple[str, str
         numbers = numbers_of(trial, phase, range(40))
         frames = [(arrival_side(number), bytes(arrival(number))) for number in numbers]
         assert judged(trial, frames, phase) == ["received"] * len(frames), segments[phase]
+
+
+@pytest.mark.parametrize("vlans", VLANS)
+@pytest.mark.parametrize(
+    ("encapsulation", "outer"), [(None, 6), *itertools.product(ENCAPSULATIONS, (4, 6))]
+)
+@pytest.mark.parametrize("combination", ["44", "66"])
+def test_segments_in_a_tunnel_and_with_tags(
+    combination: str, encapsulation: str | None, outer: int, vlans: str
+) -> None:
+    trial = trial_of(combination, BY_FIN, 100)
+    for side in ("left", "right"):
+        trial["sides"][side] = {**trial["sides"][side], "vlans": VLANS[vlans]}
+    for phase in trial["phases"]:
+        for end in ("departure", "arrival"):
+            if encapsulation is not None:
+                in_tunnel(phase["streams"][0]["foreground"][end], encapsulation, outer)
+    expect_golden(trial, frames=9)
+    for phase in range(len(BY_FIN)):
+        numbers = numbers_of(trial, phase, range(9))
+        frames = [(arrival_side(number), bytes(arrival(number))) for number in numbers]
+        assert judged(trial, frames, phase) == ["received"] * len(frames), BY_FIN[phase]
+
+
+@pytest.mark.parametrize("outer", [4, 6])
+def test_the_header_around_a_segment_is_judged(outer: int) -> None:
+    trial = trial_of("44", HANDSHAKE, 100)
+    in_tunnel(trial["phases"][2]["streams"][0]["foreground"]["arrival"], "ip", outer)
+    (number,) = numbers_of(trial, 2, range(7, 8))
+    packet = arrival(number)
+    packet[IP if outer == 4 else IPv6].src = SPOILT[outer]
+    assert judged(trial, [(arrival_side(number), bytes(packet))], 2) == ["tunnel"]
 
 
 def with_tcp(**fields: Any) -> Callable[[Any], Any]:

@@ -23,7 +23,7 @@ def test_a_border_relay_has_a_rule() -> None:
         "ea-bits-len 16 psid-offset 6 psid-len 8"
     ]
     (rule,) = lines("vpp", **MAP_T)
-    assert rule.endswith("ip6-src 2001:db8:ffff::/64 ea-bits-len 16 psid-offset 6 psid-len 8 map-t")
+    assert rule.endswith("ip6-src 2001:db8:ffff::/64 ea-bits-len 16 psid-offset 6 psid-len 8")
     assert lines("jool", **MAP_T)[1] == "jool_mapt fmrt add 2001:db8::/40 192.0.2.0/24 16 6"
 
 

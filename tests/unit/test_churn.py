@@ -169,6 +169,16 @@ def test_the_load_is_found() -> None:
     assert rate.values[0] == pytest.approx(7000, abs=3)
 
 
+@pytest.mark.parametrize("changes", [{}, {"load_fps": None, "new_cps": 2000}], ids=["new", "load"])
+def test_connections_of_tcp_are_half_open(changes: dict[str, Any]) -> None:
+    gateway = StatefulGateway(new_cps=12_345, frames_fps=20_000)
+    result = measure(
+        replace(PLAN, **changes), gateway, connections={"transport": "tcp"}, frame_size_bytes=98
+    )
+    assert "new half-open connections" in result.figures[0].name
+    assert any("new connections stay half open" in remark for remark in result.remarks)
+
+
 @pytest.mark.parametrize(("entries", "most"), [(None, 999_000), (5000, 4000)])
 def test_a_rate_that_uses_all_there_are_is_a_lower_bound(entries: int | None, most: int) -> None:
     result = measure(PLAN, StatefulGateway(), entries)

@@ -35,6 +35,13 @@ def test_timeouts_are_set_in_whole_seconds_and_not_too_short(
     assert told == [("natxy-g", {f"net/netfilter/{name}": 5 for name in TIMEOUTS})]
 
 
+def test_a_tcp_connection_lives_until_it_is_closed() -> None:
+    """Whole phases lie between its FINs; only a closed one may go."""
+    states = {name.removeprefix("nf_conntrack_tcp_timeout_") for name in TIMEOUTS}
+    assert {"syn_sent", "syn_recv", "established", "fin_wait", "close_wait", "last_ack"} <= states
+    assert not states & {"time_wait", "close"}
+
+
 @pytest.mark.parametrize("printed", ["10.5 12.75\n", "10,5 12,75\n"], ids=["point", "comma"])
 def test_a_deletion_is_timed_by_its_own_clock(
     printed: str, table: Conntrack, monkeypatch: pytest.MonkeyPatch

@@ -103,6 +103,11 @@ def test_a_lab_tells_the_cpu_of_its_gateway(kind: str) -> None:
             + 'ipv4_prefix = "192.0.2.0/24"\ngateway = "2001:2::9"\n[dut]\nkind = "namespace"',
             r'subscribers: is not possible with dut.kind "namespace"',
         ),
+        (
+            '[connections]\ncount = 9\n[subscribers]\nmechanism = "464xlat"\nipv6_prefix = '
+            '"2001:db8::/40"\ngateway_prefix = "64:ff9b::/96"\n[dut]\nkind = "calibration"',
+            r'dut.nat: is missing: subscribers.mechanism = "464xlat" needs it',
+        ),
     ],
 )
 def test_a_wrong_section_is_one_sentence(text: str, sentence: str) -> None:

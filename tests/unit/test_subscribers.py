@@ -1,7 +1,7 @@
 """Subscribers have the addresses and ports of the RFCs; a testbed must not contradict them."""
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Any
 
 import pytest
@@ -129,9 +129,28 @@ def test_the_highest_of_2_to_the_24_subscribers_has_an_address() -> None:
     assert IPv6Address(found) == IPv6Address("2001:db8:ff:ffff:0:a00:ffff:ff")
 
 
+def test_lwb4s_have_as_many_bits_as_their_prefix_leaves() -> None:
+    """A /20 with 6 PSID bits would make 18 bits, two of them in the prefix."""
+    given = {"ipv6_prefix": "2001:db8:1::/48", "ipv4_prefix": "10.64.0.0/20", "psid_bits": 6}
+    subscribers = section(**{**LW4O6, **given, "count": 65536})
+    addresses = [IPv6Address(one.ipv6) for one in subscribers.subscribers()]
+    prefix = IPv6Network(given["ipv6_prefix"])
+    assert all(one in prefix for one in addresses)
+    assert len(set(addresses)) == 65536
+    assert addresses[-1] == IPv6Address("2001:db8:1:ffff:0:a40:3ff:3f")
+    assert (subscribers.rule_ipv6_prefix, subscribers.rule_ipv4_prefix) == (
+        "2001:db8:1::/48",
+        "10.64.0.0/22",
+    )
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
+        ({"mechanism": "lw4o6", "ipv6_prefix": "2001:db8::/57", "count": 1}, "room for 8 PSID"),
+        ({"ipv6_prefix": "ff00::/40"}, 'ipv6_prefix: "ff00::/40" includes multicast addresses'),
+        ({"ipv4_prefix": "127.1.0.0/24"}, "includes loopback addresses"),
+        ({"ipv4_prefix": "224.0.0.0/24"}, "includes multicast addresses"),
         ({"count": 65537}, "count: 65537 subscribers do not fit (expected at most 65536"),
         ({"psid_bits": 11}, "leaves no bits of a port after 6 offset bits (expected 0 to 10)"),
         ({"ipv6_prefix": "2001:db8::/56"}, "leaves no room for 16 EA bits before bit 64"),
@@ -189,6 +208,26 @@ def test_map_e_is_ipv4_in_ipv6_on_its_side_and_ipv4_on_the_other() -> None:
     assert (forward.destination_port_set, reverse.source_port_set) == (None, None)
 
 
+def test_no_lwb4_sends_from_port_0() -> None:
+    """The first port of PSID 0 without offset bits would be 0."""
+    forward, reverse = kinds(plan(LW4O6))
+    assert (forward.source_port.min, forward.source_port.max) == (1, 255)
+    assert forward.source_port == reverse.destination_port
+    two_each = {**LW4O6, "psid_bits": 15, "ipv4_prefix": "192.0.2.0/24"}
+    forward, _ = kinds(plan(two_each))
+    assert (forward.source_port.mode, forward.source_port.min) == ("fixed", 1)
+    with_offset, _ = kinds(plan({**LW4O6, "psid_offset_bits": 6}))
+    assert with_offset.source_port.min == 0
+
+
+def test_ports_of_the_other_side_may_be_chosen() -> None:
+    fixed = {"mode": "fixed", "min": 53, "max": 53}
+    made = plan(MAP_E, forward={"destination_port": fixed}, reverse={"source_port": fixed})
+    made.check()
+    forward, reverse = kinds(made)
+    assert forward.destination_port.min == reverse.source_port.min == 53
+
+
 def test_map_t_is_translated() -> None:
     forward, reverse = kinds(plan(MAP_T))
     assert forward.departure.tunnel is None
@@ -228,6 +267,39 @@ def test_a_plat_sees_the_clats() -> None:
             'connections.initiator: "right" is not the side of the subscribers',
         ),
         (lambda: plan({**MAP_E, "gateway": "2001:db8::9"}), "subscribers.gateway: 2001:db8::9"),
+        (
+            lambda: plan({**MAP_E, "ipv4_prefix": "198.19.0.0/24"}),
+            "tester.right.next_hop_ipv4: 198.19.0.1 is within subscribers.ipv4_prefix",
+        ),
+        (
+            lambda: plan(
+                {**MAP_E, "ipv4_prefix": "198.19.7.0/24"},
+                right_field={"mode": "increasing", "min": 0x700, "max": 0x7FF},
+            ),
+            "tester.right.ipv4_real: 198.19.7.0 is within subscribers.ipv4_prefix, 198.19.7.0/24",
+        ),
+        (
+            lambda: plan({**CLAT, "gateway_prefix": "2001:db8:0:1::/96"}, connections=CONNECTIONS),
+            "subscribers.gateway_prefix: 2001:db8:0:1::/96 overlaps ipv6_prefix, 2001:db8::/40",
+        ),
+        (
+            lambda: plan({**CLAT, "gateway_prefix": "2001:db8::/32"}, connections=CONNECTIONS),
+            "subscribers.gateway_prefix: 2001:db8::/32 overlaps",
+        ),
+        (
+            lambda: plan(DS_LITE, connections=CONNECTIONS),
+            "subscribers.count: 1000 subscribers make",
+        ),
+        (
+            lambda: plan(MAP_E, forward={"source_port": {"mode": "fixed", "min": 9, "max": 9}}),
+            "traffic.forward.source_port: is not possible with subscribers.psid_bits = 8",
+        ),
+        (
+            lambda: plan(
+                MAP_E, reverse={"destination_port": {"mode": "fixed", "min": 9, "max": 9}}
+            ),
+            "traffic.reverse.destination_port: is not possible",
+        ),
         (lambda: plan(MAP_E, left_networks=2), "traffic.left_networks: 2 is not possible"),
         (
             lambda: plan(MAP_E, left_field={"mode": "pseudorandom", "max": 9}),

@@ -1,0 +1,116 @@
+"""Overload by subscribers: what their number costs against one (RFC 8219 section 10)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Stream
+from natxy.procedure.overload import overload
+from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.test_cli import Captured, complaint
+from tests.unit.test_overload import LOST, THROUGHPUT, plan
+from tests.unit.test_subscribers import CLAT, LW4O6, MAP_E
+from tests.unit.test_subscribers import plan as traffic_of
+
+
+def subscribers_of(stream: Stream) -> int:
+    traffic = stream.foreground
+    assert traffic is not None
+    return max(traffic.source_field.values, traffic.destination_field.values)
+
+
+def slower_with(cost_fps: dict[int, int]) -> ScriptedEngine:
+    """A capacity for each number of subscribers."""
+    return ScriptedEngine(
+        lose=lambda stream: [0] if rate_of(stream) > cost_fps[subscribers_of(stream)] else []
+    )
+
+
+def checked(subscribers: dict[str, Any], **others: Any) -> TrafficPlan:
+    made = traffic_of(subscribers, **others)
+    made.check()
+    return made
+
+
+@pytest.mark.parametrize("mechanism", [MAP_E, LW4O6], ids=["map-e", "lw4o6"])
+def test_degradation_is_against_one_subscriber(mechanism: dict[str, Any]) -> None:
+    engine = slower_with({1: 10_000, 100: 9_000, 65_536: 2_500})
+    asked = plan((), subscribers=(100, 65_536))
+    result = overload(asked, engine.tester(checked(mechanism)), NoDut())
+    found = {figure.at: figure.values for figure in result.figures if figure.name == THROUGHPUT}
+    assert found == {
+        "1 subscriber": (10_000,),
+        "100 subscribers": (9_000,),
+        "65,536 subscribers": (2_500,),
+    }
+    lost = {figure.at: figure.values for figure in result.figures if figure.name == LOST}
+    assert lost == {"100 subscribers": (10.0,), "65,536 subscribers": (75.0,)}
+    assert any("the figure of one subscriber" in each for each in result.remarks)
+    assert any("Not all of the 65,536 subscribers were used" in each for each in result.remarks)
+    assert not any("flow" in each for each in result.remarks)
+
+
+def test_their_ports_stay_those_of_the_testbed() -> None:
+    engine = ScriptedEngine()
+    fixed = {"mode": "fixed", "min": 53, "max": 53}
+    traffic = checked(MAP_E, forward={"destination_port": fixed})
+    overload(plan((), subscribers=(10,)), engine.tester(traffic), NoDut())
+    forward = engine.specs[-1].phases[0].streams[0].foreground
+    assert forward is not None
+    assert forward.destination_port.min == 53
+    assert forward.source_port_set is not None
+    assert forward.source_field.max == 9
+
+
+def test_more_subscribers_than_fit_are_refused() -> None:
+    tester = ScriptedEngine().tester(checked(MAP_E))
+    with pytest.raises(ConfigurationError, match=r"subscribers\.count: 65537 subscribers do not fit"):
+        overload(plan((), subscribers=(65_537,)), tester, NoDut())
+
+
+def test_more_combinations_than_connections_may_have_are_refused() -> None:
+    narrow = {"source_port": {"mode": "pseudorandom", "min": 1024, "max": 2047}}
+    few = {**CLAT, "count": 2}
+    connections = {"count": 100, "rate_fps": 1000, "sample": 0}
+    tester = ScriptedEngine().tester(checked(few, connections=connections, forward=narrow))
+    asked = plan((), subscribers=(1000,))
+    with pytest.raises(ConfigurationError, match=r"subscribers\.count: 1000 subscribers make"):
+        overload(asked, tester, NoDut())
+
+
+def test_a_testbed_without_subscribers_is_refused(nat64: TrafficPlan) -> None:
+    tester = ScriptedEngine().tester(nat64)
+    with pytest.raises(ConfigurationError, match="subscribers: is missing: --subscribers needs it"):
+        overload(plan((), subscribers=(10,)), tester, NoDut())
+
+
+def test_a_device_that_passes_not_even_one_subscriber_has_no_degradation() -> None:
+    tester = ScriptedEngine(lose=lambda _: [0]).tester(checked(MAP_E))
+    with pytest.raises(DutError, match="loses frames of a single subscriber"):
+        overload(plan((), subscribers=(10,)), tester, NoDut())
+
+
+@pytest.mark.parametrize(
+    ("flows", "changes", "option"),
+    [((10,), {}, "--flows"), ((), {"incremental": True}, "--incremental")],
+)
+def test_subscribers_take_the_place_of_flows(
+    flows: tuple[int, ...], changes: dict[str, Any], option: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=f"{option}: is not possible with --subscribers"):
+        plan(flows, subscribers=(10,), **changes)
+
+
+def test_the_command_names_the_option_that_is_wrong(tmp_path: Path, capsys: Captured) -> None:
+    file = tmp_path / "testbed.toml"
+    file.write_text("[tester]\n")
+    for options, sentence in [
+        (("--subscribers", "10;20"), '--subscribers: "10;20" is not a list of numbers'),
+        (("--flows", "ten"), '--flows: "ten" is not a list of numbers'),
+        (("--subscribers", "10", "--flows", "10"), "--flows: is not possible with --subscribers"),
+    ]:
+        assert sentence in complaint(capsys, "overload", file, *options)
