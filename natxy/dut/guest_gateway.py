@@ -62,6 +62,9 @@ class GuestGateway(Protocol):
 
     def reset(self) -> None: ...
 
+    def renew(self) -> None:
+        """Restores the state after `start`: an empty table with the sizes and timeout of then."""
+
     def restart(self) -> str:
         """Resets the gateway while frames arrive, and describes what was done."""
 

@@ -145,6 +145,15 @@ def test_a_router_is_reset_by_its_forwarding() -> None:
     assert router.table is None
 
 
+def timeouts(udp: str, handshake: str, established: str) -> str:
+    """The commands that set Jool's timeouts."""
+    return (
+        f"jool global update udp-timeout {udp} && "
+        f"jool global update tcp-trans-timeout {handshake} && "
+        f"jool global update tcp-est-timeout {established}"
+    )
+
+
 @pytest.mark.parametrize(
     ("initiator", "pool"), [("left", RIGHT.gateway_ipv4), ("right", LEFT.gateway_ipv4)]
 )
@@ -155,23 +164,34 @@ def test_jool_translates_to_the_address_outside(initiator: str, pool: str) -> No
     load, add = guest.ran
     assert load == "modprobe jool"
     assert "jool instance add --netfilter --pool6 2001:2:0:1000::/96 && " in add
-    assert f"jool pool4 add --udp {pool} 1-65535 --max-iterations infinity" in add
-    assert add.endswith("jool global update udp-timeout 00:05:00")
+    for transport in ("udp", "tcp"):
+        assert f"jool pool4 add --{transport} {pool} 1-65535 --max-iterations infinity &&" in add
+    assert add.endswith(timeouts("00:05:00", "00:05:00", "02:00:00"))
 
 
 def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:
     guest = FakeGuest({"b=$EPOCHREALTIME": "1.5 2.75\n"})
     jool = Jool(guest.site(NAT64))
     jool.table.set_timeout(3700.2)
-    assert guest.ran == ["jool global update udp-timeout 01:01:41"]
+    assert guest.ran == [timeouts("01:01:41", "01:01:41", "02:00:00")]
     assert jool.table.parameters().timeout_s == 3701
     jool.table.set_timeout(5)
     assert jool.table.parameters().timeout_s == 120, "Jool takes no shorter one"
-    jool.table.set_timeout(3701)
+    assert guest.ran[-1] == timeouts("00:02:00", "00:04:00", "02:00:00")
+    jool.table.set_timeout(7300)
     for again in (jool.reset, jool.restart):
         guest.ran.clear()
         again()
-        assert guest.ran[-1].endswith("&& jool global update udp-timeout 01:01:41")
+        assert guest.ran[-1].endswith(f"&& {timeouts('02:01:40', '02:01:40', '02:01:40')}")
+
+
+def test_a_renewed_jool_has_the_timeout_of_its_start() -> None:
+    guest = FakeGuest({"b=$EPOCHREALTIME": "1.5 2.75\n"})
+    jool = Jool(guest.site(NAT64, udp_timeout_s=150))
+    jool.table.set_timeout(3700)
+    jool.renew()
+    assert jool.table.parameters().timeout_s == 150
+    assert guest.ran[-1].endswith(timeouts("00:02:30", "00:04:00", "02:00:00"))
 
 
 def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
@@ -215,20 +235,56 @@ def test_siit_gets_all_mappings_in_one_file(networks: int) -> None:
 
 
 def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
-    guest = FakeGuest()
+    guest = FakeGuest({"read -r n": "2048\n"})
     nat44 = GuestNat44(
         guest.site(
             plan(4, 4, stateful=True), driver="nat44", conntrack_entries=4096, udp_timeout_s=77
         )
     )
     nat44.start()
-    rules, *settings = guest.ran
+    rules, *settings = [command for command in guest.ran if not command.startswith("read")]
     assert 'ip saddr 198.18.0.0/16 oifname "eth1" masquerade' in rules
     assert settings == [
         *(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
         "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_buckets",
         "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_max",
     ]
+
+
+def test_a_renewed_nat44_has_the_table_of_its_start() -> None:
+    guest = FakeGuest({"read -r n": "2048\n"})
+    nat44 = GuestNat44(guest.site(plan(4, 4, stateful=True), driver="nat44", udp_timeout_s=77))
+    nat44.start()
+    nat44.table.resize(entries=9, hash_size=9)
+    nat44.table.set_timeout(1000)
+    guest.ran.clear()
+    nat44.renew()
+    assert guest.ran == [
+        "conntrack -F",
+        *(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
+        "echo 2048 >/proc/sys/net/netfilter/nf_conntrack_buckets",
+        "echo 2048 >/proc/sys/net/netfilter/nf_conntrack_max",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "serves"),
+    [
+        ("", True),
+        ('direction = "forward"\n', True),
+        ("frame_size_bytes = 200\n", True),
+        ("right_networks = 256\n", False),
+    ],
+)
+def test_a_guest_serves_cells_with_the_same_addresses(changes: str, serves: bool) -> None:
+    other = GUEST + 'driver = "jool-siit"\n'
+    one = chosen(other)
+    assert isinstance(one, GuestDut)
+    asked = chosen("[traffic]\n" + changes + other)
+    assert isinstance(asked, GuestDut)
+    assert one.serves_as(asked) is serves
+    assert not one.serves_as(chosen(other + "memory_mb = 512\n"))  # type: ignore[arg-type]
+    assert not one.serves_as(chosen("[tester]\ncores = [0, 1]\n" + other))  # type: ignore[arg-type]
 
 
 def test_nat44_s_timeout_is_never_too_short() -> None:
