@@ -1,4 +1,4 @@
-"""The calibration gateway is measured by a user without privileges."""
+"""A user without privileges measures the calibration gateway, and is told what a guest needs."""
 
 import os
 import shutil
@@ -18,6 +18,7 @@ AS_NOBODY = [
     "--bounding-set=-all",
 ]
 TESTBED = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n[dut]\nkind = 'calibration'\n"
+GUEST = "[dut]\nkind = 'guest'\ndriver = 'jool-siit'\n"
 OPTIONS = ["--profile", "quick", "--repetitions", "1", "--max-rate", "2000"]
 
 
@@ -36,22 +37,48 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made)
 
 
-@pytest.mark.skipif(not may_run_natxy(), reason="needs root, and a clone that others may read")
+def as_nobody(folder: Path, output: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [
+            *(*AS_NOBODY, *NATXY, "throughput", str(folder / "lab.toml"), *OPTIONS),
+            *("--output", str(folder / output)),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), "TMPDIR": str(folder)},
+        cwd=folder,
+    )
+
+
+def guests() -> set[str]:
+    return {path.name for path in Path("/run/netns").glob("natxy-t-*")}
+
+
+needs_root = pytest.mark.skipif(
+    not may_run_natxy(), reason="needs root, and a clone that others may read"
+)
+
+
+@needs_root
+def test_a_user_without_privileges_is_told_what_a_guest_needs(folder: Path) -> None:
+    (folder / "lab.toml").write_text(GUEST)
+    before = guests()
+    done = as_nobody(folder, "out")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("which only root may do (expected sudo).")
+    assert "Traceback" not in done.stderr
+    assert guests() == before
+
+
+@needs_root
 def test_a_user_without_privileges_measures_without_a_realtime_priority(folder: Path) -> None:
     (folder / "lab.toml").write_text(TESTBED)
     numbers = iter(range(1000))
 
     def measured() -> subprocess.CompletedProcess[str]:
-        options = [*OPTIONS, "--output", str(folder / f"out-{next(numbers)}")]
-        return subprocess.run(
-            [*AS_NOBODY, *NATXY, "throughput", str(folder / "lab.toml"), *options],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            env={"PATH": os.environ["PATH"], "HOME": str(folder), "TMPDIR": str(folder)},
-            cwd=folder,
-        )
+        return as_nobody(folder, f"out-{next(numbers)}")
 
     done = valid(measured, lambda one: one.stderr.splitlines()[-1:] if one.returncode else ())
     assert "may not use a real-time priority" in done.stderr

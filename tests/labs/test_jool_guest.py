@@ -5,8 +5,11 @@ Emulated, a guest takes seconds to boot and forwards slowly, so most of these te
 """
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +25,7 @@ from natxy.campaign.journal import read_journal
 from natxy.campaign.records import read_campaign
 from natxy.dut.choice import dut_of
 from natxy.dut.guest import GuestDut
+from natxy.dut.ledger import sweep
 from natxy.dut.namespaces import namespace_exists
 from natxy.dut.process import Process
 from natxy.errors import DutError
@@ -249,4 +253,59 @@ def test_a_guest_that_dies_in_a_trial_ends_it_with_one_sentence(
         timer.join()
     dut.stop()
     assert not qemu.lives()
+    assert not namespace_exists(namespace)
+
+
+@pytest.mark.long
+def test_a_guest_that_hangs_in_a_trial_ends_it_with_one_sentence(
+    lab: tuple[Setup, GuestDut],
+) -> None:
+    setup, dut = lab
+    namespace, qemu = str(dut.tester_namespace), Process.of(dut.machine.pid)
+    timer = threading.Timer(1.5, lambda: os.kill(qemu.pid, signal.SIGSTOP))
+    timer.start()
+    try:
+        with pytest.raises(DutError, match=r"^The guest did not answer in time; its console's"):
+            run_trials(setup)
+    finally:
+        timer.join()
+    dut.stop()
+    assert not qemu.lives()
+    assert not namespace_exists(namespace)
+
+
+PROGRAM = """
+import sys, time
+from natxy.dut.choice import dut_of
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+source = Source(name="lab.toml", text=sys.argv[1])
+dut = dut_of(source.validated(Testbed, source.toml()), source)
+dut.start()
+print(dut.machine.pid, dut.tester_namespace, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.long
+def test_the_next_start_removes_a_guest_whose_tester_was_killed() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, SIIT],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        pid, namespace = process.stdout.readline().split()
+        process.kill()
+    qemu, label = Process.of(int(pid)), namespace.removeprefix("natxy-t-")
+    folder = Path(tempfile.gettempdir()) / f"natxy-lab-{label}-0"
+    assert qemu.lives()
+    assert folder.exists()
+    assert namespace_exists(namespace)
+    sweep()
+    assert not qemu.lives()
+    assert not folder.exists()
     assert not namespace_exists(namespace)
