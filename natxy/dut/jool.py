@@ -74,12 +74,14 @@ class Jool:
 
         Without `--max-iterations`, Jool gives up looking for a free port long before all are taken.
         """
-        address = self._site.plan.outside.gateway_ipv4
+        plan = self._site.plan
+        pool6 = NAT64_PREFIX if plan.subscribers is None else plan.subscribers.gateway_prefix
+        address = plan.outside.gateway_ipv4
         pools = (
             f"jool pool4 add --{transport} {address} 1-65535 --max-iterations infinity"
             for transport in ("udp", "tcp")
         )
-        return " && ".join([f"jool instance add --netfilter --pool6 {NAT64_PREFIX}", *pools])
+        return " && ".join([f"jool instance add --netfilter --pool6 {pool6}", *pools])
 
 
 class JoolSessions:

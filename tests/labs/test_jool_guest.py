@@ -50,7 +50,9 @@ TRANSLATION = "[traffic]\nleft_ip_version = 6\nright_ip_version = 4\navoid_zero_
 CONNECTIONS = '[connections]\ncount = 300\nrate_fps = 500\nincomplete = "repeat"\n'
 NAT64 = f'{TESTER}{TRANSLATION}{CONNECTIONS}[dut]\nkind = "guest"\ndriver = "jool"\n'
 SIIT = f'{TESTER}{TRANSLATION}[dut]\nkind = "guest"\ndriver = "jool-siit"\n'
-NAT64_TCP = NAT64.replace("[traffic]", '[traffic]\ntransport = "tcp"')
+NAT64_TCP = NAT64.replace("[connections]", '[connections]\ntransport = "tcp"')
+CLATS = '[subscribers]\nmechanism = "464xlat"\ncount = 100\nipv6_prefix = "2001:db8::/32"\n'
+PLAT = f'{CLATS}gateway_prefix = "2001:db9::/96"\n{NAT64}'
 NAT44 = NAT64.replace('"jool"', '"nat44"').replace("left_ip_version = 6", "left_ip_version = 4")
 ROUTER = SIIT.replace('"jool-siit"', '"kernel-router"').replace("right_ip_version = 4", "")
 ROUTER6 = ROUTER.replace("left_ip_version = 6", "left_ip_version = 6\nright_ip_version = 6")
@@ -154,6 +156,22 @@ def test_throughput(testbed: str, tmp_path: Path) -> None:
     entry = measured("throughput", tmp_path, "--error", "30%", testbed=testbed)
     assert entry["rate_fps_per_direction"] > 100
     assert entry["misdelivered"] == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("establishment", ("--validated", "--error", "30%")),
+        ("throughput", ("--error", "30%")),
+        ("latency", ("--rate", str(RATE_FPS))),
+        ("frame-loss", ("--rates", "500,1000")),
+    ],
+)
+def test_jool_is_measured_as_the_plat_of_464xlat(
+    verb: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert measured(verb, tmp_path, *options, testbed=PLAT)["figures"]
 
 
 @pytest.mark.long

@@ -16,12 +16,20 @@ from natxy.dut.guest_kernel import GuestNat44, GuestRouter
 from natxy.dut.jool import Jool, JoolSiit, stat_of
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
+from natxy.model.subscribers import SubscribersSection
 from natxy.model.testbed import Testbed
 
 STATS = "JSTAT_RECEIVED6,7\nJSTAT_SESSIONS,1234567\nJSTAT_BIB_ENTRIES,3\n"
 GUEST = '[dut]\nkind = "guest"\n'
 FOUR = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
 CONNECTIONS = "[connections]\ncount = 100\n"
+CLATS = """\
+[subscribers]
+mechanism = "464xlat"
+count = 100
+ipv6_prefix = "2001:db8::/32"
+gateway_prefix = "2001:db9::/96"
+"""
 
 
 class FakeGuest:
@@ -56,6 +64,7 @@ def chosen(text: str) -> object:
     "text",
     [
         CONNECTIONS + GUEST,
+        CLATS + CONNECTIONS + GUEST,
         GUEST + 'driver = "jool-siit"',
         FOUR + GUEST + 'driver = "kernel-router"',
         FOUR + CONNECTIONS + GUEST + 'driver = "nat44"\nconntrack_entries = 4096',
@@ -84,6 +93,17 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
         (
             CONNECTIONS + GUEST + "udp_timeout_s = 119",
             r"udp_timeout_s: 119 is too short for Jool \(expected 120 or more\)",
+        ),
+        (
+            FOUR + CLATS + CONNECTIONS + GUEST + 'driver = "nat44"',
+            r'subscribers: is not possible with dut.kind "guest"',
+        ),
+        (
+            CLATS.replace("464xlat", "map-t")
+            + 'ipv4_prefix = "10.0.0.0/24"\n'
+            + CONNECTIONS
+            + GUEST,
+            r'subscribers: is not possible with dut.kind "guest"',
         ),
         (GUEST + "memory_mb = 8", r"memory_mb: 8 is out of range"),
         (
@@ -126,6 +146,17 @@ def test_the_guest_forwards_between_its_interfaces() -> None:
         "echo 1 >/proc/sys/net/ipv4/ip_forward",
         "echo 1 >/proc/sys/net/ipv6/conf/all/forwarding",
     ]
+
+
+def test_jool_is_the_plat_of_subscribers_and_routes_to_them() -> None:
+    guest = FakeGuest()
+    source = Source(name="lab.toml", text=CLATS)
+    asked: SubscribersSection = source.validated(SubscribersSection, source.toml()["subscribers"])
+    site = guest.site(plan(6, 4, stateful=True, subscribers=asked))
+    site.route(1500)
+    assert f"route add 2001:db8::/32 via {LEFT.tester_ipv6} dev eth0 onlink" in guest.ran[1]
+    Jool(site).start()
+    assert "jool instance add --netfilter --pool6 2001:db9::/96 && " in guest.ran[-1]
 
 
 @pytest.mark.parametrize(("cores", "mask"), [(1, "0"), (2, "3"), (4, "f")])
