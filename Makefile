@@ -51,7 +51,7 @@ check: $(DEVELOPMENT) ## Before each commit: format, lint, types, Python unit te
 unit: $(DEVELOPMENT) ## Run the Python unit tests.
 	@$(BIN)/pytest -q -n $(JOBS) -m "not long" tests/unit
 
-test: $(DEVELOPMENT) packages-test ## Run all tests of CI; NOISE=5% also takes that share of each core.
+test: $(DEVELOPMENT) packages-test packages-guest ## Run all tests of CI; NOISE=5% also takes that share of each core.
 	@$(LADDER) test
 
 test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test, clang-tidy, long accuracy tests, Debian 13.

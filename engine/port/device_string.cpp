@@ -1,5 +1,7 @@
 #include "port/device_string.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
@@ -23,6 +25,18 @@ bool is_pci(std::string_view name) {
   const auto domain = name.substr(0, name.size() - 7);
   return domain.empty() || (domain.size() >= 5 && domain.size() <= 9 && domain.back() == ':' &&
                             all_hexadecimal(domain.substr(0, domain.size() - 1)));
+}
+
+// Returns a PCI address as DPDK writes it: 0000:01:00.0, with at least four digits of the domain.
+std::string pci_name(const std::string& name) {
+  const auto tail = name.substr(name.size() - 7);
+  auto domain = name.substr(0, name.size() - tail.size());
+  domain.erase(0, std::min(domain.find_first_not_of('0'), domain.size()));
+  if (domain.empty()) domain = ":";
+  auto address = std::string(domain.size() < 5 ? 5 - domain.size() : 0, '0') + domain + tail;
+  std::ranges::transform(address, address.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return address;
 }
 
 // Returns the driver of a virtual device: net_af_xdp for net_af_xdp0. Empty if the name is not that
@@ -76,6 +90,7 @@ DeviceString parse_device(const std::string& text) {
   device.text = text;
   std::getline(stream, device.name, ',');
   device.pci = is_pci(device.name);
+  if (device.pci) device.name = pci_name(device.name);
   device.driver = device.pci ? "" : driver_of(device.name);
   if (device.ring()) device.driver = "net_ring";
   if (!device.pci && device.driver.empty()) refuse_device(text);

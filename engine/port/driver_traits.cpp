@@ -3,6 +3,7 @@
 #include <linux/if_packet.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace natxy::port {
 namespace {
@@ -10,6 +11,8 @@ namespace {
 constexpr unsigned long kAfPacketFrameCount = 512;  // the driver's defaults
 constexpr unsigned long kAfPacketFrameBytes = 2048;
 constexpr unsigned long kMemifLog2RingSize = 10;
+constexpr unsigned kSmallestRoom = 2048;
+constexpr unsigned kAroundPacket = 18 + 64;  // Ethernet header and FCS, and a cache line of reserve
 constexpr std::uint32_t kUnbounded = 1U << 30U;  // net_null and net_pcap make frames when polled
 
 DriverTraits of_nic() {
@@ -88,6 +91,15 @@ DriverTraits traits_of(const DeviceString& device) {
     return {.rx_ring_frames = kUnbounded, .stamps = Stamps::kRealtime_us};
   }
   return {};
+}
+
+std::uint16_t frame_room_bytes(const DeviceString& device, const std::string& driver,
+                               std::uint16_t mtu_bytes) {
+  const auto needed = std::max(kSmallestRoom, mtu_bytes + kAroundPacket);
+  const auto step = device.pci ? 1024U : 64U;
+  const auto room =
+      driver == "net_e1000_em" ? std::bit_ceil(needed) : (needed + step - 1) / step * step;
+  return static_cast<std::uint16_t>(room);
 }
 
 void check_arguments(const DeviceString& device, std::uint16_t mtu_bytes) {

@@ -35,6 +35,12 @@ struct DriverTraits {
 
 [[nodiscard]] DriverTraits traits_of(const DeviceString& device);
 
+// Returns the room that a buffer has for a frame of this MTU and for what the driver adds to it.
+// Drivers of NICs round it down, and a NIC drops longer frames: to 1 KB (net_ixgbe, net_e1000_igb,
+// net_i40e), or to a power of two (net_e1000_em). driver: DPDK's name.
+[[nodiscard]] std::uint16_t frame_room_bytes(const DeviceString& device, const std::string& driver,
+                                             std::uint16_t mtu_bytes);
+
 // Checks the arguments of a device. Throws TrialError (device) for arguments that make frames
 // arrive on queues that are not polled, or that truncate frames.
 void check_arguments(const DeviceString& device, std::uint16_t mtu_bytes);

@@ -15,7 +15,6 @@ using std::chrono::steady_clock;
 
 constexpr unsigned kAnswers = 1023;
 constexpr unsigned kDeferred = 256;
-constexpr std::uint16_t kSmallestDataRoom = RTE_MBUF_DEFAULT_BUF_SIZE;
 constexpr unsigned kInCaches = 512;  // frames that one core's cache of a pool may hold
 // How long to try again: the XDP program of a tester that was killed may stay for about a second,
 // and a memif's server may be starting.
@@ -72,6 +71,15 @@ auto insist(milliseconds patience, Open open) {
 }
 
 }  // namespace
+
+std::uint64_t distributed_by(const DeviceString& device, std::uint64_t offered) {
+  const auto by = (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP) & offered;
+  if ((by & RTE_ETH_RSS_UDP) != 0) return by;
+  throw spec::TrialError(spec::ErrorKind::kDevice,
+                         "the device \"" + device.text + "\" does not distribute frames among " +
+                             "receive queues" + (by != 0 ? " by the ports of UDP" : "") +
+                             " (expected --rx-queues 1)");
+}
 
 std::unique_ptr<Port> Port::open(const PortOptions& options) {
   check_interface(options);
@@ -134,16 +142,9 @@ void Port::check_rx_queues(unsigned limit) const {
 // frames of a flow stay in one queue (RFC 4814's ports spread the flows).
 void Port::distribute_frames(rte_eth_conf& configuration, const rte_eth_dev_info& info) const {
   if (options_.rx_queues == 1 || !traits_.distributes) return;
-  const auto by =
-      (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP) & info.flow_type_rss_offloads;
-  if (by == 0) {
-    throw spec::TrialError(spec::ErrorKind::kDevice,
-                           "the device \"" + options_.device.text +
-                               "\" does not distribute frames among receive queues (expected "
-                               "--rx-queues 1)");
-  }
   configuration.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-  configuration.rx_adv_conf.rss_conf.rss_hf = by;
+  configuration.rx_adv_conf.rss_conf.rss_hf =
+      distributed_by(options_.device, info.flow_type_rss_offloads);
 }
 
 void Port::configure(unsigned tx_queues, const rte_eth_dev_info& info) {
@@ -162,9 +163,8 @@ void Port::configure(unsigned tx_queues, const rte_eth_dev_info& info) {
 }
 
 std::uint16_t Port::data_room_bytes() const {
-  const auto needed =
-      RTE_PKTMBUF_HEADROOM + options_.mtu_bytes + kEthernetOverhead + RTE_CACHE_LINE_SIZE;
-  return std::max(kSmallestDataRoom, static_cast<std::uint16_t>(RTE_ALIGN_CEIL(needed, 64)));
+  const auto room = frame_room_bytes(options_.device, driver_, options_.mtu_bytes);
+  return static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + room);
 }
 
 void Port::set_up_receiving() {

@@ -20,6 +20,10 @@ TEST(DeviceString, TellsVirtualDevicesApartFromPci) {
   EXPECT_TRUE(nic.pci);
   EXPECT_EQ(nic.name, "0000:01:00.0");
   EXPECT_TRUE(parse_device("01:00.1").pci);
+  for (const auto* same : {"01:0b.1", "01:0B.1", "0000:01:0B.1", "00000000:01:0b.1,rx_vec_en=0"}) {
+    EXPECT_EQ(parse_device(same).name, "0000:01:0b.1") << same;  // as DPDK names it
+  }
+  EXPECT_EQ(parse_device("0001ABCD:01:00.1").name, "1abcd:01:00.1");
   EXPECT_TRUE(parse_device("ring").ring());
   EXPECT_EQ(parse_device("net_virtio_user3,path=/x").driver, "net_virtio_user");
   EXPECT_EQ(parse_device("net_memif0,socket=/run/x.sock").argument("socket"), "/run/x.sock");
@@ -33,6 +37,19 @@ TEST(DeviceString, RefusesWhatIsNeither) {
 
 DriverTraits traits(const char* device) {
   return traits_of(parse_device(device));
+}
+
+// ixgbe, igb and i40e tell a NIC the room in whole KB, em the next lower power of two.
+TEST(FrameRoom, IsOneThatTheDriverDoesNotRoundDown) {
+  const auto nic = parse_device("0000:01:00.0");
+  EXPECT_EQ(frame_room_bytes(nic, "net_ixgbe", 1500), 2048);
+  EXPECT_EQ(frame_room_bytes(nic, "net_ixgbe", 2000), 3072);
+  EXPECT_EQ(frame_room_bytes(nic, "net_i40e", 9000), 9216);
+  EXPECT_EQ(frame_room_bytes(nic, "net_e1000_em", 1500), 2048);
+  EXPECT_EQ(frame_room_bytes(nic, "net_e1000_em", 2000), 4096);
+  EXPECT_EQ(frame_room_bytes(nic, "net_e1000_em", 9000), 16384);
+  EXPECT_EQ(frame_room_bytes(parse_device("net_af_xdp0,iface=t0"), "net_af_xdp", 3498), 3584)
+      << "a page holds the frame, its headroom and the buffer's header";
 }
 
 TEST(DriverTraits, ARingThatTheGatewayEmptiesIsItsFault) {

@@ -257,6 +257,30 @@ std::string complaint(const std::string& left, const std::string& right,
   return "accepted";
 }
 
+std::string refused(std::uint64_t hashes) {
+  try {
+    (void)distributed_by(parse_device("0000:01:00.0"), hashes);
+  } catch (const spec::TrialError& error) {
+    EXPECT_EQ(error.kind(), spec::ErrorKind::kDevice);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Port, DistributesFramesByThePortsOfUdpOrSaysWhyNot) {
+  const auto nic = parse_device("0000:01:00.0");
+  const auto all = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP;
+  EXPECT_EQ(distributed_by(nic, all | RTE_ETH_RSS_SCTP), all);
+  const auto ipv4 = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_UDP;
+  EXPECT_EQ(distributed_by(nic, ipv4), ipv4);
+  EXPECT_EQ(refused(RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP),
+            "the device \"0000:01:00.0\" does not distribute frames among receive queues by the "
+            "ports of UDP (expected --rx-queues 1)");
+  EXPECT_EQ(refused(RTE_ETH_RSS_SCTP),
+            "the device \"0000:01:00.0\" does not distribute frames among receive queues "
+            "(expected --rx-queues 1)");
+}
+
 TEST(Port, OpensDevicesOrSaysWhyNot) {
   EXPECT_EQ(complaint("net_null0", "net_null1"), "accepted");
   EXPECT_EQ(complaint("net_null0", "net_null1", 2), "accepted") << "a device can be made again";

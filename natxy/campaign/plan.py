@@ -118,6 +118,10 @@ def quickly(experiment: Experiment) -> Experiment:
         update={
             "rounds": experiment.quick.rounds,
             "vary": (),
+            "measure": tuple(
+                measure.model_copy(update={"options": {**measure.options, **measure.quick}})
+                for measure in experiment.measure
+            ),
             "column": tuple(
                 column.model_copy(update={"options": {**column.options, **options}})
                 for column in columns

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from natxy.campaign.hooks import check_hook, run_hook
+from natxy.campaign.kept_lab import KeptLab
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.provenance import provenance
 from natxy.campaign.records import AFTER, BEFORE, CampaignState, CellEnd, CellRecord
@@ -80,6 +81,7 @@ class Runner:
     testbed: int = 1  # on which cells are measured
     _column: str | None = field(default=None, init=False)  # that the DUT is prepared for
     _begun: str = field(default="", init=False)  # the cell that began last
+    _lab: KeptLab = field(default_factory=KeptLab, init=False)
 
     def run(self) -> None:
         """Runs the cells that have not ended; a cell that fails leaves its sentence."""
@@ -89,13 +91,15 @@ class Runner:
         done = self.state.after  # more than none if it was interrupted in these commands
         if left:
             self._hooks(BEFORE, hooks.before)
-            self._cells(left)
+            with self._lab:
+                self._cells(left)
             done = 0
         self._hooks(AFTER, hooks.after[done:])
 
     def run_alone(self, cell: Cell, number: int) -> None:
         """Runs one cell, with the commands of its column around it."""
-        self._cell(cell, number, leaves=True)
+        with self._lab:
+            self._cell(cell, number, leaves=True)
 
     def _cells(self, left: Sequence[tuple[int, Cell]]) -> None:
         for done, (number, cell) in enumerate(left):
@@ -147,7 +151,8 @@ class Runner:
         testbed: Testbed = source.validated(Testbed, cell.testbed)
         work = self.work_of(cell)
         asked = work.asked(testbed)
-        with set_up(asked, source, self.dut_of(asked, source)) as setup:
+        dut = self._lab.fitting(self.dut_of(asked, source))
+        with set_up(asked, source, dut, running=self._lab.running) as setup:
             if cell.column.cores is not None:
                 setup.dut.set_cores(cell.column.cores)
             yield setup, work
@@ -199,7 +204,8 @@ class Runner:
         self._column = cell.column.label
 
     def _leave_column(self) -> str:
-        """Returns what failed, which takes no result away; empty if nothing did."""
+        """Ends the column's lab and returns what failed, which takes no result away."""
+        self._lab.drop()
         if self._column is None:
             return ""
         self._column = None

@@ -11,6 +11,7 @@ from natxy.cli.cpus import CoresOption, cpus_of
 from natxy.cli.options import JsonOption, result_console
 from natxy.doctor.finding import Finding, Grade, Machine
 from natxy.doctor.kernel import examine_kernel
+from natxy.doctor.nodes import examine_nodes
 from natxy.doctor.ports import examine_ports
 from natxy.doctor.processor import examine_processor
 from natxy.doctor.tools import examine_tools
@@ -24,12 +25,13 @@ def doctor(
     json_output: JsonOption = False,
 ) -> None:
     """Report what disturbs a measurement on this machine, its effect and the remedy."""
-    machine = Machine()
+    machine, cpus = Machine(), cpus_of(cores)
     findings = [
         *examine_tools(),
         *examine_processor(machine),
-        *examine_kernel(machine, cpus_of(cores)),
+        *examine_kernel(machine, cpus),
         *examine_ports(machine),
+        *examine_nodes(machine, cpus),
     ]
     if json_output:
         print(json.dumps([finding.model_dump(mode="json") for finding in findings], indent=2))

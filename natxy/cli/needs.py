@@ -7,6 +7,7 @@ from typing import Any
 
 from natxy.campaign.plan import Cell
 from natxy.cli.campaigns import work_of
+from natxy.doctor.kernel import ENGINE_MB
 from natxy.dut.config import LABS, NamespaceConfig
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
@@ -17,7 +18,6 @@ from natxy.model.testbed import Testbed
 
 # Ports in memory or in files.
 WITHOUT_ROOT = ("ring", "net_memif", "net_ring", "net_null", "net_pcap")
-ENGINE_MB = 512  # engine/options.hpp
 TESTER_BYTES = 8  # of the tester's table, for each connection (docs/performance.md)
 # Of the kernel's objects of a connection with NAT, as `natxy capacity` measures it, and of a hash
 # bucket (struct hlist_nulls_head).

@@ -4,7 +4,8 @@ from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good
 
 LOAD_TOLERATED = 0.5
 HUGE_PAGES = "sys/kernel/mm/hugepages"
-ENOUGH_KIB = 256 * 1024  # the size of the engine's pools
+ENGINE_MB = 512  # engine/options.hpp
+ENOUGH_KIB = ENGINE_MB * 1024  # free in pages of one size, else the engine uses none
 
 
 def examine_kernel(machine: Machine, worker_cpus: tuple[int, ...]) -> list[Finding]:
@@ -59,22 +60,31 @@ def load(machine: Machine) -> Finding:
 
 
 def huge_pages(machine: Machine) -> Finding:
-    sizes = [(_size_kib(path.name), path.name) for path in machine.paths(f"{HUGE_PAGES}/*")]
-    free = [(kib, _count(machine, name)) for kib, name in sorted(sizes)]
-    state = ", ".join(f"{n} free of {kib // 1024} MB" for kib, n in free) or "none"
-    if sum(kib * n for kib, n in free) >= ENOUGH_KIB:
-        return good("huge pages", state)
+    free = free_pages(machine, HUGE_PAGES)
+    if enough(free):
+        return good("huge pages", listed(free))
     return costs(
         "huge pages",
-        state,
+        listed(free),
         cost="the engine uses small pages: TLB misses, and a NIC needs an IOMMU",
-        remedy="echo 256 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
+        remedy=f"echo {ENOUGH_KIB // 2048} > /{HUGE_PAGES}/hugepages-2048kB/nr_hugepages",
     )
+
+
+def free_pages(machine: Machine, folder: str) -> list[tuple[int, int]]:
+    """Returns the sizes of huge pages in KiB, each with the number of free ones."""
+    sizes = [(_size_kib(path.name), path.name) for path in machine.paths(f"{folder}/hugepages-*")]
+    counts = ((kib, machine.text(f"{folder}/{name}/free_hugepages")) for kib, name in sorted(sizes))
+    return [(kib, int(count or 0)) for kib, count in counts]
+
+
+def enough(free: list[tuple[int, int]]) -> bool:
+    return any(kib * n >= ENOUGH_KIB for kib, n in free)
+
+
+def listed(free: list[tuple[int, int]]) -> str:
+    return ", ".join(f"{n} free of {kib // 1024} MB" for kib, n in free) or "none"
 
 
 def _size_kib(folder: str) -> int:
     return int(folder.removeprefix("hugepages-").removesuffix("kB"))
-
-
-def _count(machine: Machine, folder: str) -> int:
-    return int(machine.text(f"{HUGE_PAGES}/{folder}/free_hugepages") or 0)

@@ -8,9 +8,11 @@ NETWORK_CLASS = "0x02"
 USER_SPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
 SHARED_DRIVERS = ("mlx5_core", "mlx4_core")  # DPDK uses these NICs while the kernel keeps them
 
+OF_DPDK = (*USER_SPACE_DRIVERS, *SHARED_DRIVERS)
+
 
 def examine_ports(machine: Machine) -> list[Finding]:
-    nics = [p for p in machine.paths("sys/bus/pci/devices/*") if _is_nic(machine, p)]
+    nics = _nics(machine)
     if not nics:
         return [
             costs(
@@ -23,14 +25,19 @@ def examine_ports(machine: Machine) -> list[Finding]:
     return [nic(machine, path) for path in nics]
 
 
+def dpdk_nics(machine: Machine) -> list[Path]:
+    """Returns the folders of the NICs that DPDK can use as they are."""
+    return [path for path in _nics(machine) if _driver(machine, path) in OF_DPDK]
+
+
 def nic(machine: Machine, path: Path) -> Finding:
     """Examines whether DPDK can use a PCI device."""
     folder = str(path.relative_to(machine.root))
-    driver = machine.target(f"{folder}/driver") or "no driver"
+    driver = _driver(machine, path)
     name = f"NIC {path.name}"
     interfaces = _interfaces(machine, folder)
     state = ", ".join([_identity(machine, folder), driver, *interfaces])
-    if driver in USER_SPACE_DRIVERS or driver in SHARED_DRIVERS:
+    if driver in OF_DPDK:
         return good(name, state)
     shared = f", except as net_af_xdp0,iface={interfaces[0]}" if interfaces else ""
     return costs(
@@ -48,10 +55,22 @@ def _interfaces(machine: Machine, folder: str) -> list[str]:
 
 
 def _binding(machine: Machine, address: str) -> str:
-    bind = f"modprobe vfio-pci; dpdk-devbind.py --bind=vfio-pci {address}"
+    bind = (
+        f"modprobe vfio-pci; dpdk-devbind.py --bind=vfio-pci {address} (apt-get install dpdk has "
+        "this program)"
+    )
     if machine.paths("sys/kernel/iommu_groups/*"):
         return bind
     return f"boot with intel_iommu=on or amd_iommu=on; then {bind}"
+
+
+def _nics(machine: Machine) -> list[Path]:
+    return [path for path in machine.paths("sys/bus/pci/devices/*") if _is_nic(machine, path)]
+
+
+def _driver(machine: Machine, path: Path) -> str:
+    folder = path.relative_to(machine.root)
+    return machine.target(f"{folder}/driver") or "no driver"
 
 
 def _is_nic(machine: Machine, path: Path) -> bool:

@@ -1,7 +1,7 @@
 """The interface of a device under test, and the ports that a lab makes for the tester."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
@@ -149,3 +149,14 @@ class Dut(Protocol):
 
     def tester_ports(self) -> TesterPorts | None:
         """Returns the ports that a lab made for the tester, which override the testbed's."""
+
+
+@runtime_checkable
+class Renewable(Dut, Protocol):
+    """A device that is so slow to start that one measurement after another uses it."""
+
+    def serves_as(self, other: Dut) -> bool:
+        """Returns whether another device, once started, would be as this one after `renew`."""
+
+    def renew(self) -> None:
+        """Restores the state after `start`, all settings included; DutError if it is gone."""

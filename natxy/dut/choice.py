@@ -9,6 +9,7 @@ from natxy.dut.config import (
     CommandConfig,
     DutConfig,
     GuestConfig,
+    GuestDriver,
     NamespaceConfig,
     SshConfig,
 )
@@ -18,9 +19,12 @@ from natxy.dut.none import NoDut
 from natxy.dut.recipe import Recipe, read_recipe
 from natxy.model.address_checks import SIDES
 from natxy.model.source import Source
+from natxy.model.subscribers import Mechanism
 from natxy.model.testbed import Testbed
 
 Key = tuple[str, ...]  # of a testbed
+# A stateful NAT64 is the PLAT, and the tester is the CLATs.
+SUBSCRIBERS_OF: dict[GuestDriver, tuple[Mechanism, ...]] = {"jool": ("464xlat",)}
 
 
 def dut_of(testbed: Testbed, source: Source) -> Dut:
@@ -57,7 +61,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
         case GuestConfig():
             from natxy.dut.guest import GuestDut
 
-            _check_plain(testbed, source)
+            _check_plain(testbed, source, mechanisms=SUBSCRIBERS_OF.get(config.driver, ()))
             if config.driver in GUEST_STATEFUL:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return GuestDut(config, plan, tester_cpus=testbed.tester.cores)
@@ -88,12 +92,15 @@ def recipe_of(config: SshConfig, testbed: Testbed, source: Source) -> Recipe:
     return recipe
 
 
-def _check_plain(testbed: Testbed, source: Source) -> None:
-    """Refuses frames that are not plain in a lab whose gateway would drop all of them."""
+def _check_plain(testbed: Testbed, source: Source, mechanisms: tuple[Mechanism, ...] = ()) -> None:
+    """Refuses frames that are not plain in a lab whose gateway would drop all of them.
+
+    `mechanisms` are those whose subscribers the gateway serves.
+    """
     where: list[Key] = [
         ("tester", side, "vlans") for side in SIDES if testbed.tester.port(side).vlans
     ]
-    if testbed.subscribers is not None:
+    if testbed.subscribers is not None and testbed.subscribers.mechanism not in mechanisms:
         where.append(("subscribers",))
     _refuse_sections([*where, *_tunnels(testbed)], testbed, source)
 

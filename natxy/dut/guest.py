@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Absence, ConnectionTable, TesterPorts
+from natxy.dut.base import Absence, ConnectionTable, Dut, TesterPorts
 from natxy.dut.config import GuestConfig, GuestDriver
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
@@ -26,7 +26,7 @@ from natxy.dut.proc_files import cpu_times, ring_drops
 from natxy.dut.restart_guard import RestartGuard
 from natxy.dut.watched import watched_cpus
 from natxy.errors import ConfigurationError, DutError
-from natxy.guest.image import Image, usable_image
+from natxy.guest.image import Image, image_of_this_process
 from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
@@ -78,6 +78,17 @@ class GuestDut(Lab):
     def recover(self) -> None:
         """Boots the guest anew: a table that was too large may have taken all of its memory."""
         self._boot()
+
+    def serves_as(self, other: Dut) -> bool:
+        """Returns whether the other device would be the same lab, with as many cores."""
+        return isinstance(other, GuestDut) and self._needs() == other._needs()
+
+    def renew(self) -> None:
+        self._check()
+        self._running.renew()
+
+    def _needs(self) -> tuple[object, ...]:
+        return self._config, self._plan, self._tester_cpus, self._cpus
 
     @property
     def table(self) -> ConnectionTable | None:
@@ -193,7 +204,7 @@ class GuestDut(Lab):
 
     def _make(self) -> None:
         need_qemu()
-        self._image = usable_image()
+        self._image = image_of_this_process()
         self._namespace = name = f"natxy-t-{self._ledger.label}"
         self._ledger.note_namespace(name)
         make_namespace(name)

@@ -37,6 +37,10 @@ class GuestSite:
             quiet += [f"net/ipv6/conf/{end}/{name}={value}" for name, value in QUIET_IPV6.items()]
             links.append(f"link set {end} mtu {mtu_bytes} up")
             links += addresses_and_routes(self.plan, side, end)
+        if (asked := self.plan.subscribers) is not None:
+            inside = self.plan.inside
+            via = f"via {inside.tester_ipv6} dev {self.end(inside)} onlink"
+            links.append(f"route add {asked.ipv6_prefix} {via}")
         self.run("\n".join(_set(setting) for setting in quiet))
         self.run(fed("ip -batch -", "\n".join(links)))
         self.forward(on=True)
@@ -61,6 +65,9 @@ class GuestGateway(Protocol):
     def start(self) -> None: ...
 
     def reset(self) -> None: ...
+
+    def renew(self) -> None:
+        """Restores the state after `start`: an empty table with the sizes and timeout of then."""
 
     def restart(self) -> str:
         """Resets the gateway while frames arrive, and describes what was done."""

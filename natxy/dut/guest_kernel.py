@@ -27,6 +27,9 @@ class GuestRouter:
     def reset(self) -> None:
         """Does nothing: a router keeps no state that a trial leaves behind."""
 
+    def renew(self) -> None:
+        """Does nothing: a router keeps no state that a trial leaves behind."""
+
     def restart(self) -> str:
         return forwarding_restarted(self._site)
 
@@ -42,6 +45,7 @@ class GuestNat44:
     def __init__(self, site: GuestSite) -> None:
         self._site = site
         self.table = GuestConntrack(site)
+        self._at_start = TableParameters()
         plan = site.plan
         self._rules = nftables_rules(plan.inside.ipv4_prefix, site.end(plan.outside))
 
@@ -53,6 +57,12 @@ class GuestNat44:
             entries=config.conntrack_entries,
             hash_size=config.hash_size or config.conntrack_entries,
         )
+        self._at_start = self.table.parameters()
+
+    def renew(self) -> None:
+        self.reset()
+        self.table.set_timeout(self._site.config.udp_timeout_s)
+        self.table.resize(entries=self._at_start.entries, hash_size=self._at_start.hash_size)
 
     def reset(self) -> None:
         self._site.run("conntrack -F", DELETES_WITHIN_S)

@@ -13,6 +13,12 @@ from natxy.errors import DutError
 
 PACKAGES = ("jool-dkms", "jool-tools")
 SIIT_FILE = "/tmp/siit.json"
+# The shortest that Jool takes (RFC 6146 section 4): of UDP, of a TCP handshake, of TCP after it.
+LEAST_TIMEOUTS_S = {
+    "udp-timeout": JOOL_LEAST_TIMEOUT_S,
+    "tcp-trans-timeout": 240,
+    "tcp-est-timeout": 7200,
+}
 
 
 class Jool:
@@ -33,6 +39,10 @@ class Jool:
     def reset(self) -> None:
         self.run("jool instance remove")
         self._add()
+
+    def renew(self) -> None:
+        self.table.timeout_s = self._site.config.udp_timeout_s
+        self.reload()
 
     def restart(self) -> str:
         self.reload()
@@ -64,11 +74,14 @@ class Jool:
 
         Without `--max-iterations`, Jool gives up looking for a free port long before all are taken.
         """
-        address = self._site.plan.outside.gateway_ipv4
-        return (
-            f"jool instance add --netfilter --pool6 {NAT64_PREFIX} && "
-            f"jool pool4 add --udp {address} 1-65535 --max-iterations infinity"
+        plan = self._site.plan
+        pool6 = NAT64_PREFIX if plan.subscribers is None else plan.subscribers.gateway_prefix
+        address = plan.outside.gateway_ipv4
+        pools = (
+            f"jool pool4 add --{transport} {address} 1-65535 --max-iterations infinity"
+            for transport in ("udp", "tcp")
         )
+        return " && ".join([f"jool instance add --netfilter --pool6 {pool6}", *pools])
 
 
 class JoolSessions:
@@ -88,7 +101,7 @@ class JoolSessions:
         )
 
     def set_timeout(self, timeout_s: float) -> None:
-        """Sets the timeout in whole seconds; Jool takes none below RFC 6146's least."""
+        """Sets the timeouts in whole seconds; Jool takes none below RFC 6146's least."""
         self.timeout_s = max(ceil(timeout_s), JOOL_LEAST_TIMEOUT_S)
         self._jool.run(self.command)
 
@@ -102,10 +115,11 @@ class JoolSessions:
 
     @property
     def command(self) -> str:
-        """The command that sets the timeout of idle UDP sessions."""
-        minutes, seconds = divmod(self.timeout_s, 60)
-        hours, minutes = divmod(minutes, 60)
-        return f"jool global update udp-timeout {hours:02}:{minutes:02}:{seconds:02}"
+        """The commands that set the timeouts of idle sessions, of UDP and of TCP."""
+        return " && ".join(
+            f"jool global update {name} {_clock(max(self.timeout_s, least_s))}"
+            for name, least_s in LEAST_TIMEOUTS_S.items()
+        )
 
 
 class JoolSiit:
@@ -122,6 +136,9 @@ class JoolSiit:
         self._add()
 
     def reset(self) -> None:
+        """Does nothing: SIIT keeps no state."""
+
+    def renew(self) -> None:
         """Does nothing: SIIT keeps no state."""
 
     def restart(self) -> str:
@@ -147,6 +164,12 @@ class JoolSiit:
             {"ipv6 prefix": ipv6, "ipv4 prefix": ipv4} for ipv4, ipv6 in self._site.plan.mappings()
         ]
         return json.dumps({"instance": "default", "framework": "netfilter", "eamt": mappings})
+
+
+def _clock(seconds: int) -> str:
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02}:{minutes:02}:{seconds:02}"
 
 
 def stat_of(printed: str, name: str) -> int:

@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -171,15 +172,7 @@ def _one(system: Path, pattern: str) -> Path:
 
 def _run(command: Sequence[str]) -> str:
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=BUILT_WITHIN_S,
-            start_new_session=True,
-            env={name: value for name, value in os.environ.items() if name != "MAKEFLAGS"},
-        )
+        status, output, errors = _ended(command)
     except FileNotFoundError as missing:
         raise DutError(
             f"The guest could not be built: `{command[0]}` is not installed (expected the packages "
@@ -189,7 +182,27 @@ def _run(command: Sequence[str]) -> str:
         raise DutError(
             f"The guest could not be built: `{command[0]}` did not end within {BUILT_WITHIN_S:g} s."
         ) from late
-    if done.returncode != 0:
-        words = (done.stderr or done.stdout).strip().splitlines() or ["it printed nothing"]
+    if status != 0:
+        words = (errors or output).strip().splitlines() or ["it printed nothing"]
         raise DutError(f"The guest could not be built: `{command[0]}`: {words[-1]}")
-    return done.stdout
+    return output
+
+
+def _ended(command: Sequence[str]) -> tuple[int, str, str]:
+    """Returns a command's status and what it wrote; ends its compilers too if it must end early."""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={name: value for name, value in os.environ.items() if name != "MAKEFLAGS"},
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=BUILT_WITHIN_S)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()  # after Ctrl-C, Popen itself does not
+            raise
+    return process.returncode, output, errors

@@ -3,12 +3,14 @@ so that any change of either builds another one.
 """
 
 import fcntl
+import functools
 import hashlib
 import json
 import logging
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +19,13 @@ from urllib.parse import unquote
 
 from natxy.errors import DutError
 from natxy.guest.build import build
-from natxy.guest.packages import Packages, chosen_packages
+from natxy.guest.packages import (
+    AptError,
+    ListsOutdated,
+    Packages,
+    chosen_packages,
+    update_lists,
+)
 
 CACHE = Path("/var/cache/natxy/guest")
 VARIABLE = "NATXY_GUEST_CACHE"  # names another folder
@@ -53,22 +61,74 @@ class Image:
         return Image(kernel=folder / FILES[0], initramfs=folder / FILES[1])
 
 
-def usable_image(choose: Callable[[], Packages] = chosen_packages, make: Build = build) -> Image:
-    """Returns the guest from the cache, or builds it; DutError if that fails."""
-    packages = choose()
-    cache = Path(os.environ.get(VARIABLE) or CACHE)
-    folder = cache / key_of(packages)
+def usable_image(
+    choose: Callable[[], Packages] = chosen_packages,
+    make: Build = build,
+    update: Callable[[], None] = update_lists,
+) -> Image:
+    """Returns the guest from the cache, or builds it; DutError if that fails.
+
+    Without apt, or without its archive, the last guest that was built serves.
+    """
+    cache = cache_folder()
     try:
-        cache.mkdir(parents=True, exist_ok=True)
-        with _alone(cache):  # a second one waits for what the first one builds
-            if not is_whole(folder):
-                _build_into(folder, packages, make)
-    except OSError as error:
-        raise DutError(
-            f"{error.filename or cache}: {error.strerror} (expected a writable folder for the "
-            f"guest; the variable {VARIABLE} names another one)"
-        ) from error
+        try:
+            return _image_of(choose(), cache, make)
+        except ListsOutdated:
+            update()
+            return _image_of(choose(), cache, make)
+    except AptError as error:
+        older = _last_built(cache)
+        if older is None:
+            raise
+        LOG.warning("natxy: %s The guest of %s is used.", error, _day_of(older))
+        return Image.of(older)
+
+
+def image_of_this_process() -> Image:
+    """Returns the usable image; asks apt, and reads the files, only the first time."""
+    return _first_image(cache_folder())
+
+
+@functools.cache
+def _first_image(_: Path) -> Image:
+    return usable_image()
+
+
+def cache_folder() -> Path:
+    return Path(os.environ.get(VARIABLE) or CACHE)
+
+
+def _image_of(packages: Packages, cache: Path, make: Build) -> Image:
+    folder = cache / key_of(packages)
+    if not is_whole(folder):  # a whole one may be in a folder that cannot be written
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            with _alone(cache):  # a second one waits for what the first one builds
+                if not is_whole(folder):
+                    _build_into(folder, packages, make)
+        except OSError as error:
+            raise DutError(
+                f"{error.filename or cache}: {error.strerror} (expected a writable folder for the "
+                f"guest; the variable {VARIABLE} names another one)"
+            ) from error
     return Image.of(folder)
+
+
+def _last_built(cache: Path) -> Path | None:
+    """Returns the last whole guest that this room's source has built."""
+    found = [path.parent for path in cache.glob(f"*/{PACKAGES}") if _is_of_this_source(path)]
+    whole = filter(is_whole, sorted(found, key=lambda folder: folder.stat().st_mtime, reverse=True))
+    return next(whole, None)
+
+
+def _is_of_this_source(listed: Path) -> bool:
+    identity = listed.read_text().removesuffix("\n")
+    return key_of(Packages(names=(), identity=identity)) == listed.parent.name
+
+
+def _day_of(folder: Path) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(folder.stat().st_mtime))
 
 
 def key_of(packages: Packages) -> str:

@@ -28,6 +28,15 @@ URI = re.compile(r"^'[^']+' (?P<file>\S+) \d+ (?P<checksum>\S*)$", re.MULTILINE)
 # apt's own user cannot write to the folder, and apt would warn of it.
 AS_ROOT = ("-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=3")
 FETCHED_WITHIN_S = 600.0
+GONE = "404"  # of a server that has a newer version than the lists
+
+
+class AptError(DutError):
+    """apt cannot be run, or cannot reach what it knows."""
+
+
+class ListsOutdated(AptError):
+    """The archive no longer has a version that apt's lists name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +52,7 @@ class Packages:
 
 
 def chosen_packages() -> Packages:
-    """Returns the packages of the guest; DutError if apt does not know them."""
+    """Returns the packages of the guest; AptError if apt does not know them."""
     if platform.machine() != "x86_64":
         raise DutError(
             f"The guest cannot be built on {platform.machine()} (expected x86_64 and Debian)."
@@ -59,11 +68,16 @@ def chosen_packages() -> Packages:
     uris = _apt(["apt-get", *AS_ROOT, "download", "--print-uris", *ordered])
     found = sorted(f"{each['file']} {each['checksum']}" for each in URI.finditer(uris))
     if len(found) != len(ordered):
-        raise DutError(
+        raise AptError(
             f"apt knows {len(found)} of the {len(ordered)} packages of the guest (expected all; "
             "run apt-get update)."
         )
     return Packages(names=ordered, identity="\n".join(found))
+
+
+def update_lists() -> None:
+    """Fetches apt's lists of packages again."""
+    _apt(["apt-get", "-q", *AS_ROOT, "update"])
 
 
 def dependencies(told: str) -> dict[str, list[str]]:
@@ -96,7 +110,7 @@ def reachable(
 
 
 def _apt(command: Sequence[str], folder: Path | None = None) -> str:
-    """Runs apt; DutError with its first complaint if it fails."""
+    """Runs apt; AptError with its first complaint if it fails."""
     try:
         done = subprocess.run(
             command,
@@ -109,17 +123,18 @@ def _apt(command: Sequence[str], folder: Path | None = None) -> str:
             env={**os.environ, "LC_ALL": "C"},
         )
     except FileNotFoundError as missing:
-        raise DutError(
+        raise AptError(
             f"`{command[0]}` is not installed: the guest is built from Debian's packages (expected "
             "Debian)."
         ) from missing
     except subprocess.TimeoutExpired as late:
-        raise DutError(
+        raise AptError(
             f"The packages of the guest could not be fetched: {command[0]} did not end within "
             f"{FETCHED_WITHIN_S:g} s."
         ) from late
     if done.returncode != 0:
-        raise DutError(
+        outdated = re.search(rf"^E: Failed to fetch .* {GONE} ", done.stderr, re.MULTILINE)
+        raise (ListsOutdated if outdated else AptError)(
             f"The packages of the guest could not be fetched: {_complaint(done.stderr)} (expected "
             "a reachable package archive and fresh lists; run apt-get update)."
         )

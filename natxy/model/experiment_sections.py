@@ -43,6 +43,8 @@ class MeasureSection(Explained):
     both_directions: bool = False
     """Shows rates as the sum of the active directions, as the papers print them, not per
     direction."""
+    quick: Options = Field(default_factory=dict)
+    """Options that `--quick` replaces in this measurement."""
 
     @property
     def name(self) -> str:

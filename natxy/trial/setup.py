@@ -1,7 +1,7 @@
 """Starts the device under test and the tester, and stops both, whatever happens."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
@@ -23,6 +23,7 @@ from natxy.tester.tester import Engine, OnProgress, Tester, ignore_progress
 from natxy.trial.repeats import RetryTime
 
 AS_GIVEN = "as given"
+Running = Callable[[Dut], AbstractContextManager[None]]
 
 
 class FrameRecords(Protocol):
@@ -148,45 +149,57 @@ def name_in(described: Mapping[str, str]) -> str:
 
 
 @contextmanager
+def started(dut: Dut) -> Iterator[None]:
+    """Starts a device, and stops it at the end."""
+    try:
+        dut.start()
+        yield
+    finally:
+        dut.stop()
+
+
+@contextmanager
 def set_up(
-    testbed: Testbed, source: Source, dut: Dut, records: FrameRecords | None = None
+    testbed: Testbed,
+    source: Source,
+    dut: Dut,
+    records: FrameRecords | None = None,
+    running: Running = started,
 ) -> Iterator[Setup]:
-    """Sets up DUT and tester; raises InUse if another tester has one of the ports or CPUs."""
+    """Sets up DUT and tester; raises InUse if another tester has one of the ports or CPUs.
+
+    `running` starts the device and decides when it stops.
+    """
     find_engine()  # so that no lab is created if there is no engine
     with Claims() as claims:
         claims.take_cpus(testbed.tester.cores)
         if testbed.dut.get("kind") not in LABS:
             # Before the gateway is started and stopped, since another tester may be measuring it.
             claims.take_ports(testbed.tester, namespace=None)
-        with _started(testbed, source, dut, records, claims) as setup:
-            yield setup
+        with running(dut), _tester(testbed, source, dut, records, claims) as tester:
+            yield Setup(tester=tester, dut=dut)
 
 
 @contextmanager
-def _started(
+def _tester(
     testbed: Testbed, source: Source, dut: Dut, records: FrameRecords | None, claims: Claims
-) -> Iterator[Setup]:
-    try:
-        dut.start()
-        resolved = with_ports(testbed, dut.tester_ports())
-        traffic = TrafficPlan(testbed=resolved, source=source)
-        traffic.check()  # before the engine takes a port
-        claims.take_ports(resolved.tester, dut.tester_namespace)
-        claims.announce_cpus(dut.cpus)
-        records_fd = None if records is None else records.fd
-        command = engine_command(resolved.tester, dut.tester_namespace, records_fd=records_fd)
-        placements = Placements(resolved.tester.cores[0])
+) -> Iterator[ReadyTester]:
+    resolved = with_ports(testbed, dut.tester_ports())
+    traffic = TrafficPlan(testbed=resolved, source=source)
+    traffic.check()  # before the engine takes a port
+    claims.take_ports(resolved.tester, dut.tester_namespace)
+    claims.announce_cpus(dut.cpus)
+    records_fd = None if records is None else records.fd
+    command = engine_command(resolved.tester, dut.tester_namespace, records_fd=records_fd)
+    placements = Placements(resolved.tester.cores[0])
 
-        def noted(result: TrialResult) -> TrialResult:
-            claims.announce_cpus(dut.cpus)  # a measurement may have changed them
-            shared = {"shared_cpus": claims.shared_cpus()}
-            return placements.noted(result).model_copy(update=shared)
+    def noted(result: TrialResult) -> TrialResult:
+        claims.announce_cpus(dut.cpus)  # a measurement may have changed them
+        shared = {"shared_cpus": claims.shared_cpus()}
+        return placements.noted(result).model_copy(update=shared)
 
-        with Tester(command, records_fd=records_fd, noted=noted) as engine:
-            tester = ReadyTester(engine=engine, traffic=traffic, records=records)
-            yield Setup(tester=tester, dut=dut)
-    finally:
-        dut.stop()
+    with Tester(command, records_fd=records_fd, noted=noted) as engine:
+        yield ReadyTester(engine=engine, traffic=traffic, records=records)
 
 
 def with_ports(testbed: Testbed, ports: TesterPorts | None) -> Testbed:

@@ -1,4 +1,5 @@
-"""A user without privileges measures the calibration gateway, and tests the tester."""
+"""A user without privileges measures the calibration gateway, tests the tester, and is told what a
+guest needs."""
 
 import os
 import shutil
@@ -19,6 +20,7 @@ AS_NOBODY = [
     "--bounding-set=-all",
 ]
 TESTBED = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n[dut]\nkind = 'calibration'\n"
+GUEST = "[dut]\nkind = 'guest'\ndriver = 'jool-siit'\n"
 OPTIONS = ["--profile", "quick", "--repetitions", "1", "--max-rate", "2000"]
 
 
@@ -63,9 +65,25 @@ def run_as_nobody(
     )
 
 
+def guests() -> set[str]:
+    return {path.name for path in Path("/run/netns").glob("natxy-t-*")}
+
+
 ROOTLESS = pytest.mark.skipif(
     not may_run_natxy(), reason="needs root, and a clone that others may read"
 )
+
+
+@ROOTLESS
+def test_a_user_without_privileges_is_told_what_a_guest_needs(folder: Path) -> None:
+    (folder / "lab.toml").write_text(GUEST)
+    before = guests()
+    options = (*OPTIONS, "--output", str(folder / "out"))
+    done = run_as_nobody(folder, "throughput", str(folder / "lab.toml"), *options)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("which only root may do (expected sudo).")
+    assert "Traceback" not in done.stderr
+    assert guests() == before
 
 
 @ROOTLESS

@@ -1,5 +1,8 @@
 """The SSH connection of recipes, and how it fails, against an sshd in a network namespace."""
 
+import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -116,4 +119,72 @@ def test_a_host_whose_link_is_cut_is_noticed(
     finally:
         run("ip", "-n", machine.gateway, "link", "set", "m0", "up")
         one.close()
+    assert within(10, answers)
+
+
+RECIPE = """
+title = "A gateway that does nothing"
+source = "none"
+state = "measured here"
+ip_versions = [[6, 6]]
+packages = "coreutils"
+programs = ["true"]
+
+[commands]
+start = ["true started"]
+reset = ["true reset"]
+stop = ["true stopped"]
+check = ["true checked"]
+describe = ["echo nothing"]
+"""
+NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
+OPTIONS = ("--rate", "1000", "--duration", "4", "--repetitions", "1", "--profile", "quick")
+
+
+def testbed(machine: Machine) -> str:
+    """The tester's ports are connected to each other, and the gateway is beside them."""
+    loop = (Path(__file__).parents[2] / "experiments/testbeds/loop.toml").read_text()
+    ssh = "\n".join(
+        f"{key} = {value}"
+        for key, value in {
+            "host": f'"{HOST}"',
+            "port": PORT,
+            "key": f'"{machine.folder / "user"}"',
+            "known_hosts": f'"{machine.folder / "known_hosts"}"',
+            "recipe": '"nothing.toml"',
+            "connect_timeout_s": 2,
+        }.items()
+    )
+    return loop.replace('kind = "none"', f'kind = "ssh"\n{ssh}')
+
+
+@pytest.mark.long
+def test_a_host_that_goes_away_in_a_trial_ends_the_measurement(
+    machine: Machine, tmp_path: Path
+) -> None:
+    (tmp_path / "nothing.toml").write_text(RECIPE)
+    (tmp_path / "testbed.toml").write_text(testbed(machine))
+    said = tmp_path / "stderr"
+    with said.open("w") as errors:
+        process = subprocess.Popen(
+            [*NATXY, "latency", "testbed.toml", *OPTIONS, "--output", "out"],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+    try:
+        assert within(60, lambda: "true reset" in said.read_text()), said.read_text()
+        time.sleep(1.5)  # the trial lasts 4 s
+        run("ip", "-n", machine.gateway, "link", "set", "m0", "down")
+        begin = time.monotonic()
+        assert process.wait(60) == 1
+        assert time.monotonic() - begin < 4 + 15 + 10
+    finally:
+        process.kill()
+        process.wait()
+        run("ip", "-n", machine.gateway, "link", "set", "m0", "up")
+    last = said.read_text().splitlines()
+    assert "Traceback" not in said.read_text()
+    assert re.search(r"dut\.recipe nothing, check: .* was lost", "\n".join(last[-3:])), last[-6:]
+    assert any("may still be there" in line for line in last)
     assert within(10, answers)

@@ -253,6 +253,19 @@ def test_quick_scales_down(experiment: Path) -> None:
     assert {cell.round for cell in cells} == {1}
 
 
+def test_quick_replaces_options_of_one_measurement(experiment: Path) -> None:
+    experiment.write_text(EXPERIMENT + 'quick = { rate = 70, histogram = "a.csv" }\n')
+
+    def options(*, quick: bool) -> dict[str, Any]:
+        cells = planned(experiment, quick=quick).cells
+        return {cell.measure.name: cell.options for cell in cells}
+
+    quickly, fully = options(quick=True), options(quick=False)
+    assert (quickly["pdv"]["rate"], fully["pdv"]["rate"]) == (70, 1000)
+    assert "histogram" in quickly["pdv"]
+    assert "histogram" not in {**fully["pdv"], **quickly["throughput"]}
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

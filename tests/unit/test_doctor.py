@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from natxy.doctor.finding import Finding, Grade, Machine, cpu_list
-from natxy.doctor.kernel import examine_kernel
+from natxy.doctor.kernel import ENOUGH_KIB, examine_kernel
+from natxy.doctor.nodes import examine_nodes
 from natxy.doctor.ports import examine_ports
 from natxy.doctor.processor import examine_processor
 
@@ -128,11 +129,92 @@ def test_a_nic_of_the_kernel_is_told_how_to_take(tmp_path: Path) -> None:
     assert "net_af_xdp0,iface=eth7" in finding.cost
     assert "iommu=on" in finding.remedy
     assert "--bind=vfio-pci 0000:01:00.0" in finding.remedy
+    assert "apt-get install dpdk" in finding.remedy
 
 
 def test_with_an_iommu_nothing_is_booted_anew(tmp_path: Path) -> None:
     finding = nic(tmp_path, "i40e", {"sys/kernel/iommu_groups/0/type": "DMA"})
     assert "iommu=on" not in finding.remedy
+
+
+def test_the_engine_wants_as_many_huge_pages_as_doctor(tmp_path: Path) -> None:
+    options = (Path(__file__).parents[2] / "engine" / "options.hpp").read_text()
+    assert f"unsigned memory_mb = {ENOUGH_KIB // 1024};" in options
+
+
+@pytest.mark.parametrize(
+    ("free_2mb", "free_1gb", "grade"),
+    [(256, 0, Grade.GOOD), (255, 0, Grade.COSTS), (0, 1, Grade.GOOD), (0, 0, Grade.COSTS)],
+)
+def test_huge_pages_are_enough_or_not(
+    free_2mb: int, free_1gb: int, grade: Grade, tmp_path: Path
+) -> None:
+    pages = "sys/kernel/mm/hugepages"
+    free = {
+        f"{pages}/hugepages-2048kB/free_hugepages": str(free_2mb),
+        f"{pages}/hugepages-1048576kB/free_hugepages": str(free_1gb),
+    }
+    finding = examined(made(tmp_path, GOOD_MACHINE | free))["huge pages"]
+    assert finding.grade is grade
+    assert (finding.remedy == "") is (grade is Grade.GOOD)
+
+
+NODES = "sys/devices/system/node"
+TWO_NODES = {
+    f"{NODES}/node0/cpulist": "0-3",
+    f"{NODES}/node1/cpulist": "4-7",
+    f"{NODES}/node0/hugepages/hugepages-2048kB/free_hugepages": "512",
+    f"{NODES}/node1/hugepages/hugepages-2048kB/free_hugepages": "256",
+    f"{NIC}/class": "0x020000",
+    f"{NIC}/numa_node": "1",
+}
+
+
+def of_nodes(root: Path, changes: dict[str, str], driver: str = "vfio-pci") -> list[Finding]:
+    machine = made(root, TWO_NODES | changes)
+    (root / NIC / "driver").symlink_to(f"../../../bus/pci/drivers/{driver}")
+    return examine_nodes(machine, (5, 6))
+
+
+def test_a_port_with_cores_and_pages_of_its_node_is_good(tmp_path: Path) -> None:
+    cores, pages = of_nodes(tmp_path, {})
+    assert (cores.grade, pages.grade) == (Grade.GOOD, Grade.GOOD)
+    assert (cores.name, pages.name) == ("cores of node 1", "huge pages of node 1")
+    assert pages.state == "with NIC 0000:01:00.0; 256 free of 2 MB"
+
+
+def test_a_port_of_another_node_than_the_workers_costs(tmp_path: Path) -> None:
+    cores, pages = of_nodes(tmp_path, {f"{NIC}/numa_node": "0"})
+    assert cores.grade is Grade.COSTS
+    assert "workers elsewhere: 5, 6" in cores.state
+    assert "node 0 in tester.cores: 0, 1, 2, 3" in cores.remedy
+    assert pages.grade is Grade.GOOD
+
+
+def test_pages_of_another_node_do_not_help_a_port(tmp_path: Path) -> None:
+    path = f"{NODES}/node1/hugepages/hugepages-2048kB/free_hugepages"
+    cores, pages = of_nodes(tmp_path, {path: "255"})
+    assert (cores.grade, pages.grade) == (Grade.GOOD, Grade.COSTS)
+    assert pages.remedy.startswith(f"echo 256 > /{NODES}/node1/hugepages/hugepages-2048kB/nr_")
+
+
+@pytest.mark.parametrize(
+    ("changes", "driver"),
+    [
+        ({f"{NIC}/numa_node": "-1"}, "vfio-pci"),  # the machine does not say
+        ({}, "i40e"),  # the kernel has it
+        ({f"{NIC}/class": "0x010802"}, "vfio-pci"),
+    ],
+)
+def test_a_port_that_is_none_or_has_no_node_says_nothing(
+    changes: dict[str, str], driver: str, tmp_path: Path
+) -> None:
+    assert of_nodes(tmp_path, changes, driver) == []
+
+
+def test_a_machine_with_one_node_says_nothing(tmp_path: Path) -> None:
+    one = {path: text for path, text in TWO_NODES.items() if "node1" not in path}
+    assert examine_nodes(made(tmp_path, one), (5, 6)) == []
 
 
 def test_other_devices_are_no_nics(tmp_path: Path) -> None:

@@ -16,12 +16,20 @@ from natxy.dut.guest_kernel import GuestNat44, GuestRouter
 from natxy.dut.jool import Jool, JoolSiit, stat_of
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
+from natxy.model.subscribers import SubscribersSection
 from natxy.model.testbed import Testbed
 
 STATS = "JSTAT_RECEIVED6,7\nJSTAT_SESSIONS,1234567\nJSTAT_BIB_ENTRIES,3\n"
 GUEST = '[dut]\nkind = "guest"\n'
 FOUR = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
 CONNECTIONS = "[connections]\ncount = 100\n"
+CLATS = """\
+[subscribers]
+mechanism = "464xlat"
+count = 100
+ipv6_prefix = "2001:db8::/32"
+gateway_prefix = "2001:db9::/96"
+"""
 
 
 class FakeGuest:
@@ -56,6 +64,7 @@ def chosen(text: str) -> object:
     "text",
     [
         CONNECTIONS + GUEST,
+        CLATS + CONNECTIONS + GUEST,
         GUEST + 'driver = "jool-siit"',
         FOUR + GUEST + 'driver = "kernel-router"',
         FOUR + CONNECTIONS + GUEST + 'driver = "nat44"\nconntrack_entries = 4096',
@@ -84,6 +93,17 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
         (
             CONNECTIONS + GUEST + "udp_timeout_s = 119",
             r"udp_timeout_s: 119 is too short for Jool \(expected 120 or more\)",
+        ),
+        (
+            FOUR + CLATS + CONNECTIONS + GUEST + 'driver = "nat44"',
+            r'subscribers: is not possible with dut.kind "guest"',
+        ),
+        (
+            CLATS.replace("464xlat", "map-t")
+            + 'ipv4_prefix = "10.0.0.0/24"\n'
+            + CONNECTIONS
+            + GUEST,
+            r'subscribers: is not possible with dut.kind "guest"',
         ),
         (GUEST + "memory_mb = 8", r"memory_mb: 8 is out of range"),
         (
@@ -128,6 +148,17 @@ def test_the_guest_forwards_between_its_interfaces() -> None:
     ]
 
 
+def test_jool_is_the_plat_of_subscribers_and_routes_to_them() -> None:
+    guest = FakeGuest()
+    source = Source(name="lab.toml", text=CLATS)
+    asked: SubscribersSection = source.validated(SubscribersSection, source.toml()["subscribers"])
+    site = guest.site(plan(6, 4, stateful=True, subscribers=asked))
+    site.route(1500)
+    assert f"route add 2001:db8::/32 via {LEFT.tester_ipv6} dev eth0 onlink" in guest.ran[1]
+    Jool(site).start()
+    assert "jool instance add --netfilter --pool6 2001:db9::/96 && " in guest.ran[-1]
+
+
 @pytest.mark.parametrize(("cores", "mask"), [(1, "0"), (2, "3"), (4, "f")])
 def test_each_virtual_cpu_gets_its_share(cores: int, mask: str) -> None:
     guest = FakeGuest()
@@ -145,6 +176,15 @@ def test_a_router_is_reset_by_its_forwarding() -> None:
     assert router.table is None
 
 
+def timeouts(udp: str, handshake: str, established: str) -> str:
+    """The commands that set Jool's timeouts."""
+    return (
+        f"jool global update udp-timeout {udp} && "
+        f"jool global update tcp-trans-timeout {handshake} && "
+        f"jool global update tcp-est-timeout {established}"
+    )
+
+
 @pytest.mark.parametrize(
     ("initiator", "pool"), [("left", RIGHT.gateway_ipv4), ("right", LEFT.gateway_ipv4)]
 )
@@ -155,23 +195,34 @@ def test_jool_translates_to_the_address_outside(initiator: str, pool: str) -> No
     load, add = guest.ran
     assert load == "modprobe jool"
     assert "jool instance add --netfilter --pool6 2001:2:0:1000::/96 && " in add
-    assert f"jool pool4 add --udp {pool} 1-65535 --max-iterations infinity" in add
-    assert add.endswith("jool global update udp-timeout 00:05:00")
+    for transport in ("udp", "tcp"):
+        assert f"jool pool4 add --{transport} {pool} 1-65535 --max-iterations infinity &&" in add
+    assert add.endswith(timeouts("00:05:00", "00:05:00", "02:00:00"))
 
 
 def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:
     guest = FakeGuest({"b=$EPOCHREALTIME": "1.5 2.75\n"})
     jool = Jool(guest.site(NAT64))
     jool.table.set_timeout(3700.2)
-    assert guest.ran == ["jool global update udp-timeout 01:01:41"]
+    assert guest.ran == [timeouts("01:01:41", "01:01:41", "02:00:00")]
     assert jool.table.parameters().timeout_s == 3701
     jool.table.set_timeout(5)
     assert jool.table.parameters().timeout_s == 120, "Jool takes no shorter one"
-    jool.table.set_timeout(3701)
+    assert guest.ran[-1] == timeouts("00:02:00", "00:04:00", "02:00:00")
+    jool.table.set_timeout(7300)
     for again in (jool.reset, jool.restart):
         guest.ran.clear()
         again()
-        assert guest.ran[-1].endswith("&& jool global update udp-timeout 01:01:41")
+        assert guest.ran[-1].endswith(f"&& {timeouts('02:01:40', '02:01:40', '02:01:40')}")
+
+
+def test_a_renewed_jool_has_the_timeout_of_its_start() -> None:
+    guest = FakeGuest({"b=$EPOCHREALTIME": "1.5 2.75\n"})
+    jool = Jool(guest.site(NAT64, udp_timeout_s=150))
+    jool.table.set_timeout(3700)
+    jool.renew()
+    assert jool.table.parameters().timeout_s == 150
+    assert guest.ran[-1].endswith(timeouts("00:02:30", "00:04:00", "02:00:00"))
 
 
 def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
@@ -215,20 +266,56 @@ def test_siit_gets_all_mappings_in_one_file(networks: int) -> None:
 
 
 def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
-    guest = FakeGuest()
+    guest = FakeGuest({"read -r n": "2048\n"})
     nat44 = GuestNat44(
         guest.site(
             plan(4, 4, stateful=True), driver="nat44", conntrack_entries=4096, udp_timeout_s=77
         )
     )
     nat44.start()
-    rules, *settings = guest.ran
+    rules, *settings = [command for command in guest.ran if not command.startswith("read")]
     assert 'ip saddr 198.18.0.0/16 oifname "eth1" masquerade' in rules
     assert settings == [
         *(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
         "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_buckets",
         "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_max",
     ]
+
+
+def test_a_renewed_nat44_has_the_table_of_its_start() -> None:
+    guest = FakeGuest({"read -r n": "2048\n"})
+    nat44 = GuestNat44(guest.site(plan(4, 4, stateful=True), driver="nat44", udp_timeout_s=77))
+    nat44.start()
+    nat44.table.resize(entries=9, hash_size=9)
+    nat44.table.set_timeout(1000)
+    guest.ran.clear()
+    nat44.renew()
+    assert guest.ran == [
+        "conntrack -F",
+        *(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
+        "echo 2048 >/proc/sys/net/netfilter/nf_conntrack_buckets",
+        "echo 2048 >/proc/sys/net/netfilter/nf_conntrack_max",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "serves"),
+    [
+        ("", True),
+        ('direction = "forward"\n', True),
+        ("frame_size_bytes = 200\n", True),
+        ("right_networks = 256\n", False),
+    ],
+)
+def test_a_guest_serves_cells_with_the_same_addresses(changes: str, serves: bool) -> None:
+    other = GUEST + 'driver = "jool-siit"\n'
+    one = chosen(other)
+    assert isinstance(one, GuestDut)
+    asked = chosen("[traffic]\n" + changes + other)
+    assert isinstance(asked, GuestDut)
+    assert one.serves_as(asked) is serves
+    assert not one.serves_as(chosen(other + "memory_mb = 512\n"))  # type: ignore[arg-type]
+    assert not one.serves_as(chosen("[tester]\ncores = [0, 1]\n" + other))  # type: ignore[arg-type]
 
 
 def test_nat44_s_timeout_is_never_too_short() -> None:

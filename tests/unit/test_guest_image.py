@@ -13,7 +13,16 @@ from natxy.errors import DutError
 from natxy.guest import image
 from natxy.guest.build import build, needed_modules
 from natxy.guest.image import is_whole, key_of, usable_image
-from natxy.guest.packages import LIBRARIES, Packages, chosen_packages, dependencies, reachable
+from natxy.guest.packages import (
+    LIBRARIES,
+    AptError,
+    ListsOutdated,
+    Packages,
+    chosen_packages,
+    dependencies,
+    reachable,
+    update_lists,
+)
 
 CHOSEN = Packages(names=("one",), identity="one_1%3a4.1.9-1_all.deb SHA256:1")
 DEPENDS = """\
@@ -164,6 +173,105 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(
     monkeypatch.setenv(image.VARIABLE, str(tmp_path / "file" / "cache"))
     with pytest.raises(DutError, match=r"file.*: Not a directory \(expected a writable folder"):
         usable_image(lambda: CHOSEN, make)
+
+
+OUTDATED = "W: old\nE: Failed to fetch http://deb/bash_5.deb  404  Not Found [IP: ::1 80]\n"
+
+
+def test_lists_that_are_out_of_date_are_fetched_again_once() -> None:
+    """The archive has a newer version than the lists, so another guest is built."""
+    newer = Packages(names=("one",), identity="one_1%3a4.1.10-1_all.deb SHA256:2")
+    known = [CHOSEN]
+
+    def fetch(chosen: Packages, folder: Path) -> None:
+        if chosen == CHOSEN:
+            raise ListsOutdated("404")
+        make(chosen, folder)
+
+    def update() -> None:
+        known.append(newer)
+
+    assert usable_image(lambda: known[-1], fetch, update).identity == key_of(newer)
+
+
+def test_lists_that_stay_out_of_date_are_fetched_again_only_once() -> None:
+    updates: list[str] = []
+
+    def fetch(_: Packages, folder: Path) -> None:
+        raise ListsOutdated(f"{folder}: 404")
+
+    with pytest.raises(ListsOutdated):
+        usable_image(lambda: CHOSEN, fetch, lambda: updates.append("update"))
+    assert updates == ["update"]
+
+
+def test_without_apt_the_last_guest_serves_and_is_named(
+    cache: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable() -> Packages:
+        raise AptError("The archive cannot be reached.")
+
+    with pytest.raises(AptError, match="cannot be reached"):
+        usable_image(unreachable, never)
+    old, new = (Packages(names=("one",), identity=f"one_{n}_all.deb S:{n}") for n in (1, 2))
+    chosen = iter((old, new))
+    for built_s in (0, 9e8):
+        made = usable_image(lambda: next(chosen), make)
+        os.utime(made.kernel.parent, (built_s, built_s))
+    assert usable_image(unreachable, never).identity == key_of(new)
+    assert "The archive cannot be reached. The guest of 1998-07-0" in caplog.text
+    (cache / key_of(new) / "vmlinuz").write_text("damaged")
+    assert usable_image(unreachable, never).identity == key_of(old)
+    for name in image.SOURCES:
+        (cache / name).write_text("another source")
+    monkeypatch.setattr(image, "__file__", str(cache / "image.py"))
+    with pytest.raises(AptError):
+        usable_image(unreachable, never)
+
+
+def test_a_build_that_fails_is_not_hidden_by_an_older_guest() -> None:
+    usable_image(lambda: CHOSEN, make)
+
+    def fail(*_: object) -> None:
+        raise DutError("The guest could not be built: no.")
+
+    with pytest.raises(DutError, match="could not be built"):
+        usable_image(lambda: Packages(names=(), identity="other"), fail)
+
+
+def test_a_whole_guest_needs_no_writable_cache(cache: Path) -> None:
+    """The lock is not taken; root could write to a folder of any mode."""
+    made = usable_image(lambda: CHOSEN, make)
+    (cache / "lock").unlink()
+    (cache / "lock").mkdir()
+    assert usable_image(lambda: CHOSEN, never) == made
+
+
+def test_a_process_asks_for_its_guest_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def usable() -> image.Image:
+        asked.append("asked")
+        return usable_image(lambda: CHOSEN, make)
+
+    monkeypatch.setattr(image, "usable_image", usable)
+    assert image.image_of_this_process() == image.image_of_this_process()
+    assert asked == ["asked"]
+
+
+def test_a_version_that_is_gone_is_told_from_other_failures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "said").write_text(OUTDATED)
+    fake_apt(tmp_path / "bin", monkeypatch, apt_get=f"cat {tmp_path}/said >&2; exit 100")
+    with pytest.raises(ListsOutdated, match=r"Failed to fetch http://deb/bash_5\.deb  404"):
+        CHOSEN.fetch(tmp_path)
+    with pytest.raises(AptError, match="Failed to fetch"):
+        update_lists()
+    (tmp_path / "said").write_text(OUTDATED.replace("404  Not Found", "Could not connect"))
+    with pytest.raises(AptError) as told:
+        CHOSEN.fetch(tmp_path)
+    assert not isinstance(told.value, ListsOutdated)
 
 
 def fake_apt(folder: Path, monkeypatch: pytest.MonkeyPatch, **scripts: str) -> None:
