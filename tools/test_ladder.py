@@ -50,7 +50,7 @@ CHECK = [
     Rung(name="format", command=["make", "format-check"], limit_s=120),
     Rung(name="lint", command=["make", "lint"], limit_s=120),
     Rung(name="types", command=["make", "types"], limit_s=300),
-    Rung(name="python-unit", command=["make", "unit"], limit_s=300),
+    Rung(name="python-unit", command=["make", "unit"], limit_s=600),
 ]
 TEST = [
     *CHECK,
