@@ -68,7 +68,9 @@ def test_their_ports_stay_those_of_the_testbed() -> None:
 
 def test_more_subscribers_than_fit_are_refused() -> None:
     tester = ScriptedEngine().tester(checked(MAP_E))
-    with pytest.raises(ConfigurationError, match=r"subscribers\.count: 65537 subscribers do not fit"):
+    with pytest.raises(
+        ConfigurationError, match=r"subscribers\.count: 65537 subscribers do not fit"
+    ):
         overload(plan((), subscribers=(65_537,)), tester, NoDut())
 
 
