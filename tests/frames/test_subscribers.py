@@ -1,7 +1,7 @@
 """Frames of subscribers, octet for octet: addresses whose bits are in several places, port sets."""
 
 import itertools
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network
 from typing import Any
 
 import pytest
@@ -38,6 +38,13 @@ MECHANISMS: dict[str, dict[str, Any]] = {
     "map-t": {"mechanism": "map-t", **SHARED, "gateway_prefix": "2001:db9::/64"},
     "lw4o6": {"mechanism": "lw4o6", **SHARED, **GATEWAY},
     "lw4o6, offset": {"mechanism": "lw4o6", **SHARED, **GATEWAY, "psid_offset_bits": 6},
+    "lw4o6, less room than addresses and PSIDs": {
+        "mechanism": "lw4o6",
+        **SHARED,
+        **GATEWAY,
+        "ipv6_prefix": "2001:db8:5001::/48",
+        "count": 2**16,
+    },
 }
 # A field in parts: their value bits, number of bits, and places in the address.
 PARTS: list[list[tuple[int, int, int]]] = [
@@ -110,7 +117,8 @@ def test_their_addresses_and_ports_are_those_of_the_rfcs(name: str) -> None:
         suffix, psid = number >> psid_bits, number % 2**psid_bits
         ipv4 = int(IPv4Address("198.51.100.0")) + suffix
         end = 36 + 10 + psid_bits if is_map else 64
-        ipv6 = int(IPv6Address("2001:db8:5000::")) + (number << (128 - end)) + (ipv4 << 16) + psid
+        prefix = int(IPv6Network(mechanism["ipv6_prefix"]).network_address)
+        ipv6 = prefix + (number << (128 - end)) + (ipv4 << 16) + psid
         packet = Ether(frame.frame)
         assert IPv6Address(packet[IPv6].src) == IPv6Address(ipv6)
         if IP in packet:
