@@ -156,7 +156,7 @@ def test_jool_is_the_plat_of_subscribers_and_routes_to_them() -> None:
     site.route(1500)
     assert f"route add 2001:db8::/32 via {LEFT.tester_ipv6} dev eth0 onlink" in guest.ran[1]
     Jool(site).start()
-    assert "jool instance add --netfilter --pool6 2001:db9::/96 && " in guest.ran[-1]
+    assert added(guest.ran[-1])["global"]["pool6"] == "2001:db9::/96"
 
 
 @pytest.mark.parametrize(("cores", "mask"), [(1, "0"), (2, "3"), (4, "f")])
@@ -174,6 +174,19 @@ def test_a_router_is_reset_by_its_forwarding() -> None:
     assert "forwarding of IPv4 and IPv6 switched off and on" in router.restart()
     assert [command.split()[1] for command in guest.ran] == ["0", "1"]
     assert router.table is None
+
+
+def added(command: str) -> Any:
+    """The instance that a command adds, by its file."""
+    written, text, end, handled = command.splitlines()
+    assert (written, end) == ("cat >/tmp/nat64.json <<'NATXY'", "NATXY")
+    assert handled == "jool file handle /tmp/nat64.json"
+    return json.loads(text)
+
+
+def timeouts_in(command: str) -> tuple[str, ...]:
+    names = ("udp-timeout", "tcp-trans-timeout", "tcp-est-timeout")
+    return tuple(added(command)["global"][name] for name in names)
 
 
 def timeouts(udp: str, handshake: str, established: str) -> str:
@@ -194,10 +207,17 @@ def test_jool_translates_to_the_address_outside(initiator: str, pool: str) -> No
     Jool(guest.site(plan(left, right, stateful=True, initiator=initiator))).start()
     load, add = guest.ran
     assert load == "modprobe jool"
-    assert "jool instance add --netfilter --pool6 2001:2:0:1000::/96 && " in add
-    for transport in ("udp", "tcp"):
-        assert f"jool pool4 add --{transport} {pool} 1-65535 --max-iterations infinity &&" in add
-    assert add.endswith(timeouts("00:05:00", "00:05:00", "02:00:00"))
+    assert added(add)["global"]["pool6"] == "2001:2:0:1000::/96"
+    assert added(add)["pool4"] == [
+        {
+            "protocol": transport,
+            "prefix": f"{pool}/32",
+            "port range": "1-65535",
+            "max-iterations": "infinity",
+        }
+        for transport in ("UDP", "TCP")
+    ]
+    assert timeouts_in(add) == ("00:05:00", "00:05:00", "02:00:00")
 
 
 def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:
@@ -213,7 +233,7 @@ def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:
     for again in (jool.reset, jool.restart):
         guest.ran.clear()
         again()
-        assert guest.ran[-1].endswith(f"&& {timeouts('02:01:40', '02:01:40', '02:01:40')}")
+        assert timeouts_in(guest.ran[-1]) == ("02:01:40",) * 3
 
 
 def test_a_renewed_jool_has_the_timeout_of_its_start() -> None:
@@ -222,7 +242,7 @@ def test_a_renewed_jool_has_the_timeout_of_its_start() -> None:
     jool.table.set_timeout(3700)
     jool.renew()
     assert jool.table.parameters().timeout_s == 150
-    assert guest.ran[-1].endswith(timeouts("00:02:30", "00:04:00", "02:00:00"))
+    assert timeouts_in(guest.ran[-1]) == ("00:02:30", "00:04:00", "02:00:00")
 
 
 def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
@@ -237,7 +257,7 @@ def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
     deletion = jool.table.delete_all()
     assert deletion.connections == 1234567
     assert deletion.seconds == pytest.approx(0.355336, abs=1e-6)
-    assert guest.ran[-1].startswith("jool instance add"), "it is there for the next trial"
+    assert added(guest.ran[-1]), "it is there for the next trial"
 
 
 def test_jool_s_table_has_no_size() -> None:
