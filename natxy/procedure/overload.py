@@ -162,6 +162,9 @@ def _conditions(
     rates = {result.conditions.rate_fps for result in found.values()}
     changed: dict[str, object] = {"seed": plan.test.seed}
     changed["rate_fps"] = of.rate_fps if len(rates) == 1 else None
+    if plan.subscribers:
+        most = found[max(found)].conditions.formats
+        changed["formats"] = tuple(said.replace("tester is", "tester is up to", 1) for said in most)
     if of.search is not None:
         changed["search"] = of.search.model_copy(update={"error_fps": None})
     if of.connections is not None:

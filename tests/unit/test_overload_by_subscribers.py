@@ -52,6 +52,7 @@ def test_degradation_is_against_one_subscriber(mechanism: dict[str, Any]) -> Non
     assert any("the figure of one subscriber" in each for each in result.remarks)
     assert any("Not all of the 65,536 subscribers were used" in each for each in result.remarks)
     assert not any("flow" in each for each in result.remarks)
+    assert any("The tester is up to 65,536 " in each for each in result.conditions.formats)
 
 
 def test_their_ports_stay_those_of_the_testbed() -> None:
