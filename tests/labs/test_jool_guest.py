@@ -50,9 +50,17 @@ TRANSLATION = "[traffic]\nleft_ip_version = 6\nright_ip_version = 4\navoid_zero_
 CONNECTIONS = '[connections]\ncount = 300\nrate_fps = 500\nincomplete = "repeat"\n'
 NAT64 = f'{TESTER}{TRANSLATION}{CONNECTIONS}[dut]\nkind = "guest"\ndriver = "jool"\n'
 SIIT = f'{TESTER}{TRANSLATION}[dut]\nkind = "guest"\ndriver = "jool-siit"\n'
-NAT64_TCP = NAT64.replace("[connections]", '[connections]\ntransport = "tcp"')
+NAT64_TCP = NAT64.replace("[connections]", '[connections]\ntransport = "tcp"').replace(
+    "avoid_zero_checksum = true",
+    "frame_size_bytes = 98",  # the smallest with a TCP header
+)
 CLATS = '[subscribers]\nmechanism = "464xlat"\ncount = 100\nipv6_prefix = "2001:db8::/32"\n'
-PLAT = f'{CLATS}gateway_prefix = "2001:db9::/96"\n{NAT64}'
+PORTS = (
+    '[traffic.forward]\nsource_port = {mode = "pseudorandom", min = 10000, max = 10099}\n'
+    'destination_port = {mode = "fixed", min = 53, max = 53}\n'
+)
+FEW = NAT64.replace("[connections]", f"{PORTS}[connections]")
+PLAT = f'{CLATS}gateway_prefix = "2001:db9::/96"\n{FEW}'
 NAT44 = NAT64.replace('"jool"', '"nat44"').replace("left_ip_version = 6", "left_ip_version = 4")
 ROUTER = SIIT.replace('"jool-siit"', '"kernel-router"').replace("right_ip_version = 4", "")
 ROUTER6 = ROUTER.replace("left_ip_version = 6", "left_ip_version = 6\nright_ip_version = 6")
@@ -88,6 +96,7 @@ def check_every_frame(trial: TrialRecord) -> None:
     [
         pytest.param(NAT64, id="nat64"),
         pytest.param(NAT64_TCP, id="nat64-tcp"),
+        pytest.param(PLAT, id="nat64-plat"),
         pytest.param(SIIT, id="siit"),
         pytest.param(SIIT.replace("[dut]", "frame_size_bytes = 1518\n[dut]"), id="siit-1518"),
         pytest.param(SIIT.replace("[dut]", "right_networks = 256\n[dut]"), id="siit-networks"),
