@@ -57,7 +57,7 @@ def plans_page(generated: str) -> str:
 
 def rows(name: str, kind: type[Any], meanings: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     yield from ("| field | value | unit | default | meaning |", "|---|---|---|---|---|")
-    known = meanings["every"] | dict(meanings.get(name, {}))
+    known = {**meanings["every"], **meanings.get(name, {})}
     fields = [each for each in dataclasses.fields(kind) if each.name not in LEFT_OUT]
     for field in sorted(fields, key=lambda each: each.name not in FIRST):
         unit = UNITS_OF.get((name, field.name)) or UNITS.get(field.name.rpartition("_")[2], "")
