@@ -83,11 +83,11 @@ def repeat_search(
 ) -> list[Repetition]:
     """Calls `search` with the numbers 1 to `count` until the time to repeat trials is over.
 
-    The search in which this time ends is left out if it has no exact result and one before it has:
-    its bound says less.
+    The search in which this time ends is left out if its result is a bound, and one before it has
+    an exact result or bounds that are as high: its bound says less.
     """
     done: list[Repetition] = []
-    exact = False  # whether a search has an exact result
+    before: list[Sequence[Figure]] = []
     for number in range(1, count + 1):
         if done and (trials.retry_time.is_over or not goes_on(done)):
             break
@@ -99,13 +99,24 @@ def repeat_search(
                 raise
             break
         shown = figures(found)
-        is_bound = any(any(each.lower_bound) for each in shown)
-        if exact and is_bound and trials.retry_time.is_over:
+        if trials.retry_time.is_over and any(_says_less(shown, other) for other in before):
             break
-        exact |= not is_bound
+        before.append(shown)
         done.append(found)
         trials.observer.repetition_ended(shown)
     return done
+
+
+def _says_less(found: Sequence[Figure], other: Sequence[Figure]) -> bool:
+    """Returns whether a search found a bound where another one found more, or an exact result."""
+    if not _is_bound(found):
+        return False
+    pairs = zip(found, other, strict=True)
+    return not _is_bound(other) or all(each.values <= more.values for each, more in pairs)
+
+
+def _is_bound(figures: Sequence[Figure]) -> bool:
+    return any(any(each.lower_bound) for each in figures)
 
 
 def repeat(

@@ -54,6 +54,14 @@ def test_a_search_that_was_cut_off_counts_unless_it_says_less(
     assert kept(*searches, ends_in=2) == counted
 
 
+@pytest.mark.parametrize(("second_fps", "counted"), [(999, [1000]), (1001, [1000, 1001])])
+def test_a_bound_that_was_cut_off_counts_if_it_is_the_highest(
+    second_fps: float, counted: list[float]
+) -> None:
+    """A search that repeats no more trials may end far below what a gateway has already passed."""
+    assert kept((1000.0, True), (second_fps, True), (7.0, False), ends_in=2) == counted
+
+
 def test_the_first_search_always_counts() -> None:
     assert kept((1000.0, True), (7.0, False), ends_in=1) == [1000]
 
