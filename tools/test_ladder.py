@@ -26,6 +26,7 @@ WITHOUT_PORTS = [
     "tests/frames/test_golden.py",
     "tests/frames/test_icmp_errors.py",
     "tests/frames/test_judgement.py",
+    "tests/frames/test_subscribers.py",
     "tests/frames/test_tcp.py",
     "tests/gateway/test_nat.py",
     "tests/gateway/test_translation.py",
