@@ -155,7 +155,7 @@ of_each_transport = pytest.mark.parametrize(
 @pytest.mark.parametrize("options", [(), ("--validated",)])
 def test_establishment_rate(testbed: str, options: tuple[str, ...], tmp_path: Path) -> None:
     entry = measured("establishment", tmp_path, "--error", "30%", *options, testbed=testbed)
-    ((rate_cps,),) = (figure["values"] for figure in entry["figures"])
+    rate_cps, *_ = (figure["values"][0] for figure in entry["figures"])  # TCP has handshakes, too
     assert rate_cps > 50
 
 
