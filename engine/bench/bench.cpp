@@ -114,10 +114,19 @@ void print(const Establishment& measured, std::optional<double> stateless_per_se
   std::fflush(stdout);
 }
 
+constexpr std::uint64_t kFew = 2'000'000;  // sent within 1 s, even at a quarter of the goal
+
+// Returns a rate that can be kept even if other programs take a core away for a while: the median
+// of those that were reached, and a part of it in later attempts.
+std::uint64_t kept_rate(std::vector<double> reached, int attempt) {
+  std::ranges::sort(reached);
+  return static_cast<std::uint64_t>(reached[reached.size() / 2]) /
+         (1 + static_cast<unsigned>(attempt));
+}
+
 // Measures as fast as possible, with all frames due at once; then with many connections, at a rate
-// that can be kept even if other programs take a core away for a while.
+// that can be kept.
 void connections(std::uint64_t many, const std::vector<int>& cpus, run::TickRate ticks) {
-  constexpr std::uint64_t kFew = 2'000'000;  // sent within 1 s, even at a quarter of the goal
   constexpr int kRounds = 9;
   ConnectionBench bench(cpus, ticks);
   std::vector<double> rates;
@@ -128,11 +137,8 @@ void connections(std::uint64_t many, const std::vector<int>& cpus, run::TickRate
     print(measured, beside);
     rates.push_back(measured.per_second);
   }
-  std::ranges::sort(rates);
-  const auto rate_fps = static_cast<std::uint64_t>(rates[kRounds / 2]);
-  print(in_some_attempt([&](int attempt) {
-          return bench.establish(many, rate_fps / (1 + static_cast<unsigned>(attempt)));
-        }),
+  print(in_some_attempt(
+            [&](int attempt) { return bench.establish(many, kept_rate(rates, attempt)); }),
         std::nullopt);
 }
 
@@ -148,7 +154,6 @@ void print(const Handshakes& measured) {
 
 // Measures as fast as possible, and then with many connections, as connections() does.
 void handshakes(std::uint64_t many, const std::vector<int>& cpus, run::TickRate ticks) {
-  constexpr std::uint64_t kFew = 2'000'000;
   constexpr int kRounds = 5;
   ConnectionBench bench(cpus, ticks);
   std::vector<double> slowest;  // phase of each round
@@ -158,11 +163,8 @@ void handshakes(std::uint64_t many, const std::vector<int>& cpus, run::TickRate 
     print(measured);
     slowest.push_back(std::ranges::min(measured.phases_per_second));
   }
-  std::ranges::sort(slowest);
-  const auto rate_fps = static_cast<std::uint64_t>(slowest[kRounds / 2]);
-  print(in_some_attempt([&](int attempt) {
-    return bench.handshakes(many, rate_fps / (1 + static_cast<unsigned>(attempt)));
-  }));
+  print(in_some_attempt(
+      [&](int attempt) { return bench.handshakes(many, kept_rate(slowest, attempt)); }));
 }
 
 int run(int argc, char** argv) {

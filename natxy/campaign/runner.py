@@ -204,7 +204,7 @@ class Runner:
         self._column = cell.column.label
 
     def _leave_column(self) -> str:
-        """Ends the column's lab and returns what failed, which takes no result away."""
+        """Ends the column's lab; returns what failed, which takes no result away, or nothing."""
         self._lab.drop()
         if self._column is None:
             return ""

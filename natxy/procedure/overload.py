@@ -24,6 +24,7 @@ from natxy.procedure.flows_used import unused_flows, unused_in_parts
 from natxy.procedure.networks import without_networks
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.statistics import median
+from natxy.trial.frame_formats import frame_formats
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import LONGEST_S, check
@@ -112,7 +113,7 @@ def overload(
         title=f"Overload scalability of {plan.benchmark.name}, "
         f"{'incremental' if plan.incremental else 'simultaneous'} load",
         reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
-        conditions=_conditions(plan, alone, found),
+        conditions=_conditions(plan, tester, alone, found),
         # All flows have the same pair of addresses.
         deviations=(
             *(without_networks(alone.deviations) if plan.flows else alone.deviations),
@@ -151,7 +152,7 @@ def _measured(
 
 
 def _conditions(
-    plan: OverloadPlan, alone: Measurement, found: dict[int, Measurement]
+    plan: OverloadPlan, tester: ReadyTester, alone: Measurement, found: dict[int, Measurement]
 ) -> Conditions:
     """Returns the conditions that all numbers share.
 
@@ -163,8 +164,8 @@ def _conditions(
     changed: dict[str, object] = {"seed": plan.test.seed}
     changed["rate_fps"] = of.rate_fps if len(rates) == 1 else None
     if plan.subscribers:
-        most = found[max(found)].conditions.formats
-        changed["formats"] = tuple(said.replace("tester is", "tester is up to", 1) for said in most)
+        most = with_subscribers(tester, max(found))
+        changed["formats"] = frame_formats(most.traffic, up_to=True)
     if of.search is not None:
         changed["search"] = of.search.model_copy(update={"error_fps": None})
     if of.connections is not None:

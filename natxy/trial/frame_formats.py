@@ -8,12 +8,15 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Side
 
 
-def frame_formats(plan: TrafficPlan) -> tuple[str, ...]:
-    """Returns a sentence for each part that plain frames do not have; none for plain frames."""
-    return (*_of_sides(plan), *_of_headers(plan))
+def frame_formats(plan: TrafficPlan, *, up_to: bool = False) -> tuple[str, ...]:
+    """Returns a sentence for each part that plain frames do not have; none for plain frames.
+
+    `up_to` says that the traffic has the most subscribers of a series.
+    """
+    return (*_of_sides(plan, up_to=up_to), *_of_headers(plan))
 
 
-def _of_sides(plan: TrafficPlan) -> Iterator[str]:
+def _of_sides(plan: TrafficPlan, *, up_to: bool) -> Iterator[str]:
     for side in SIDES:
         port = plan.testbed.tester.port(side)
         if port.vlans:
@@ -24,7 +27,7 @@ def _of_sides(plan: TrafficPlan) -> Iterator[str]:
             )
         tunnel_bytes = plan.testbed.tunnel_bytes_on(side)
         if subscribers := plan.testbed.subscribers_on(side):
-            yield _of_subscribers(side, subscribers, tunnel_bytes)
+            yield _of_subscribers(side, subscribers, tunnel_bytes, up_to=up_to)
         elif tunnel := port.tunnel:
             yield (
                 f"Foreground frames on the {side} are in a tunnel (outer header IPv"
@@ -33,9 +36,11 @@ def _of_sides(plan: TrafficPlan) -> Iterator[str]:
             )
 
 
-def _of_subscribers(side: Side, subscribers: SubscribersSection, tunnel_bytes: int) -> str:
+def _of_subscribers(
+    side: Side, subscribers: SubscribersSection, tunnel_bytes: int, *, up_to: bool
+) -> str:
     who = (
-        f"The tester is {subscribers.count:,} "
+        f"The tester is {'up to ' if up_to else ''}{subscribers.count:,} "
         f"{SUBSCRIBERS[subscribers.mechanism]}{'s' if subscribers.count > 1 else ''} on the {side}"
     )
     if not subscribers.tunnels:

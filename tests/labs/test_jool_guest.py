@@ -39,10 +39,9 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
+from tests.command import ROOT, Done, natxy
 from tests.valid import valid_run, valid_trial
 
-ROOT = Path(__file__).parents[2]
-NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
 RATE_FPS = 500
 TESTER = "[tester]\nlateness_tolerance_us = 20000\n"
 # Jool 4.1.9 sends a checksum of 0000 over IPv6 for ffff, once in 65,536 frames (decision 0009).
@@ -112,18 +111,12 @@ def test_every_frame_comes_out_right_in_both_directions(text: str) -> None:
     check_every_frame(trial)
 
 
-def run(verb: str, testbed: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def run(verb: str, testbed: str, folder: Path, *options: str) -> Done:
     path = folder / "testbed.toml"
     path.write_text(testbed)
     quick = ("--profile", "quick", "--repetitions", "1", "--seed", "5", "--json")
-    return subprocess.run(
-        [*NATXY, verb, str(path), *quick, *options, "--output", str(folder / "results")],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        timeout=600,
-    )
+    words = (verb, str(path), *quick, *options, "--output", str(folder / "results"))
+    return natxy(*words, timeout_s=600)
 
 
 def measured(verb: str, folder: Path, *options: str, testbed: str = NAT64) -> dict[str, Any]:
@@ -194,16 +187,10 @@ def test_tear_down_is_timed_in_the_guest(tmp_path: Path) -> None:
 def test_one_command_measures_jool_by_all_procedures(tmp_path: Path) -> None:
     folder = tmp_path / "campaign"
     commands = chain(
-        [[*NATXY, "run", "experiments/guest/jool.toml", "--quick", "--output", str(folder)]],
-        repeat([*NATXY, "resume", str(folder), "--retry"]),  # what noise has spoilt
+        [("run", "experiments/guest/jool.toml", "--quick", "--output", str(folder))],
+        repeat(("resume", str(folder), "--retry")),  # what noise has spoilt
     )
-
-    def go_on() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            next(commands), capture_output=True, text=True, check=False, cwd=ROOT, timeout=1200
-        )
-
-    done = valid_run(go_on)
+    done = valid_run(lambda: natxy(*next(commands), timeout_s=1200))
     assert done.returncode == 0, done.stderr[-2000:]
     cells = read_campaign(folder / "journal.jsonl.gz").cells
     columns = [json.loads(key)[0] for key in cells]

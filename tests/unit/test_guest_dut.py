@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
+from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.dut.config import GuestConfig
 from natxy.dut.conntrack import TIMEOUTS
@@ -55,7 +56,7 @@ def plan(left: int, right: int, **keys: Any) -> AddressPlan:
 NAT64 = plan(6, 4, stateful=True)
 
 
-def chosen(text: str) -> object:
+def chosen(text: str) -> Dut:
     source = Source(name="lab.toml", text=text)
     return dut_of(source.validated(Testbed, source.toml()), source)
 
@@ -331,11 +332,9 @@ def test_a_guest_serves_cells_with_the_same_addresses(changes: str, serves: bool
     other = GUEST + 'driver = "jool-siit"\n'
     one = chosen(other)
     assert isinstance(one, GuestDut)
-    asked = chosen("[traffic]\n" + changes + other)
-    assert isinstance(asked, GuestDut)
-    assert one.serves_as(asked) is serves
-    assert not one.serves_as(chosen(other + "memory_mb = 512\n"))  # type: ignore[arg-type]
-    assert not one.serves_as(chosen("[tester]\ncores = [0, 1]\n" + other))  # type: ignore[arg-type]
+    assert one.serves_as(chosen("[traffic]\n" + changes + other)) is serves
+    assert not one.serves_as(chosen(other + "memory_mb = 512\n"))
+    assert not one.serves_as(chosen("[tester]\ncores = [0, 1]\n" + other))
 
 
 def test_nat44_s_timeout_is_never_too_short() -> None:
