@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from math import gcd
 
 from natxy.errors import ConfigurationError
+from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
 from natxy.model.testbed import AddressField, PortRanges
+from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
 from natxy.trial.setup import ReadyTester
 
@@ -75,12 +77,13 @@ def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
 
 def with_subscribers(tester: ReadyTester, count: int) -> ReadyTester:
     """Returns a tester with this many subscribers; ConfigurationError if they do not fit."""
-    source, asked = tester.traffic.source, tester.testbed.subscribers
+    asked, option = tester.testbed.subscribers, Source(name="--subscribers")
     if asked is None:
-        source.refuse(("subscribers",), "is missing: --subscribers needs it (expected a mechanism)")
+        tester.traffic.source.refuse(
+            ("subscribers",), "is missing: --subscribers needs it (expected a mechanism)"
+        )
     written = asked.model_dump(mode="json", exclude_none=True) | {"count": count}
-    section: SubscribersSection = source.validated(SubscribersSection, written, at=("subscribers",))
+    section: SubscribersSection = option.validated(SubscribersSection, written, at=("subscribers",))
     changed = tester.testbed.model_copy(update={"subscribers": section})
-    ready = tester.with_testbed(changed)
-    ready.traffic.check()
-    return ready
+    TrafficPlan(testbed=changed, source=option).check()
+    return tester.with_testbed(changed)

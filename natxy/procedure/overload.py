@@ -99,10 +99,9 @@ def overload(
 ) -> Measurement:
     """Measures the test's figures for each number, and their degradation against one."""
     observer = observer or Observer()
-    found = {
-        number: _measured(plan, number, tester, dut, observer)
-        for number in (1, *(number for number in plan.numbers if number != 1))
-    }
+    numbers = (1, *(number for number in plan.numbers if number != 1))
+    ready = {number: _tester(plan, tester, number) for number in numbers}  # or none is measured
+    found = {number: _measured(plan, number, ready[number], dut, observer) for number in numbers}
     alone = found[1]
     traffic = tester.testbed.traffic
     degraded = tuple(
@@ -113,7 +112,7 @@ def overload(
         title=f"Overload scalability of {plan.benchmark.name}, "
         f"{'incremental' if plan.incremental else 'simultaneous'} load",
         reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
-        conditions=_conditions(plan, tester, alone, found),
+        conditions=_conditions(plan, ready, found),
         # All flows have the same pair of addresses.
         deviations=(
             *(without_networks(alone.deviations) if plan.flows else alone.deviations),
@@ -141,7 +140,7 @@ def _measured(
     Seeds differ between numbers, so that no nonce is used again.
     """
     test = replace(plan.test, seed=(plan.test.seed + number) % 2**63)
-    result = plan.benchmark.run(test, _tester(plan, tester, number), dut, observer)
+    result = plan.benchmark.run(test, tester, dut, observer)
     searched = isinstance(plan.test, ThroughputPlan)
     if searched and number == 1 and not median(result.figures[0].values):
         raise DutError(
@@ -152,20 +151,19 @@ def _measured(
 
 
 def _conditions(
-    plan: OverloadPlan, tester: ReadyTester, alone: Measurement, found: dict[int, Measurement]
+    plan: OverloadPlan, ready: dict[int, ReadyTester], found: dict[int, Measurement]
 ) -> Conditions:
     """Returns the conditions that all numbers share.
 
     The number of connections is that of flows and differs from line to line. The rate is stated if
     it is the same for all.
     """
-    of = alone.conditions
+    of = found[1].conditions
     rates = {result.conditions.rate_fps for result in found.values()}
     changed: dict[str, object] = {"seed": plan.test.seed}
     changed["rate_fps"] = of.rate_fps if len(rates) == 1 else None
     if plan.subscribers:
-        most = with_subscribers(tester, max(found))
-        changed["formats"] = frame_formats(most.traffic, up_to=True)
+        changed["formats"] = frame_formats(ready[max(ready)].traffic, up_to=True)
     if of.search is not None:
         changed["search"] = of.search.model_copy(update={"error_fps": None})
     if of.connections is not None:

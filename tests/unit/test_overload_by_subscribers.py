@@ -67,12 +67,12 @@ def test_their_ports_stay_those_of_the_testbed() -> None:
     assert forward.source_field.max == 9
 
 
-def test_more_subscribers_than_fit_are_refused() -> None:
-    tester = ScriptedEngine().tester(checked(MAP_E))
-    with pytest.raises(
-        ConfigurationError, match=r"subscribers\.count: 65537 subscribers do not fit"
-    ):
-        overload(plan((), subscribers=(65_537,)), tester, NoDut())
+def test_more_subscribers_than_fit_are_refused_before_anything_is_measured() -> None:
+    engine = ScriptedEngine()
+    refused = r"^--subscribers: subscribers\.count: 65537 subscribers do not fit"
+    with pytest.raises(ConfigurationError, match=refused):
+        overload(plan((), subscribers=(10, 65_537)), engine.tester(checked(MAP_E)), NoDut())
+    assert not engine.specs
 
 
 def test_more_combinations_than_connections_may_have_are_refused() -> None:
