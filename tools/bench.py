@@ -52,6 +52,21 @@ GOAL_CPS = 10_000_000
 GOAL_HANDSHAKES_CPS = 3_000_000
 GOAL_RATIO = 0.5  # handling a connection costs no more than its frame
 MET = {True: "met", False: "not met"}
+CONNECTIONS = {
+    "connections": "{connections:,}",
+    "established/s": "{per_second:,}",
+    "replies/s": "{replies_per_second:,}",
+    "octets each": "{table_octets:.2f}",
+    "resident": "{resident_octets:.2f}",
+    "page": "{page_bytes:,}",
+}
+HANDSHAKES = {
+    "TCP connections": "{connections:,}",
+    "SYN/s": "{syn_per_second:,}",
+    "SYN/ACK/s": "{syn_ack_per_second:,}",
+    "ACK/s": "{ack_per_second:,}",
+    "handshakes/s": "{handshakes_per_second:,}",
+}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -103,32 +118,21 @@ def handshake_rows(cpus: Cpus) -> list[Row]:
 
 def connections_table(rows: list[Row]) -> str:
     """Returns the table of connections per second and memory per connection."""
-    lines = [
-        "| connections | established/s | replies/s | octets each | resident | page |",
-        "|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row['connections']:,} | {row['per_second']:,} "
-        f"| {row['replies_per_second']:,} | {row['table_octets']:.2f} "
-        f"| {row['resident_octets']:.2f} | {row['page_bytes']:,} |"
-        for row in [median_of(rounds_of(rows)), *rows[len(rounds_of(rows)) :]]
-    ]
-    return "\n".join(lines) + "\n"
+    rounds = rounds_of(rows)
+    return table_of(CONNECTIONS, [median_of(rounds), *rows[len(rounds) :]])
 
 
 def handshakes_table(rows: list[Row]) -> str:
     """Returns the table of TCP segments per second in each phase, and of whole handshakes."""
-    lines = [
-        "| TCP connections | SYN/s | SYN/ACK/s | ACK/s | handshakes/s |",
-        "|---|---|---|---|---|",
-    ]
     *rounds, many = rows
-    lines += [
-        f"| {row['connections']:,} | {row['syn_per_second']:,} | {row['syn_ack_per_second']:,} "
-        f"| {row['ack_per_second']:,} | {row['handshakes_per_second']:,} |"
-        for row in (median_of(rounds), many)
-    ]
-    return "\n".join(lines) + "\n"
+    return table_of(HANDSHAKES, [median_of(rounds), many])
+
+
+def table_of(columns: dict[str, str], rows: list[Row]) -> str:
+    """Returns a table with these columns: names, and formats of their cells."""
+    cells = ([form.format(**row) for form in columns.values()] for row in rows)
+    head, *lines = (f"| {' | '.join(line)} |" for line in ([*columns], *cells))
+    return "\n".join([head, "|---" * len(columns) + "|", *lines]) + "\n"
 
 
 def rounds_of(rows: list[Row]) -> list[Row]:

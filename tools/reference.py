@@ -3,29 +3,25 @@
 published.md, plans.md and durations.md.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
-tools/testbed_keys.toml. The commands and their options are those of
-the parsers. The keys of a published table are those of its model, and the list of the tables is
-that of experiments/published. The durations are those that
-`natxy plan` shows (tools/durations.py). The fields of plans are those of their classes
-(tools/plans.py).
+tools/testbed_keys.toml. The commands and their options are those of the parsers
+(tools/commands.py). The keys of a published table are those of its model, and the list of the
+tables is that of experiments/published. The durations are those that `natxy plan` shows
+(tools/durations.py). The fields of plans are those of their classes (tools/plans.py).
 With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
 import argparse
 import json
-import re
 import sys
 import tomllib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import click
+from commands import commands_page
 from durations import durations_page
 from plans import plans_page
 
-from natxy.cli.verbs import GROUPS, command_of
 from natxy.model.base import Model
 from natxy.model.published import Misprint, Published, read_published
 from natxy.model.published_settings import (
@@ -51,7 +47,6 @@ TWINS = {
     "traffic.reverse": "traffic.forward",
     "traffic.right_field": "traffic.left_field",
 }
-SHARED = 10  # an option of so many commands is described once
 PUBLISHED = ROOT / "experiments" / "published"
 PUBLISHED_POINTS = (
     "**Values** are those of the document, in the unit of the row. For example, 223.5 in a row in "
@@ -192,93 +187,6 @@ def testbed_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def commands_page() -> str:
-    commands = {verb: command_of(verb) for verbs in GROUPS.values() for verb in verbs}
-    shared = shared_rows(commands.values())
-    lines = [
-        "# Commands",
-        "",
-        GENERATED,
-        "",
-        "`natxy COMMAND --help` shows the same. Options that most commands have are described "
-        "once, [at the end](#options-of-most-commands).",
-    ]
-    for group, verbs in GROUPS.items():
-        lines += ["", f"## {group}"]
-        for verb in verbs:
-            lines += ["", f"### natxy {verb}", "", *command_lines(commands[verb], shared)]
-    lines += ["", "## Options of most commands", "", "| option | what it does |", "|---|---|"]
-    lines += shared.values()
-    return "\n".join(lines) + "\n"
-
-
-def shared_rows(commands: Iterable[click.Command]) -> dict[str, str]:
-    """Returns the row of each option that many commands have, by name.
-
-    It has the help of most of them, and the default if it is the same in all of these.
-    """
-    rows: dict[str, Counter[str]] = {}
-    whole: dict[str, set[str]] = {}
-    for option in (option for command in commands for option in options_of(command)):
-        text = row(option, without_default=True)
-        rows.setdefault(option.opts[-1], Counter())[text] += 1
-        whole.setdefault(text, set()).add(row(option))
-    most = {name: counted.most_common(1)[0] for name, counted in rows.items()}
-    return {
-        name: min(whole[text]) if len(whole[text]) == 1 else text
-        for name, (text, count) in most.items()
-        if count >= SHARED
-    }
-
-
-def options_of(command: click.Command) -> list[click.Option]:
-    return [
-        each
-        for each in command.params
-        if isinstance(each, click.Option) and not each.hidden and "--help" not in each.opts
-    ]
-
-
-def command_lines(command: click.Command, shared: Mapping[str, str]) -> Iterator[str]:
-    yield " ".join((command.help or "").split())
-    arguments = [each for each in command.params if isinstance(each, click.Argument)]
-    words = [each.human_readable_name.upper() for each in arguments]
-    yield ""
-    yield f"    natxy {command.name} {' '.join(['[OPTIONS]', *words])}"
-    options = options_of(command)
-    own = [each for each in options if not is_shared(each, shared)]
-    if own:
-        yield from ("", "| option | what it does |", "|---|---|")
-        yield from (row(option) for option in own)
-    others = [with_default(each) for each in options if is_shared(each, shared)]
-    if others:
-        yield ""
-        yield f"Also: {', '.join(others)}."
-
-
-def is_shared(option: click.Option, shared: Mapping[str, str]) -> bool:
-    """Tells whether the row of most commands is right for this option, too."""
-    known = shared.get(option.opts[-1])
-    return known in (row(option), row(option, without_default=True))
-
-
-def row(option: click.Option, *, without_default: bool = False) -> str:
-    names = ", ".join(f"`{name}`" for name in option.opts)
-    value = f" `{option.metavar}`" if option.metavar and not option.is_flag else ""
-    text = " ".join((option.help or "").split())
-    if without_default:
-        text = re.sub(r"\s*\[default: [^\]]*\]", "", text)
-    elif "[default" not in text and option.show_default and option.default not in (None, False):
-        text = f"{text} [default: {option.default}]"
-    return f"| {names}{value} | {text} |".replace("[default", "\\[default")
-
-
-def with_default(option: click.Option) -> str:
-    """Returns the option's name, with the defaults that depend on the command."""
-    found = re.search(r"\[default: ([^\]]*quick[^\]]*)\]", " ".join((option.help or "").split()))
-    return f"`{option.opts[-1]}`" + (f" ({found[1]})" if found else "")
-
-
 def published_page() -> str:
     lines = [
         "# Published results",
@@ -341,13 +249,13 @@ def main() -> int:
     check = parser.parse_args().check
     stale = []
     pages = {
-        "testbed.md": testbed_page,
-        "commands.md": commands_page,
-        "published.md": published_page,
+        "testbed.md": testbed_page(),
+        "commands.md": commands_page(GENERATED),
+        "published.md": published_page(),
+        "durations.md": durations_page(GENERATED),
+        "plans.md": plans_page(GENERATED),
     }
-    pages["durations.md"] = lambda: durations_page(GENERATED)
-    pages["plans.md"] = lambda: plans_page(GENERATED)
-    for name, text in ((name, page()) for name, page in pages.items()):
+    for name, text in pages.items():
         page = PAGES / name
         if page.exists() and page.read_text() == text:
             continue
