@@ -16,11 +16,10 @@ from pathlib import Path
 
 from natxy.cli import main
 from natxy.cli.verbs import VERBS
+from tests.programs import ROOT
+from tests.valid import Done
 
-ROOT = Path(__file__).parents[1]
 IMPORTED = ["__main__", __name__, *(f"natxy.cli.{verb.replace('-', '_')}" for verb in VERBS)]
-
-Done = subprocess.CompletedProcess[str]
 
 
 def natxy(
@@ -39,6 +38,7 @@ def natxy(
         process.join(timeout_s)
         if process.exitcode is None:
             process.kill()
+            process.join()
             raise subprocess.TimeoutExpired(["natxy", *arguments], timeout_s)
         return Done(["natxy", *arguments], process.exitcode, output.read_text(), errors.read_text())
 

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.command import Done, natxy
-from tests.valid import valid_run
+from tests.command import natxy
+from tests.valid import Done, valid_run
 
 # A veth holds 256 frames: 50 ms at the rates here. Whoever was away for less has lost nothing.
 TESTER = "[tester]\nlateness_tolerance_us = 20000\n"

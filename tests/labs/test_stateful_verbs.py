@@ -13,8 +13,8 @@ import pytest
 from natxy.campaign.journal import read_journal
 from natxy.dut import masquerade
 from natxy.verdict.advice import DOCTOR, GATEWAY_AWAY, PLACED
-from tests.command import Done, natxy
-from tests.valid import valid_run
+from tests.command import natxy
+from tests.valid import Done, valid_run
 
 # The lab's NAT44, with a rule that drops what connection tracking does not find in its windows.
 INVALID_DROP = "ct state invalid drop"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from natxy.campaign.journal import read_journal
-from tests.command import Done, natxy
+from tests.command import natxy
+from tests.valid import Done
 
 RECEIVER = 1  # the CPU of the second worker, which has the right port
 TESTBED = """
