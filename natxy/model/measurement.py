@@ -20,7 +20,7 @@ from natxy.model.verdict import Verdict
 
 Bound = Literal["exact", "lower", "upper"]
 Unit = Literal["fps", "cps", "ns", "%", "frames", "connections", "s", "times", "octets"]
-PointUnit = Literal["fps", "flows", "connections", "cores"]
+PointUnit = Literal["fps", "flows", "subscribers", "connections", "cores"]
 
 
 class Figure(Model):

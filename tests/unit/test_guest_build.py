@@ -3,13 +3,11 @@
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from natxy.dut.process import Process
+from natxy.dut.process import Process, within
 from natxy.errors import DutError
 from natxy.guest import build
 from natxy.guest.packages import Packages
@@ -137,7 +135,7 @@ def test_the_compilers_end_with_the_build(
     compilers: list[Process] = []
 
     def note() -> None:
-        until(started.exists)
+        within(10, started.exists)
         compilers.append(Process.of(int(started.read_text())))
         if how == "Ctrl-C":
             os.kill(os.getpid(), signal.SIGINT)
@@ -151,12 +149,5 @@ def test_the_compilers_end_with_the_build(
     with pytest.raises(expected):
         built(tmp_path)
     noting.join()
-    until(lambda: not compilers[0].lives())
+    assert within(10, lambda: not compilers[0].lives())
     assert os.listdir(tmp_path / "built") == []
-
-
-def until(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
-    while not happened():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)

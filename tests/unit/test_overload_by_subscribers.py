@@ -7,6 +7,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
+from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
 from natxy.procedure.overload import overload
@@ -53,6 +54,8 @@ def test_degradation_is_against_one_subscriber(mechanism: dict[str, Any]) -> Non
     assert any("Not all of the 65,536 subscribers were used" in each for each in result.remarks)
     assert not any("flow" in each for each in result.remarks)
     assert any("The tester is up to 65,536 " in each for each in result.conditions.formats)
+    assert [(each.at_value, each.at_unit) for each in result.figures][-1] == (65_536, "subscribers")
+    assert Measurement.model_validate_json(result.model_dump_json()) == result
 
 
 def test_their_ports_stay_those_of_the_testbed() -> None:
