@@ -12,7 +12,7 @@ constexpr unsigned long kAfPacketFrameCount = 512;  // the driver's defaults
 constexpr unsigned long kAfPacketFrameBytes = 2048;
 constexpr unsigned long kMemifLog2RingSize = 10;
 constexpr unsigned kSmallestRoom = 2048;
-constexpr unsigned kAroundPacket = 18 + 64;  // Ethernet header and FCS, and a cache line of reserve
+constexpr unsigned kReserve = 64;                // a cache line
 constexpr std::uint32_t kUnbounded = 1U << 30U;  // net_null and net_pcap make frames when polled
 
 DriverTraits of_nic() {
@@ -95,7 +95,7 @@ DriverTraits traits_of(const DeviceString& device) {
 
 std::uint16_t frame_room_bytes(const DeviceString& device, const std::string& driver,
                                std::uint16_t mtu_bytes) {
-  const auto needed = std::max(kSmallestRoom, mtu_bytes + kAroundPacket);
+  const auto needed = std::max(kSmallestRoom, kReserve + mtu_bytes + kEthernetOverhead);
   const auto step = device.pci ? 1024U : 64U;
   const auto room =
       driver == "net_e1000_em" ? std::bit_ceil(needed) : (needed + step - 1) / step * step;

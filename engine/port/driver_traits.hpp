@@ -9,6 +9,8 @@
 
 namespace natxy::port {
 
+inline constexpr std::uint16_t kEthernetOverhead = 18;  // header and FCS
+
 // The clock with which a driver time-stamps arrivals.
 enum class Stamps : std::uint8_t {
   kOffload,     // the device's own, if it offers time stamps
@@ -36,8 +38,8 @@ struct DriverTraits {
 [[nodiscard]] DriverTraits traits_of(const DeviceString& device);
 
 // Returns the room that a buffer has for a frame of this MTU and for what the driver adds to it.
-// Drivers of NICs round it down, and a NIC drops longer frames: to 1 KB (net_ixgbe, net_e1000_igb,
-// net_i40e), or to a power of two (net_e1000_em). driver: DPDK's name.
+// Drivers of NICs round it down, to 1 KB (net_ixgbe, net_e1000_igb, net_i40e) or to a power of two
+// (net_e1000_em). Longer frames come in several buffers then, or not at all. driver: DPDK's name.
 [[nodiscard]] std::uint16_t frame_room_bytes(const DeviceString& device, const std::string& driver,
                                              std::uint16_t mtu_bytes);
 

@@ -43,8 +43,9 @@ EthDevice EthDevice::probe(const DeviceString& device) {
   }
   const int status = rte_dev_probe(device.text.c_str());
   if (status != 0) {
-    refuse("the device \"" + device.text + "\" cannot be created (" + rte_strerror(-status) +
-           "); DPDK's messages are on standard error");
+    throw spec::TrialError(
+        spec::ErrorKind::kDriver,
+        "the device \"" + device.text + "\" cannot be created (" + rte_strerror(-status) + ")");
   }
   return {port_of(device), device.name};
 }

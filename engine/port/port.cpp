@@ -24,8 +24,9 @@ std::string side_name(spec::Side side) {
   return side == spec::Side::kLeft ? "left" : "right";
 }
 
-[[noreturn]] void refuse(const PortOptions& options, const std::string& sentence) {
-  throw spec::TrialError(spec::ErrorKind::kDevice, side_name(options.side) + ": " + sentence);
+[[noreturn]] void refuse(const PortOptions& options, const std::string& sentence,
+                         spec::ErrorKind kind = spec::ErrorKind::kDevice) {
+  throw spec::TrialError(kind, side_name(options.side) + ": " + sentence);
 }
 
 void check_interface(const PortOptions& options) {
@@ -89,7 +90,7 @@ std::unique_ptr<Port> Port::open(const PortOptions& options) {
       return std::make_unique<Port>(options, EthDevice::probe(options.device));
     });
   } catch (const spec::TrialError& error) {
-    refuse(options, error.what());
+    refuse(options, error.what(), error.kind());
   }
 }
 
@@ -113,10 +114,9 @@ Port::Port(const PortOptions& options, EthDevice device)
 
 void Port::check(int status, const char* what) const {
   if (status >= 0) return;
-  throw spec::TrialError(spec::ErrorKind::kDevice, "the device \"" + options_.device.text +
+  throw spec::TrialError(spec::ErrorKind::kDriver, "the device \"" + options_.device.text +
                                                        "\" does not " + what + " (" +
-                                                       reason(options_.device, status) +
-                                                       "); DPDK's messages are on standard error");
+                                                       reason(options_.device, status) + ")");
 }
 
 unsigned Port::tx_queues_to_use(unsigned limit) const {

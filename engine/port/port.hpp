@@ -23,8 +23,6 @@
 
 namespace natxy::port {
 
-inline constexpr std::uint16_t kEthernetOverhead = 18;  // header and FCS
-
 // Returns by what a device that offers these hashes distributes frames among its receive queues
 // (RSS). Throws TrialError (device) for one that does not hash the ports of UDP: all frames between
 // two addresses would come to one queue.

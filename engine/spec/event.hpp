@@ -62,6 +62,7 @@ enum class ErrorKind : std::uint8_t {
   kRequest,
   kSpec,
   kDevice,
+  kDriver,  // a device that DPDK refused; its messages on standard error say why
   kNeighbour,
   kWarmUp,
   kCancelled,

@@ -62,10 +62,10 @@ inline const Names<Stage> kStages = {{"table", Stage::kTable},
 inline const Names<Refusal> kRefusals = {{"tester", Refusal::kTester},
                                          {"gateway", Refusal::kGateway}};
 inline const Names<ErrorKind> kErrorKinds = {
-    {"request", ErrorKind::kRequest},  {"spec", ErrorKind::kSpec},
-    {"device", ErrorKind::kDevice},    {"neighbour", ErrorKind::kNeighbour},
-    {"warm-up", ErrorKind::kWarmUp},   {"cancelled", ErrorKind::kCancelled},
-    {"internal", ErrorKind::kInternal}};
+    {"request", ErrorKind::kRequest},     {"spec", ErrorKind::kSpec},
+    {"device", ErrorKind::kDevice},       {"driver", ErrorKind::kDriver},
+    {"neighbour", ErrorKind::kNeighbour}, {"warm-up", ErrorKind::kWarmUp},
+    {"cancelled", ErrorKind::kCancelled}, {"internal", ErrorKind::kInternal}};
 
 template <typename Enum>
 const std::string& name_of(const Names<Enum>& names, Enum value) {

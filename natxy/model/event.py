@@ -75,7 +75,10 @@ class IcmpErrorAt(Model):
 class ErrorEvent(Model):
     event: Literal["error"]
     id: Count | None = None  # absent: no trial caused it
-    kind: Literal["request", "spec", "device", "neighbour", "warm-up", "cancelled", "internal"]
+    # driver: a device that DPDK refused; its messages on standard error say why
+    kind: Literal[
+        "request", "spec", "device", "driver", "neighbour", "warm-up", "cancelled", "internal"
+    ]
     message: str
     icmp_errors: tuple[IcmpErrorAt, ...] = ()  # received instead of the warm-up's probes
 

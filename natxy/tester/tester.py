@@ -1,7 +1,6 @@
 """The engine as a procedure uses it: runs a trial and returns its result."""
 
 import json
-import re
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -27,9 +26,6 @@ from natxy.tester.engine_process import EngineProcess
 HELLO_TIMEOUT_S = 60.0  # huge pages are zeroed first
 SILENCE_LIMIT_S = 20.0  # the engine promises an event a second while a trial runs
 CANCEL_TIMEOUT_S = 2.0  # it promises 0.1 s
-# The end of an error of the engine whose reason DPDK has logged. The log is a pipe, not the user's
-# standard error.
-LOGGED = re.compile(r"; (DPDK's|its) messages are on standard error$")
 
 Event = Hello | Progress | ResultEvent | ErrorEvent
 OnProgress = Callable[[Progress], None]
@@ -166,7 +162,9 @@ class Tester:
     def _read_hello(self) -> Hello:
         event = self._event(HELLO_TIMEOUT_S)
         if isinstance(event, ErrorEvent):
-            raise self._unusable(event) if event.kind == "device" else self._refusal(event)
+            if event.kind == "device":
+                raise DeviceError(event.message)
+            raise self._refused_by_dpdk(event) if event.kind == "driver" else self._refusal(event)
         if not isinstance(event, Hello):
             raise ProtocolError(f"natxy-engine sent {event.event} first (expected hello)")
         if event.protocol != PROTOCOL:
@@ -176,12 +174,10 @@ class Tester:
             )
         return event
 
-    def _unusable(self, event: ErrorEvent) -> DeviceError:
-        """Returns the error for a port that cannot be used, with what DPDK logged about it."""
-        message = LOGGED.sub("", event.message)
-        lines = self._process.last_lines() if message != event.message else ()
-        words = f"; DPDK's last messages: {' | '.join(lines)}" if lines else ""
-        return DeviceError(f"{message}{words}")
+    def _refused_by_dpdk(self, event: ErrorEvent) -> DeviceError:
+        """Returns the error for a port that DPDK refused, with what it logged about it."""
+        words = " | ".join(self._process.last_lines()) or "none"
+        return DeviceError(f"{event.message}; DPDK's last messages: {words}")
 
     def _event(self, timeout_s: float) -> Event:
         event = self._next(timeout_s)

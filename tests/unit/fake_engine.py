@@ -209,8 +209,7 @@ def main() -> None:
         print("EAL: Driver cannot attach", file=sys.stderr)
         print("af_xdp: Failed to create xsk", file=sys.stderr, flush=True)
         sentence = "the device cannot be created (Operation not permitted)"
-        sentence += "; DPDK's messages are on standard error"
-        say({"event": "error", "kind": "device", "message": sentence})
+        say({"event": "error", "kind": "driver", "message": sentence})
         sys.exit(2)
     hello()
     cancelled = threading.Event()
