@@ -176,7 +176,8 @@ class Tester:
 
     def _refused_by_dpdk(self, event: ErrorEvent) -> DeviceError:
         """Returns the error for a port that DPDK refused, with what it logged about it."""
-        words = " | ".join(self._process.last_lines()) or "none"
+        lines = (each for each in self._process.last_lines() if event.message not in each)
+        words = " | ".join(lines) or "none"
         return DeviceError(f"{event.message}; DPDK's last messages: {words}")
 
     def _event(self, timeout_s: float) -> Event:

@@ -209,6 +209,7 @@ def main() -> None:
         print("EAL: Driver cannot attach", file=sys.stderr)
         print("af_xdp: Failed to create xsk", file=sys.stderr, flush=True)
         sentence = "the device cannot be created (Operation not permitted)"
+        print(f"natxy-engine: {sentence}", file=sys.stderr, flush=True)
         say({"event": "error", "kind": "driver", "message": sentence})
         sys.exit(2)
     hello()
