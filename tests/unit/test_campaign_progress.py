@@ -206,7 +206,9 @@ def test_an_interruption_says_what_is_lost(
     others = Further(plans=(plan,) * further)
     with pytest.raises(Killed):
         start(read_asked(experiment), plan, folder, "natxy run", further=others)
-    assert capsys.readouterr().err.splitlines()[-2] == lost
+    *_, said, how = capsys.readouterr().err.splitlines()
+    assert said == lost
+    assert how == f"Go on with: natxy resume {folder.path}"
 
 
 LIMITED = """\

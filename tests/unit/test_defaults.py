@@ -165,17 +165,19 @@ def test_numbers_are_taken_as_written_and_refused_by_their_option(
         ({"repetitions": 10**6 + 1}, "--repetitions: 1000001 is out of range"),
         ({"seed": -1}, "--seed: -1 is out of range (expected 0 to "),
         ({"seed": MAX_SEED + 1}, f"--seed: {MAX_SEED + 1} is out of range"),
+        ({"seed": "a"}, "seed: 'a' (expected an integer)"),
         ({"seed": "7"}, "seed: '7' (expected an integer)"),
         ({"timing": 0.2}, "timing: 0.2 (expected a Timing)"),
     ],
 )
+@pytest.mark.parametrize("kind", [pdv.PdvPlan, throughput.ThroughputPlan])
 def test_a_plan_refuses_repetitions_and_seeds_out_of_their_ranges(
-    changes: dict[str, Any], said: str
+    kind: Any, changes: dict[str, Any], said: str
 ) -> None:
     for lowest in ({"repetitions": 1, "seed": 0}, {"repetitions": 10**6, "seed": MAX_SEED}):
-        assert pdv.PdvPlan(**PLAN | lowest).seed == lowest["seed"]
+        assert kind(**PLAN | lowest).seed == lowest["seed"]
     with pytest.raises(ConfigurationError) as refused:
-        pdv.PdvPlan(**PLAN | changes)
+        kind(**PLAN | changes)
     assert str(refused.value).startswith(said)
 
 

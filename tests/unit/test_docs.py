@@ -4,13 +4,16 @@ import functools
 import json
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 
 import click
 import pytest
 
+from natxy.cli.trial import DRAIN_S
 from natxy.cli.verbs import VERBS, command_of
 from natxy.model.standing_deviations import STANDING
+from natxy.trial.timing import REALTIME_LIMIT_S
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -123,3 +126,32 @@ def test_each_standing_deviation_is_in_the_list_of_them(deviation: str) -> None:
     for clause in clauses.split(" and "):
         words = re.escape(clause)
         assert [row for row in rows if re.search(rf"[ ,]{words}[ .,]", row.split("|")[1])], clause
+
+
+def commands_of_the_lab() -> list[str]:
+    """Returns the commands of the tutorial's first part."""
+    lab, _, _ = (ROOT / "docs/tutorial.md").read_text().partition("\n## 2. ")
+    return re.findall(r"^ {4}(natxy .*)$", lab, re.MULTILINE)
+
+
+def test_the_tutorials_trials_are_so_short_that_they_have_a_realtime_priority() -> None:
+    """A longer trial, such as the default's of a second, is INVALID on a busy machine."""
+    trials = [line for line in commands_of_the_lab() if line.startswith("natxy trial ")]
+    assert trials
+    for line in trials:
+        lasts = re.search(r" --duration (\S+)", line)
+        assert lasts, line
+        assert Fraction(lasts[1]) + DRAIN_S <= REALTIME_LIMIT_S, line
+
+
+def test_the_tutorial_compares_its_lab_with_a_loop_of_the_same_ports() -> None:
+    """Not with the ring, which is many times as fast as the veths of a lab."""
+    loops = [line for line in commands_of_the_lab() if line.startswith("natxy self-test")]
+    assert loops
+    assert all(" --loop veth" in line for line in loops)
+
+
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/reference/testbed.md"])
+def test_gateways_that_answer_only_link_local_neighbours_are_documented(page: str) -> None:
+    said = [line for line in (ROOT / page).read_text().splitlines() if "own_addresses" in line]
+    assert any("Neighbour Solicitations only" in each and "fe80::2" in each for each in said)

@@ -1,11 +1,14 @@
 """`--help` of all commands: each option says what it does and what its default is."""
 
+import re
 from collections.abc import Iterator
 
 import click
 import pytest
 
-from natxy.cli.verbs import VERBS, command_of
+from natxy.cli import run_command
+from natxy.cli.options import OUTPUT, TRAFFIC, TRIALS
+from natxy.cli.verbs import GROUPS, VERBS, command_of
 from natxy.procedure import capacity, latency, reset
 from natxy.procedure.establishment_search import DEFAULT_ALPHA
 from natxy.trial.profile import PROFILES, Profile
@@ -71,3 +74,30 @@ def test_numbers_that_are_written_in_a_help_are_the_programs() -> None:
     share = float(DEFAULT_ALPHA)
     assert f"[default: {share:g}]" in help_of("capacity", "alpha")
     assert f"[default: {share:g}]" in help_of("establishment", "alpha")
+
+
+def panels(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str]:
+    """Returns the rows of each panel that a `--help` draws, by the panel's title."""
+    assert run_command([*arguments, "--help"]) == 0
+    drawn = capsys.readouterr().out
+    _, *parts = re.split(r"^╭─ (.+?) ─+╮$", drawn, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def test_the_commands_are_listed_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = panels(capsys)
+    for group, verbs in GROUPS.items():
+        assert re.findall(r"^│ ([a-z][a-z-]+) +[A-Z]", drawn[group], re.MULTILINE) == list(verbs)
+    assert [title for title in drawn if title in GROUPS] == list(GROUPS)
+    assert {"Set up", "Measure", "Stateful"} <= set(GROUPS)
+
+
+@pytest.mark.parametrize("verb", ["throughput", "latency", "capacity"])
+def test_the_options_that_commands_share_are_in_groups(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn = panels(capsys, verb)
+    groups = ((TRIALS, "--repetitions"), (TRAFFIC, "--frame-size"), (OUTPUT, "--output"))
+    for group, option in groups:
+        row = re.compile(rf"^│ {option} ", re.MULTILINE)
+        assert [title for title, rows in drawn.items() if row.search(rows)] == [group]

@@ -1,5 +1,6 @@
 """Which addresses frames leave and arrive with, for all four combinations of IP versions."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -255,3 +256,19 @@ def test_short_trials_run_under_the_real_time_policy(nat64: TrafficPlan) -> None
 
     assert realtime("0.2")
     assert not realtime("60")
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed", "realtime"),
+    [("auto", True, True), ("auto", False, False), ("off", True, False), ("on", True, True)],
+)
+def test_trials_go_without_the_real_time_policy_where_it_is_refused_or_unwanted(
+    nat64: TrafficPlan, asked: str, allowed: bool, realtime: bool
+) -> None:
+    section = nat64.testbed.tester.model_copy(update={"realtime": asked})
+    testbed = nat64.testbed.model_copy(update={"tester": section})
+    timing = Timing(duration_s=Fraction("0.2"), drain_s=Fraction("0.05"))
+    plan = TrialPlan(
+        traffic=replace(nat64, testbed=testbed), timing=timing, realtime_allowed=allowed
+    )
+    assert plan.spec(load=1000, seed=1, nonce=1).realtime is realtime

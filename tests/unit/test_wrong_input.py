@@ -3,9 +3,11 @@
 What it costs to be wrong is nothing: no lab is made, and no engine is started.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -15,7 +17,7 @@ from natxy.cli import run_command
 from natxy.cli.choices import unknown_value
 from natxy.cli.journal_named import naming
 from natxy.dut import ledger
-from natxy.errors import ConfigurationError, DutError
+from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.source import Source
 from natxy.model.testbed import Port, TesterSection
 from natxy.report.numbers import seconds_left
@@ -101,6 +103,27 @@ def test_who_is_interrupted_learns_where_the_journal_is(
     assert f"The journal of the trials so far: {path}" in capsys.readouterr().err.replace("\n", "")
 
 
+@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, 130), (MeasurementError, 1)])
+def test_a_measurement_that_is_cut_off_names_its_journal(
+    engine: list[str],
+    testbed_file: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[BaseException],
+    status: int,
+) -> None:
+    def cut_off(*_: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr("natxy.cli.pdv.measure", cut_off)
+    folder = tmp_path / "out"
+    options = ["--profile", "quick", "--output", str(folder)]
+    assert run_command(["pdv", str(testbed_file), *options]) == status
+    said = capsys.readouterr().err.replace("\n", "")
+    assert f"The journal of the trials so far: {folder / 'journal.jsonl.gz'}" in said
+
+
 def test_memory_that_the_machine_does_not_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NATXY_ENGINE", sys.executable)
     huge = LOCAL.model_copy(update={"memory_mb": 2**40})
@@ -125,20 +148,34 @@ def test_json_that_is_nested_too_deeply_is_refused() -> None:
         Source(name="spec.json", text="[" * 100_000).json()
 
 
-@pytest.mark.parametrize("text", ["1" * 5_000, '{"version": ' + "1" * 5_000 + "}"])
-def test_a_spec_with_a_number_that_python_cannot_hold_is_refused(
-    testbed_file: Path, tmp_path: Path, capsys: Captured, text: str
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("1" * 5_000, "is not JSON: "),
+        ('{"version": ' + "1" * 5_000 + "}", "is not JSON: "),
+        ("[" * 100_000, "lists or tables are nested too deeply"),
+    ],
+    ids=["digits", "digits-in-a-table", "nested"],
+)
+def test_a_spec_that_python_cannot_hold_is_refused(
+    testbed_file: Path, tmp_path: Path, capsys: Captured, text: str, sentence: str
 ) -> None:
     spec = tmp_path / "spec.json"
     spec.write_text(text)
     assert run_command(["trial", str(testbed_file), "--spec", str(spec)]) == 2
-    sentence = capsys.readouterr().err
-    assert sentence.startswith(f"natxy: {spec}: is not JSON: ")
-    assert sentence.count("\n") == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"natxy: {spec}: {sentence}")
+    assert said.count("\n") == 1
 
 
-def test_output_that_cannot_be_written_is_one_sentence() -> None:
-    code = "import sys, natxy.cli; sys.exit(natxy.cli.run_command(['--version']))"
+@pytest.mark.parametrize("verb", ["--version", "doctor"])
+def test_output_that_cannot_be_written_is_one_sentence(verb: str) -> None:
+    code = f"""
+import sys
+from natxy.cli import doctor, run_command
+doctor.examine_tools = list  # as root, it would make a veth
+sys.exit(run_command([{verb!r}]))
+"""
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-c", code],
@@ -173,6 +210,11 @@ def test_a_wrong_command_is_answered_with_a_near_one(
 ) -> None:
     assert run_command([verb]) == 2
     assert f'unknown command "{verb}" (expected {expected}' in capsys.readouterr().err
+
+
+def test_a_wrong_option_is_answered_with_a_near_one(testbed_file: Path, capsys: Captured) -> None:
+    assert run_command(["trial", str(testbed_file), "--ratee", "1"]) == 2
+    assert re.search(r"No such option: --ratee .*--rate\b", capsys.readouterr().err)
 
 
 def test_an_empty_testbed_is_named_as_such(tmp_path: Path, capsys: Captured) -> None:
