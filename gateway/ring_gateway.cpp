@@ -43,6 +43,7 @@ void RingGateway::receive(Side side) {
     if (!now_ns) now_ns = clock_ns();
     gateway_.receive(side, frame, *now_ns);
   });
+  if (now_ns) pauses_.frame_arrived(*now_ns);
 }
 
 void RingGateway::send(Side side) {
@@ -72,16 +73,13 @@ void RingGateway::run() {
   if (realtime_until_ns_ != 0) leave_realtime();
 }
 
-// Called in the loop's thread, which uses no port meanwhile. Events pass at each call while a port
-// waits for its peer, because a connection takes several of them. Later, a peer that has gone is
-// noticed within the interval.
+// Called in the loop's thread, which uses no port meanwhile.
 void RingGateway::let_interrupts_pass(Nanoseconds now_ns) {
-  constexpr Nanoseconds kInterval = 50'000'000;
   const bool waits =
       std::ranges::any_of(ports_, [](const auto& port) { return port.waits_for_peer(); });
-  if (!waits && now_ns < pass_at_ns_) return;
+  if (!pauses_.is_due(now_ns, waits, realtime_until_ns_ != 0)) return;
   interrupts_->let_pass();
-  pass_at_ns_ = now_ns + kInterval;
+  pauses_.paused(now_ns);
 }
 
 int RingGateway::run_on_lcore(void* self) {

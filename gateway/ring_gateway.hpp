@@ -21,6 +21,7 @@
 #include "gateway/config.hpp"
 #include "gateway/ethernet_port.hpp"
 #include "gateway/gateway.hpp"
+#include "gateway/interrupt_pauses.hpp"
 #include "gateway/record.hpp"
 #include "gateway/side.hpp"
 #include "plumbing/held_interrupts.hpp"
@@ -80,7 +81,7 @@ class RingGateway {
   Gateway gateway_;
   Nanoseconds realtime_until_ns_ = 0;                   // 0: the ordinary policy
   std::optional<plumbing::HeldInterrupts> interrupts_;  // if a port needs it
-  Nanoseconds pass_at_ns_ = 0;                          // when they pass next, at the latest
+  InterruptPauses pauses_;                              // in which they pass
 
   std::mutex order_mutex_;  // one order at a time; the loop does not take it
   std::atomic<const Order*> order_{nullptr};

@@ -11,6 +11,7 @@ from natxy.dut.config import CalibrationConfig
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.lab import Lab
+from natxy.dut.priority import without_throttling
 from natxy.dut.snapshot import Local
 from natxy.dut.subscriber_gateway import routes_to, softwires_for, translation_for
 from natxy.errors import DutError
@@ -37,6 +38,7 @@ class CalibrationDut(Lab):
         self._config = config
         self._plan = plan
         cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
+        self._has_own_cpu = cpu is not None
         self._cpu = min(os.sched_getaffinity(0)) if cpu is None else cpu
         self._process: GatewayProcess | None = None
         self._nat = None if config.nat is None else dict(config.nat)
@@ -212,6 +214,8 @@ class CalibrationDut(Lab):
         return self._process
 
     def _make(self) -> None:
+        if self._has_own_cpu:
+            without_throttling(self._ledger)
         folder = self._ledger.make_folder()
         self._socket = str(folder / "memif.sock")
         arguments = [

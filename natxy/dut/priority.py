@@ -3,7 +3,8 @@
 A frame must not wait for another program's time slice: a veth holds 256 frames, which is 1 ms at
 256,000 fps, and a slice is 3 ms or more. Measurements on a busy machine showed that the best nice
 value is not enough. Real-time throttling would stop a gateway that needs more than 95 % of its CPU
-for 50 ms of each second, so a lab switches it off.
+for 50 ms of each second, so a lab switches it off. It would stop a tester and a calibration
+gateway as well, which spin in each trial, where one trial follows another within milliseconds.
 """
 
 import os

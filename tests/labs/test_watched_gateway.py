@@ -25,6 +25,7 @@ right_ip_version = 4
 kind = "namespace"
 driver = "kernel-router"
 """
+CALIBRATION = TESTBED.replace('"namespace"\ndriver = "kernel-router"', '"calibration"')
 
 
 def trials_of(
@@ -84,11 +85,12 @@ def test_the_watch_takes_no_time_from_a_gateway_that_is_busy(tmp_path: Path) -> 
     assert any(map(lost_nothing_else, trials)), "what is lost came while the CPU was away"
 
 
-def test_throttling_is_off_while_a_lab_is_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [TESTBED, CALIBRATION], ids=["namespace", "calibration"])
+def test_throttling_is_off_while_a_lab_is_there(text: str, tmp_path: Path) -> None:
     throttling = Path("/proc/sys/kernel/sched_rt_runtime_us")
     before = throttling.read_text()
     path = tmp_path / "testbed.toml"
-    path.write_text(TESTBED)
+    path.write_text(text)
     testbed, source = read_testbed(path)
     with set_up(testbed, source, dut_of(testbed, source)):
         assert throttling.read_text().strip() == "-1"
