@@ -34,13 +34,12 @@ rate_fps = 5000
 incomplete = "repeat"  # of frames that come at once, the gateway takes 10
 [dut]
 kind = "calibration"
-realtime = true  # throttled by the kernel in trials of more than half a second
+realtime = true
 poll_gap_limit_us = 1500  # the bucket holds 1.7 ms of work
 nat = {{work = {{per_s = {WORK_PER_S}, depth = {DEPTH}, created = {CREATED}}}}}
 """
 # A full bucket lets DEPTH packets more pass in a trial: 0.6 % of NEW_CPS, 1.25 % of LOAD_FPS.
-# Between two trials, the kernel gets the time that it takes from a real-time loop in each second.
-TIMING = Timing(duration_s=Fraction(2, 5), drain_s=Fraction(3, 100), settle_s=Fraction(1, 5))
+TIMING = Timing(duration_s=Fraction(2, 5), drain_s=Fraction(3, 100))
 NEAR = 0.03
 ERROR = SearchError(fraction=Fraction(1, 100))
 
