@@ -169,6 +169,20 @@ class TrialCounts(Model):
     icmp_errors: tuple[IcmpError, ...] = ()  # about frames of the trials, summed by sort
     disturbance: Disturbance = Disturbance()
 
+    @property
+    def invalid_percent(self) -> float:
+        return self.invalid_trials / self.trials * 100 if self.trials else 0.0
+
+    @property
+    def invalid_share(self) -> str:
+        """How many trials were invalid, in words: "12 of 60 trials (20 %)"."""
+        return f"{self.invalid_trials:,} of {self.trials:,} trials ({self.invalid_percent:.0f} %)"
+
+    @property
+    def invalid_clause(self) -> str:
+        """What follows a figure that was found first, before the measurement; empty if none was."""
+        return f"; {self.invalid_share} were invalid" if self.invalid_trials else ""
+
     @classmethod
     def total(cls, counts: Iterable[Self]) -> Self:
         """Returns the counts of several measurements: their sums, and the maxima of times."""

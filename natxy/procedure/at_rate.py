@@ -176,7 +176,8 @@ def found_rate(
     return Rate(
         fps=rate_fps,
         found=f"found first: {count} search{'es' * (count > 1)}, trials of "
-        f"{float(search.timing.duration_s):g} s, error {search.error}",
+        f"{float(search.timing.duration_s):g} s, error {search.error}"
+        f"{found.counts.invalid_clause}",
         lower_bound=figure.is_lower_bound(rate_fps),
         deviations=without_networks(found.deviations),
     )

@@ -26,14 +26,16 @@ def with_phase_1_rate(
     if asked is None or asked.rate_fps is not None:
         return tester
     plan = phase_1_search(timing, seed=seed)
-    found_cps = int(establishment(plan, tester, dut, observer).figures[0].values[0])
+    found = establishment(plan, tester, dut, observer)
+    found_cps = int(found.figures[0].values[0])
     rate_fps = int(found_cps * SAFE)
     if not rate_fps:
         raise DutError(
             f"{name_of(dut)} loses connections at every rate, so there is no rate for phase 1; "
             "give one with --establishment-rate"
         )
-    origin = f"half of the establishment rate, {found_cps:,}, found first"
+    clause = found.counts.invalid_clause
+    origin = f"half of the establishment rate, {found_cps:,}, found first{clause}"
     return replace(tester.with_connections(rate_fps=rate_fps), phase_1_origin=origin)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from natxy.model.experiment import Experiment
-from natxy.model.measurement import Measurement
+from natxy.model.measurement import Measurement, TrialCounts
 from natxy.report.cell_figures import CellResult
 
 
@@ -16,16 +16,27 @@ def campaign_notes(
     """
     both = {measure.name for measure in experiment.measure if measure.both_directions}
     about: dict[tuple[str, str], set[str]] = {}
+    invalid: dict[str, list[str]] = {}
     measured: dict[str, set[str]] = {}
     for cell in cells:
         if cell.results:
             measured.setdefault(cell.measure, set()).add(cell.column)
+        counts = TrialCounts.total(result.counts for result in cell.results)
+        if counts.invalid_trials:
+            share = f"{counts.invalid_percent:.0f} % in {cell.column}" if cell.column else ""
+            invalid.setdefault(cell.measure, []).append(share or counts.invalid_share)
         for result in cell.results:
             for note in _notes(result, summed=cell.measure in both):
                 about.setdefault((cell.measure, note), set()).add(cell.column)
     return [
-        f"{measure}{_named(columns, of, all_of=measured[measure])}: {note}"
-        for (measure, note), of in about.items()
+        *(
+            f"{measure}{_named(columns, of, all_of=measured[measure])}: {note}"
+            for (measure, note), of in about.items()
+        ),
+        *(
+            f"{measure}: invalid trials: {'; '.join(shares)}."
+            for measure, shares in invalid.items()
+        ),
     ]
 
 

@@ -19,12 +19,13 @@ def gateway_table(gateway: str, results: Sequence[Measurement]) -> Table:
     table.padding = (0, 1, 0, 0)
     table.min_width = len(gateway) + 1
     table.add_column("")
-    for statistic in ("median", "minimum", "maximum", "n"):
+    for statistic in ("median", "minimum", "maximum", "n", "in-\nvalid"):
         table.add_column(statistic, justify="right", no_wrap=True)
     for result in results:
         for figure in result.figures:
             if figure.primary and figure.values:
-                table.add_row(_name(figure), *_cells(figure))
+                invalid = f"{result.counts.invalid_percent:.0f} %"  # of all trials
+                table.add_row(_name(figure), *_cells(figure), invalid)
     return table
 
 

@@ -191,8 +191,11 @@ def _device_columns(measurements: Sequence[Measurement]) -> Iterator[list[str]]:
 
 def _invalid(counts: TrialCounts) -> str:
     """Returns the count of invalid trials with their share of all trials."""
-    share = counts.invalid_trials / counts.trials * 100 if counts.trials else 0
-    return f"{counts.invalid_trials:,} ({share:.0f} %)" if counts.invalid_trials else "0"
+    return (
+        f"{counts.invalid_trials:,} ({counts.invalid_percent:.0f} %)"
+        if counts.invalid_trials
+        else "0"
+    )
 
 
 def side_by_side_notes(measurements: Sequence[Measurement]) -> list[str]:

@@ -12,11 +12,7 @@ SHARED_SHOWN = 3
 def noise_notes(counts: TrialCounts) -> Iterator[str]:
     """Yields notes about trials that do not count, absences of the gateway and pauses."""
     if counts.invalid_trials:
-        share = counts.invalid_trials / counts.trials * 100
-        yield (
-            f"{counts.invalid_trials:,} of {counts.trials:,} trials ({share:.0f} %) were invalid. "
-            "They were repeated or left out."
-        )
+        yield f"{counts.invalid_share} were invalid. They were repeated or left out."
     if counts.revoked:
         trials = "trial does" if counts.revoked == 1 else "trials do"
         yield (

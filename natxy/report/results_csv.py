@@ -63,6 +63,11 @@ COLUMNS = (
     "trials",
     "invalid_trials",
     "overturned",
+    # Of valid trials; the gateway's absences are 0 if it is not watched.
+    "sending_ns",
+    "paused_ns",
+    "away_ns",
+    "longest_away_ns",
     "misdelivered",
     "duplicated",
     "without_udp_checksum",
@@ -96,6 +101,8 @@ COLUMNS = (
     "tester_loaded_p999_ns",
 )
 
+NOISE = ("sending_ns", "paused_ns", "away_ns", "longest_away_ns")
+
 
 def results_csv(results: Sequence[Measurement]) -> str:
     text = io.StringIO()
@@ -116,6 +123,7 @@ def rows(result: Measurement) -> Iterator[dict[str, Any]]:
         "deviations": "; ".join(result.deviations),
         "remarks": " ".join(result.remarks),
         **{name: getattr(counts, name) for name in COLUMNS if name in TrialCounts.model_fields},
+        **{name: getattr(counts.disturbance, name) for name in NOISE},
         **_media("left", conditions.left_media),
         **_media("right", conditions.right_media),
         **_search(conditions.search),

@@ -58,6 +58,11 @@ def _lines(result: TrialResult, reasons: tuple[str, ...]) -> Iterator[str]:
         yield _worker_line(worker)
     for fault in result.faults[:_FAULTS_SHOWN]:
         yield f"misdelivered on the {fault.side}: {fault.reason}: {fault.frame_hex}"
+    for watched in result.watched:
+        yield (
+            f"gateway on CPU {watched.cpu}, {watched.phase}: away for "
+            f"{duration(watched.away_ns)} in all, {duration(watched.longest_away_ns)} at most"
+        )
     for said in result.shared_cpus:
         yield f"{said}."
     yield f"Delay: {result.delay_definition}"
@@ -95,6 +100,8 @@ def _stream_lines(stream: StreamResult, *, several_phases: bool) -> Iterator[str
         )
     yield f"  {'lateness':<12}{_distribution(stream.lateness)}"
     yield f"  {'send call':<12}{_distribution(stream.send_call)}"
+    if stream.pauses.total_ns:
+        yield f"  {'pauses':<12}{duration(stream.pauses.total_ns)} in all"
     for kind, counters in stream.counters():
         yield from _kind_lines(kind, counters)
     if stream.connections:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from natxy.model.experiment import Experiment
-from natxy.model.measurement import Figure, Unit
+from natxy.model.measurement import Figure, TrialCounts, Unit
 from natxy.report.campaign_notes import campaign_notes
 from natxy.report.cell_figures import CellResult
 from tests.unit.test_measurement_report import measurement as some_measurement
@@ -13,7 +13,8 @@ SHORT = "trials of 0.2 s, not 60 s"
 
 def cell(column: str, *deviations: str, unit: Unit = "fps", round_: int = 1) -> CellResult:
     figure = Figure(name="throughput", unit=unit, values=(1.0,))
-    result = some_measurement(figures=(figure,), deviations=deviations, remarks=())
+    counts = TrialCounts(trials=40)
+    result = some_measurement(figures=(figure,), deviations=deviations, remarks=(), counts=counts)
     return CellResult(column=column, measure="throughput", round=round_, results=(result,))
 
 
@@ -69,3 +70,13 @@ def test_columns_of_other_directions_name_theirs() -> None:
         "throughput, column both ways: rates in frames a second, per direction.",
         "throughput, column one way: rates in frames a second, forward.",
     ]
+
+
+def test_the_share_of_invalid_trials_stands_beside_its_column() -> None:
+    disturbed = cell("large")
+    (result,) = disturbed.results
+    counts = TrialCounts(trials=40, invalid_trials=10)
+    disturbed = replace(disturbed, results=(result.model_copy(update={"counts": counts}),))
+    cells = [cell("small"), disturbed]
+    said = "throughput: invalid trials: 25 % in large."
+    assert notes(("small", "large"), cells) == [RATES, said]

@@ -22,7 +22,7 @@ from natxy.cli.demo import TITLE, demo_experiment
 from natxy.cli.narrator import Narrator
 from natxy.errors import ConfigurationError
 from natxy.model.experiment_sections import Options
-from natxy.model.measurement import Figure
+from natxy.model.measurement import Figure, TrialCounts
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.trial.profile import QUICK
 from tests.unit.campaigns import EXPERIMENT
@@ -233,14 +233,15 @@ def test_a_gateways_table_fits_a_terminal() -> None:
         lower_bound=(True,),
     )
     text = io.StringIO()
-    results = [measurement(figures=(longest,)), measurement()]
+    counts = TrialCounts(trials=4, invalid_trials=1)
+    results = [measurement(figures=(longest,)), measurement(counts=counts)]
     Console(file=text, width=80).print(gateway_table("Linux, stateful NAT44", results), crop=False)
     lines = text.getvalue().splitlines()
     assert max(map(len, lines)) <= 80
     assert "≥ 1,234,567" in text.getvalue()
     assert "(connection tear-down rate)" in text.getvalue()
     (row,) = (line for line in lines if "PDV" in line)
-    assert row.split() == ["→", "PDV", "2", "µs", "1", "µs", "3", "µs", "3"]
+    assert row.split() == ["→", "PDV", "2", "µs", "1", "µs", "3", "µs", "3", "25", "%"]
 
 
 def test_a_table_names_what_does_not_conform() -> None:

@@ -1,5 +1,6 @@
 """Phase 1's rate where nobody gives one, and what measurements of phase 2 say of it."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -36,6 +37,19 @@ def test_half_of_the_rate_that_is_found_first() -> None:
     assert asked.rate_fps == pytest.approx(15_000, rel=0.05)
     assert asked.rate_fps <= 15_000
     assert tester.phase_1_origin.startswith("half of the establishment rate, ")
+
+
+def test_the_invalid_trials_of_that_search_are_told() -> None:
+    disturbed = iter([True, True])
+    engine = StatefulEngine(
+        gateway=StatefulGateway(new_cps=30_000), away=lambda _: next(disturbed, False)
+    )
+    tester = engine.tester(plan({"rate_fps": None}))
+    dut = StatefulDut(gateway=engine.gateway)
+    found = with_phase_1_rate(tester, dut, TIMING, seed=1, observer=Observer())
+    assert re.search(
+        r", found first; \d+ of \d+ trials \(\d+ %\) were invalid$", found.phase_1_origin
+    )
 
 
 def test_a_rate_that_is_given_is_taken() -> None:

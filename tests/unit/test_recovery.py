@@ -1,5 +1,6 @@
 """System recovery: which rates are sent, and which frame's departure ends it."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -213,6 +214,25 @@ def test_several_searches_for_the_rate_are_counted(nat64: TrafficPlan) -> None:
     assert result.remarks[0] == (
         "The rate is the throughput, found first: 2 searches, trials of 0.2 s, error 1 fps."
     )
+
+
+def test_the_invalid_trials_of_that_search_are_told(nat64: TrafficPlan) -> None:
+    """An absence explains the loss of the first trial above the rate; it is repeated."""
+    away = iter([2e8])
+    engine = ScriptedEngine(
+        lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [],
+        away_ns=lambda spec: next(away, 0.0) if _rate_of(spec) > THROUGHPUT_FPS else 0.0,
+    )
+    error = SearchError(rate_fps=100)
+    search = ThroughputPlan(timing=FAST, seed=0, repetitions=1, error=error, max_rate_fps=50_000)
+    result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
+    assert re.search(
+        r", error 100 fps; 1 of \d+ trials \(\d+ %\) were invalid\.", result.remarks[0]
+    )
+
+
+def _rate_of(spec: TrialSpec) -> float:
+    return rate_of(spec.phases[0].streams[0])
 
 
 def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> None:

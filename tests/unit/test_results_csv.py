@@ -1,7 +1,9 @@
 """The columns of results.csv that follow from a figure's repetitions."""
 
-from natxy.model.measurement import Figure
-from natxy.report.results_csv import figure_entry
+from natxy.model.disturbance import Disturbance
+from natxy.model.measurement import Figure, TrialCounts
+from natxy.report.results_csv import figure_entry, rows
+from tests.unit.test_measurement_report import measurement
 
 
 def test_the_largest_error_of_all_repetitions_is_told() -> None:
@@ -17,3 +19,12 @@ def test_a_point_is_a_number_with_a_unit_beside_its_name() -> None:
     assert (alone["at_value"], alone["at_unit"]) == (None, None), "results of earlier releases"
     placed = figure_entry(figure.model_copy(update={"at_value": 2, "at_unit": "cores"}))
     assert (placed["at"], placed["at_value"], placed["at_unit"]) == ("2 cores", 2, "cores")
+
+
+def test_noise_stands_beside_each_figure() -> None:
+    noise = Disturbance(sending_ns=2e9, paused_ns=3e6, away_ns=5e6, longest_away_ns=4e6)
+    counts = TrialCounts(trials=4, invalid_trials=1, disturbance=noise)
+    (row, *_) = rows(measurement(counts=counts))
+    assert (row["trials"], row["invalid_trials"]) == (4, 1)
+    assert (row["sending_ns"], row["paused_ns"]) == (2e9, 3e6)
+    assert (row["away_ns"], row["longest_away_ns"]) == (5e6, 4e6)
