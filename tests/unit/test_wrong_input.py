@@ -247,7 +247,10 @@ def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None
 import sys
 from natxy.cli import doctor, run_command
 from natxy.doctor.finding import impossible
+# As root, it would make a veth. Few findings are in the buffer until the command ends.
 doctor.examine_tools = lambda: [impossible("x", "y", cost="z", remedy="w")]
+for name in ("processor", "kernel", "ports", "nodes"):
+    setattr(doctor, f"examine_{{name}}", lambda *_: [])
 sys.exit(run_command({words!r}))
 """
     with Path("/dev/full").open("w") as full:
