@@ -3,6 +3,7 @@
 What it costs to be wrong is nothing: no lab is made, and no engine is started.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -258,6 +259,7 @@ sys.exit(run_command({words!r}))
             [sys.executable, "-c", code],
             stdout=full,
             stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUNBUFFERED": ""},  # the failure is that of the last flush
             text=True,
             check=False,
         )
