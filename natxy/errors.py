@@ -17,13 +17,28 @@ NatxyError
 A message is one sentence: `WHERE: what is wrong (expected what)`. Only `natxy.cli` prints or exits.
 """
 
+import re
+
+OPTION = re.compile(r"`[^`]*`|(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")  # not within commands
+MEMBERS = {"retry_time": "retry", "verify_loss": "loss_verifications"}
+
 
 class NatxyError(Exception):
     exit_status = 1
 
+    @property
+    def in_options(self) -> str:
+        """The message for a user of the command."""
+        return super().__str__()
+
 
 class ConfigurationError(NatxyError):
+    """Its message is written with options; a program reads the names of arguments instead."""
+
     exit_status = 2
+
+    def __str__(self) -> str:
+        return OPTION.sub(_in_python, self.in_options)
 
 
 class EngineNotFound(ConfigurationError):
@@ -74,3 +89,10 @@ class StorageError(MeasurementError):
 
 class OtherAnswers(MeasurementError):
     """A cell asks for other trials than those that its journal holds."""
+
+
+def _in_python(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return found[0]
+    name = found[1].replace("-", "_")
+    return MEMBERS.get(name, name)

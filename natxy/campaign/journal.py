@@ -115,6 +115,23 @@ class Journal(Observer):
         return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
+def check_new(path: Path) -> None:
+    """Raises ConfigurationError if no journal can be made there; makes nothing."""
+    _refuse_existing(path)
+    _refuse_existing(path.with_suffix(""))
+    above = next(parent for parent in path.parents if parent.exists())
+    if not above.is_dir():
+        raise _no_folder(path.parent)
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise ConfigurationError(f"{path.parent}: cannot be created in {above}: Permission denied")
+
+
+def _no_folder(path: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path}: is not a folder (expected a folder for the journal and the results)"
+    )
+
+
 def _refuse_existing(path: Path) -> None:
     if path.exists():
         raise ConfigurationError(
@@ -126,9 +143,7 @@ def _make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise ConfigurationError(
-            f"{path}: is not a folder (expected a folder for the journal and the results)"
-        ) from None
+        raise _no_folder(path) from None
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be created: {error.strerror}") from None
 

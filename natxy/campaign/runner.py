@@ -136,7 +136,7 @@ class Runner:
         except StorageError:
             raise
         except NatxyError as failure:
-            error = str(failure)
+            error = failure.in_options
             if self._begun != cell.key:
                 self._begin(cell, number, None)
         if leaves and (failed := self._leave_column()):

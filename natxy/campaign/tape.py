@@ -113,7 +113,7 @@ class Tape:
 
 def _written(error: NatxyError) -> list[str]:
     kind = [error.kind] if isinstance(error, TrialRefused) else []
-    return [type(error).__name__, *kind, str(error)]
+    return [type(error).__name__, *kind, error.in_options]
 
 
 def _raise(written: list[str]) -> NoReturn:

@@ -7,7 +7,7 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 
 SIITPERF = "siitperf-"  # prefix of the program names that siitperf's users call
@@ -59,14 +59,12 @@ def run_command(arguments: Sequence[str]) -> int:
     from natxy.errors import NatxyError
 
     try:
-        invoke(arguments)
+        status = _status_of(invoke, arguments)
         sys.stdout.flush()
-    except click.exceptions.Exit as end:
-        return end.exit_code
     except click.ClickException as error:
         return _complain(error.format_message(), error.exit_code)
     except NatxyError as error:
-        return _complain(str(error), error.exit_status)
+        return _complain(error.in_options, error.exit_status)
     except Terminated:
         return _complain("ended by a signal; everything is cleaned up", TERMINATED)
     except KeyboardInterrupt:
@@ -79,6 +77,17 @@ def run_command(arguments: Sequence[str]) -> int:
             raise
         _discard_output()
         return _complain(f"standard output: cannot be written: {error.strerror}", 1)
+    return status
+
+
+def _status_of(invoke: Callable[[Sequence[str]], object], arguments: Sequence[str]) -> int:
+    """Runs a command and returns the exit status that it asks for."""
+    import click
+
+    try:
+        invoke(arguments)
+    except click.exceptions.Exit as end:
+        return end.exit_code
     return 0
 
 

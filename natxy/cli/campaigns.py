@@ -21,6 +21,7 @@ from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.results import write_campaign_results
 from natxy.campaign.runner import Watcher, now
 from natxy.campaign.testbeds import TestbedsRunner
+from natxy.cli import sentences
 from natxy.cli.expected import duration_s, repeats_s
 from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
@@ -79,7 +80,7 @@ def work_of(cell: Cell) -> Work:
     except click.ClickException as error:
         raise ConfigurationError(f"{_where(cell)}: {error.format_message()}") from None
     except ConfigurationError as error:
-        raise ConfigurationError(f"{_where(cell)}: {error}") from None
+        raise ConfigurationError(f"{_where(cell)}: {error.in_options}") from None
     work.check()
     return work
 
@@ -292,7 +293,9 @@ def _run(runner: TestbedsRunner, folder: CampaignFolder) -> CampaignState:
     except BaseException:
         if lost:
             say(lost)
-        say(f"Go on with: natxy resume {shlex.quote(str(folder.path))}")
+        sentences.quote(
+            progress_console, f"Go on with: natxy resume {shlex.quote(str(folder.path))}"
+        )
         raise
     return state
 
@@ -309,8 +312,8 @@ def check_cells(folder: CampaignFolder, state: CampaignState) -> None:
 
 
 def say(line: str) -> None:
-    progress_console.print(line, highlight=False, markup=False, soft_wrap=True)
+    sentences.say(progress_console, line)
 
 
 def tell(line: str) -> None:
-    result_console.print(line, highlight=False, markup=False, soft_wrap=True)
+    sentences.say(result_console, line)

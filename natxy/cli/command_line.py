@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from natxy.errors import ConfigurationError
-from natxy.model.frame_sizes import IPV4_SAVES_BYTES
 from natxy.model.source import Source
+from natxy.model.testbed import IPV6_SIZE
 from natxy.model.traffic_spec import MAX_FRAME_SIZE_BYTES
 from natxy.model.trial_spec import MIN_FRAME_SIZE_BYTES
 
@@ -20,24 +20,33 @@ OPTIONS = {  # by the key in [traffic] or [connections] that the option replaces
     "rate_fps": "--establishment-rate",
 }
 
+SECTIONS = ("traffic", "connections")
+
 
 def check_frame_size(size_bytes: int) -> None:
     """ConfigurationError if the size is too small, as 64 is, which is a size of IPv4 frames."""
     if size_bytes < MIN_FRAME_SIZE_BYTES:
         raise ConfigurationError(
             f"--frame-size: {size_bytes} is out of range (expected {MIN_FRAME_SIZE_BYTES} to "
-            f"{MAX_FRAME_SIZE_BYTES}, the size of the IPv6 frame: {MIN_FRAME_SIZE_BYTES} is "
-            f"{MIN_FRAME_SIZE_BYTES - IPV4_SAVES_BYTES} as IPv4)"
+            f"{MAX_FRAME_SIZE_BYTES}{IPV6_SIZE})"
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommandLine(Source):
-    """A source without a text, whose keys were given as options."""
+    """A source of which some keys were given as options, by default all."""
 
     name: str = "command line"
+    given: frozenset[str] = frozenset(OPTIONS)  # keys
 
     def refuse(self, path: tuple[str, ...], sentence: str) -> NoReturn:
-        if len(path) == 1 and path[0] in OPTIONS:
-            raise ConfigurationError(f"{OPTIONS[path[0]]}: {sentence}")
+        section, key = ("", *path)[-2:]
+        if section in ("", *SECTIONS) and key in self.given:
+            raise ConfigurationError(f"{OPTIONS[key]}: {sentence}")
         super().refuse(path, sentence)
+
+
+def beside_options(source: Source, **values: object) -> Source:
+    """Returns the testbed's source, with errors of the given options' keys named by the option."""
+    given = {key for key in OPTIONS if values.get(OPTIONS[key][2:].replace("-", "_")) is not None}
+    return CommandLine(name=source.name, text=source.text, given=frozenset(given))

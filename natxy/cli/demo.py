@@ -130,5 +130,5 @@ def _report(folder: Path) -> str:
     try:
         write_report(folder, folder / "report", html=True)
     except ConfigurationError as error:  # tables and data are written
-        return f"No HTML report: {error}; then `natxy report {folder}` writes it."
+        return f"No HTML report: {error.in_options}; then `natxy report {folder}` writes it."
     return f"HTML report: {folder / PAGE}"

@@ -12,6 +12,7 @@ from rich.text import Text
 from natxy.cli.choices import unknown_value
 from natxy.cli.doctor import IMPOSSIBLE_STATUS, findings_table
 from natxy.cli.options import JsonOption, result_console
+from natxy.cli.sentences import quote, say
 from natxy.doctor.duts import examine_driver, examine_guest, examine_host, examine_recipe
 from natxy.doctor.finding import Finding, Grade
 from natxy.dut.choice import dut_of, recipe_of
@@ -169,7 +170,7 @@ def _show_recipe(recipe: Recipe) -> None:
         if commands := recipe.commands.of(key):
             _say(f"  {key}:")
             for command in commands:
-                _say(f"    {command}")
+                quote(result_console, f"    {command}")
 
 
 def _check(name: str, json_output: bool) -> None:
@@ -220,4 +221,4 @@ def _of_testbed(path: Path) -> list[Finding]:
 
 
 def _say(line: str) -> None:
-    result_console.print(Text(line), soft_wrap=True)
+    say(result_console, line)

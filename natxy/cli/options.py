@@ -12,7 +12,7 @@ from typing import Annotated, Any, overload
 import typer
 from rich.console import Console
 
-from natxy.cli.command_line import CommandLine, check_frame_size
+from natxy.cli.command_line import CommandLine
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
@@ -245,8 +245,6 @@ def with_traffic_options(
     networks: int | None = None,
 ) -> Testbed:
     """Returns the testbed with the command line's values for [traffic]."""
-    if frame_size is not None:
-        check_frame_size(frame_size)
     given = (
         ("frame_size_bytes", frame_size),
         ("direction", direction),

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from natxy.campaign.journal import FILE_NAME as JOURNAL
-from natxy.campaign.journal import Journal
+from natxy.campaign.journal import Journal, check_new
 from natxy.campaign.provenance import provenance
+from natxy.cli.command_line import beside_options
 from natxy.cli.journal_named import naming
 from natxy.cli.options import (
     progress_console,
@@ -147,9 +148,11 @@ def run_series(
         collected.append(work)
         return []
     work.check()
-    written, source = read_testbed(options.testbed)
-    asked = work.asked(written)
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"
+    check_new(folder / JOURNAL)
+    written, source = read_testbed(options.testbed)
+    source = beside_options(source, **vars(options))
+    asked = work.asked(written)
     results: list[Measurement] = []
     unit: Unit = "cps" if name in LOOKS_FOR_CONNECTIONS else "fps"
     with (

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from natxy.campaign.provenance import provenance
+from natxy.cli.command_line import beside_options
 from natxy.cli.options import (
     TRIALS,
     ConnectionsOption,
@@ -126,6 +127,13 @@ def trial(
         timing.check_rate("--rate", rate)
     given = None if spec is None else read_spec(spec)
     written, source = read_testbed(testbed)
+    source = beside_options(
+        source,
+        frame_size=frame_size,
+        direction=direction,
+        connections=connections,
+        establishment_rate=establishment_rate,
+    )
     asked = with_connection_options(
         with_traffic_options(written, frame_size=frame_size, direction=direction),
         connections=connections,
@@ -180,7 +188,8 @@ def trial(
             lost_connections=whole.record.lost_connections,
             telemetry=used,
         )
-        result_console.print(text, end="", highlight=False, markup=False, soft_wrap=True)
+        for line in text.splitlines():
+            say(result_console, line)
     if failed is not None:
         raise failed
     if verdict is Verdict.INVALID:

@@ -49,10 +49,11 @@ class Between:
 
     lowest: float
     highest: float
+    meaning: str = ""
 
     def check(self, value: float) -> float:
         if not self.lowest <= value <= self.highest:
-            refuse(f"is out of range (expected {self.lowest} to {self.highest})")
+            refuse(f"is out of range (expected {self.lowest} to {self.highest}{self.meaning})")
         return value
 
     def __get_pydantic_core_schema__(

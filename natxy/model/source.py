@@ -36,7 +36,9 @@ class Source:
 
     def toml(self) -> dict[str, Any]:
         try:
-            return tomllib.loads(self.text)
+            read = tomllib.loads(self.text)
+            json.dumps(read, default=str)  # fails for a hexadecimal number of too many digits
+            return read
         except ValueError as error:  # also a number of more digits than Python converts
             raise ConfigurationError(f"{self.name}: is not TOML: {error}") from None
         except RecursionError:

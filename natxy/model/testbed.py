@@ -17,6 +17,7 @@ from natxy.model.traffic_spec import (
     HOP_LIMIT,
     MAX_CONNECTIONS,
     MAX_FRAME_SIZE_BYTES,
+    SMALLEST_FRAME_BYTES,
     ExtensionHeaders,
     FieldBits,
     FieldSeries,
@@ -40,6 +41,9 @@ from natxy.model.trial_spec import (
 Directions = Literal["both", "forward", "reverse"]
 Cpus = Annotated[tuple[Annotated[int, Between(0, 4095)], ...], Field(min_length=1)]
 
+IPV6_SIZE = (
+    f", the size of the IPv6 frame: {MIN_FRAME_SIZE_BYTES} is {SMALLEST_FRAME_BYTES[4]} as IPv4"
+)
 IPV4_NETWORK_BYTE = 2  # bits 16-23
 IPV6_NETWORK_BYTE = 7  # bits 56-63
 # RFC 4814 section 4.5
@@ -156,7 +160,9 @@ class TrafficSection(Model):
     left_ip_version: IpVersion = 6
     right_ip_version: IpVersion = 4
     direction: Directions = "both"
-    frame_size_bytes: Annotated[int, Between(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES)] = 84
+    frame_size_bytes: Annotated[
+        int, Between(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES, IPV6_SIZE)
+    ] = 84
     n: Annotated[int, Between(1, MAX_MIX_N)] = 1
     m: Annotated[int, Between(0, MAX_MIX_N)] = 1  # frame i is foreground iff i mod n < m
     left_networks: Annotated[int, Between(1, 256)] = 1  # destination networks behind each side

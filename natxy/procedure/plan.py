@@ -28,14 +28,7 @@ class Plan:
     dut_name: str | None = None  # None: the name that the DUT reports
 
     def __post_init__(self) -> None:
-        for name, kind, words in (
-            ("timing", Timing, "a Timing"),
-            ("seed", int, "an integer"),
-            ("repetitions", int, "an integer"),
-        ):
-            value = getattr(self, name)
-            if not isinstance(value, kind):
-                raise ConfigurationError(f"{name}: {value!r} (expected {words})")
+        check_members(self, timing=Timing, seed=int, repetitions=int)
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
 
@@ -71,6 +64,15 @@ class Plan:
             rate_fps=rate_fps,
             dut_name=self.dut_name,
         )
+
+
+def check_members(plan: object, **kinds: type) -> None:
+    """Raises ConfigurationError if a member of the plan is not of its kind."""
+    for name, kind in kinds.items():
+        value = getattr(plan, name)
+        if not isinstance(value, kind):
+            words = "an integer" if kind is int else f"a {kind.__name__}"
+            raise ConfigurationError(f"{name}: {value!r} (expected {words})")
 
 
 def repeat_search(

@@ -19,13 +19,14 @@ from natxy.model.testbed import Testbed
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
 from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.plan import check_members
 from natxy.procedure.throughput import ThroughputPlan, searches
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK
-from natxy.trial.seeds import repetition_seed
+from natxy.trial.seeds import MAX_SEED, repetition_seed
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import Timing
+from natxy.trial.timing import Timing, check
 from natxy.trial.trials import Trials
 from natxy.verdict.delay_error import DelayError, TimingErrors, doubts
 
@@ -61,6 +62,10 @@ class SelfTestPlan:
     sizes_bytes: tuple[int, ...] = SIZES_BYTES
     timing: Timing = QUICK.timing
     error: SearchError = ERROR
+
+    def __post_init__(self) -> None:
+        check_members(self, timing=Timing, seed=int, error=SearchError)
+        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
 
 
 def looped(testbed: Testbed) -> Testbed:

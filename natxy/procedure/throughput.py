@@ -14,7 +14,7 @@ from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
 from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat_search
+from natxy.procedure.plan import Plan, check_members, repeat_search
 from natxy.procedure.search_remarks import (
     bound_remarks,
     cut_remarks,
@@ -67,6 +67,7 @@ class ThroughputPlan(Plan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_members(self, error=SearchError)
         check_tolerance("--loss", self.loss)
         if self.early_end and not (self.timing.frame_timeout_s or self.timing.drain_s):
             raise ConfigurationError(

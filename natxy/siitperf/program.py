@@ -45,7 +45,7 @@ def run_siitperf(words: list[str], say: Say, warn: Warn) -> int:
     except NatxyError as error:
         # DeviceError and EngineNotFound are subclasses, but not wrong input.
         kind = "Input Error" if type(error) is ConfigurationError else "Error"
-        say(f"{kind}: {error}")
+        say(f"{kind}: {error.in_options}")
         return error.exit_status
 
 

@@ -284,7 +284,7 @@ def test_when_the_time_is_over_no_trial_of_the_search_is_repeated() -> None:
 
 def test_what_cannot_be_counted_is_refused_before_anything_is_sent() -> None:
     bench = Bench(gateway=StatefulGateway())
-    with pytest.raises(ConfigurationError, match=r"--c0: 100001 .*100000 combinations"):
+    with pytest.raises(ConfigurationError, match=r"c0: 100001 .*100000 combinations"):
         bench.measure(replace(PLAN, goal=CapacityGoal(c0=100_001)))
     with pytest.raises(ConfigurationError, match=r"connections\.order: \"repeating\""):
         bench.measure(connections={"order": "repeating"})

@@ -86,7 +86,7 @@ def test_a_lower_bound_names_the_trials_that_stayed_invalid() -> None:
 def test_validation_may_be_a_thousand_times_slower_or_faster(alpha: Fraction) -> None:
     assert replace(PLAN, alpha=alpha).alpha == alpha
     beyond = alpha * (Fraction(1000, 1001) if alpha < 1 else Fraction(1001, 1000))
-    with pytest.raises(ConfigurationError, match=r"^--alpha: .* \(expected 0\.001 to 1000\)"):
+    with pytest.raises(ConfigurationError, match=r"^alpha: .* \(expected 0\.001 to 1000\)"):
         replace(PLAN, alpha=beyond)
 
 

@@ -107,5 +107,5 @@ def test_a_maximum_that_passes_is_a_lower_bound_of_whole_tear_downs_too() -> Non
 
 
 def test_udp_has_nothing_to_close() -> None:
-    with pytest.raises(ConfigurationError, match=r'--by: "fin" ends connections of TCP'):
+    with pytest.raises(ConfigurationError, match=r'by: "fin" ends connections of TCP'):
         measure(PLAN, StatefulGateway(), transport="udp")

@@ -50,9 +50,9 @@ def test_options_override_their_keys_alone() -> None:
 @pytest.mark.parametrize(
     ("testbed", "count", "rate", "sentence"),
     [
-        (STATEFUL, 0, None, "--connections.*0 is out of range"),
-        (STATEFUL, None, 0, "--establishment-rate.*0 is out of range"),
-        (STATELESS, None, 5, r"--establishment-rate: the testbed has no \[connections\]"),
+        (STATEFUL, 0, None, "connections.*0 is out of range"),
+        (STATEFUL, None, 0, "establishment_rate.*0 is out of range"),
+        (STATELESS, None, 5, r"establishment_rate: the testbed has no \[connections\]"),
     ],
 )
 def test_what_is_wrong_names_the_option(
@@ -68,7 +68,7 @@ def test_accepted_loss_is_a_share() -> None:
     assert accepted.fraction == Fraction(1, 10_000)
     assert loss_tolerance(None) is None
     for wrong in ("0%", "100%", "1", "-1%", "0.01%,1%"):
-        with pytest.raises(ConfigurationError, match="--loss: "):
+        with pytest.raises(ConfigurationError, match="loss: "):
             loss_tolerance(wrong)
 
 
@@ -141,11 +141,11 @@ def test_columns_are_lists_of_numbers_and_of_ranges() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ((None, "x", "1"), '--source-ports: "x" is neither a number nor a range of ports'),
-        ((None, "2-1", "1"), '--source-ports: "2-1" is neither a number'),
-        ((None, None, "0"), '--destination-ports: "0" is neither a number'),
-        (("1,2,3", "1,2", None), "--source-ports: 2 values do not fit 3 columns"),
-        ((None, "40000", None), "--counts, --destination-ports: neither is given"),
+        ((None, "x", "1"), 'source_ports: "x" is neither a number nor a range of ports'),
+        ((None, "2-1", "1"), 'source_ports: "2-1" is neither a number'),
+        ((None, None, "0"), 'destination_ports: "0" is neither a number'),
+        (("1,2,3", "1,2", None), "source_ports: 2 values do not fit 3 columns"),
+        ((None, "40000", None), "counts, destination_ports: neither is given"),
     ],
 )
 def test_columns_that_are_wrong_name_the_option(

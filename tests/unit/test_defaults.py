@@ -140,12 +140,12 @@ def test_quick_searches_confirm_a_failure_once_and_find_rates_of_a_capacity_coar
 @pytest.mark.parametrize(
     ("kind", "given", "member", "option"),
     [
-        (latency.LatencyPlan, PLAN, "tags_after_s", "--tags-after"),
-        (recovery.RecoveryPlan, PLAN, "after_s", "--after"),
-        (reset.ResetPlan, PLAN, "reset_after_s", "--reset-after"),
-        (frame_loss.FrameLossPlan, PLAN, "step", "--step"),
-        (establishment_search.EstablishmentPlan, PLAN, "alpha", "--alpha"),
-        (capacity.CapacityPlan, {**PLAN, "goal": CapacityGoal(c0=1)}, "alpha", "--alpha"),
+        (latency.LatencyPlan, PLAN, "tags_after_s", "tags_after"),
+        (recovery.RecoveryPlan, PLAN, "after_s", "after"),
+        (reset.ResetPlan, PLAN, "reset_after_s", "reset_after"),
+        (frame_loss.FrameLossPlan, PLAN, "step", "step"),
+        (establishment_search.EstablishmentPlan, PLAN, "alpha", "alpha"),
+        (capacity.CapacityPlan, {**PLAN, "goal": CapacityGoal(c0=1)}, "alpha", "alpha"),
     ],
 )
 def test_numbers_are_taken_as_written_and_refused_by_their_option(
@@ -161,10 +161,10 @@ def test_numbers_are_taken_as_written_and_refused_by_their_option(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"repetitions": 0}, "--repetitions: 0 is out of range (expected 1 to 1000000)"),
-        ({"repetitions": 10**6 + 1}, "--repetitions: 1000001 is out of range"),
-        ({"seed": -1}, "--seed: -1 is out of range (expected 0 to "),
-        ({"seed": MAX_SEED + 1}, f"--seed: {MAX_SEED + 1} is out of range"),
+        ({"repetitions": 0}, "repetitions: 0 is out of range (expected 1 to 1000000)"),
+        ({"repetitions": 10**6 + 1}, "repetitions: 1000001 is out of range"),
+        ({"seed": -1}, "seed: -1 is out of range (expected 0 to "),
+        ({"seed": MAX_SEED + 1}, f"seed: {MAX_SEED + 1} is out of range"),
         ({"seed": "a"}, "seed: 'a' (expected an integer)"),
         ({"seed": "7"}, "seed: '7' (expected an integer)"),
         ({"timing": 0.2}, "timing: 0.2 (expected a Timing)"),
@@ -186,6 +186,6 @@ def test_a_plan_refuses_repetitions_and_seeds_out_of_their_ranges(
 )
 def test_a_loss_is_verified_at_most_a_hundred_times(kind: Any) -> None:
     assert kind(**PLAN, loss_verifications=100).loss_verifications == 100
-    refused = r"^--verify-loss: 101 is out of range \(expected 0 to 100\)$"
+    refused = r"^loss_verifications: 101 is out of range \(expected 0 to 100\)$"
     with pytest.raises(ConfigurationError, match=refused):
         kind(**PLAN, loss_verifications=101)

@@ -323,11 +323,11 @@ def test_the_first_guess_is_a_short_trial() -> None:
 @pytest.mark.parametrize(
     ("changes", "option"),
     [
-        ({"repetitions": 0}, "--repetitions"),
-        ({"max_rate_cps": 0}, "--max-rate"),
-        ({"alpha": Fraction(0)}, "--alpha"),
-        ({"loss": 0.01}, "--loss"),
-        ({"early_end": True, "loss": LossTolerance(fraction=HALF)}, "--early-end"),
+        ({"repetitions": 0}, "repetitions"),
+        ({"max_rate_cps": 0}, "max_rate"),
+        ({"alpha": Fraction(0)}, "alpha"),
+        ({"loss": 0.01}, "loss"),
+        ({"early_end": True, "loss": LossTolerance(fraction=HALF)}, "early_end"),
     ],
 )
 def test_what_is_out_of_range_names_the_option(changes: dict[str, Any], option: str) -> None:

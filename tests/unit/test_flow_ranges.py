@@ -28,5 +28,5 @@ def test_as_few_destination_ports_as_possible_make_all_pairs(
 
 @pytest.mark.parametrize("flows", [-1, 0, 64_513, 64_499 * (DESTINATION_PORTS + 2)])
 def test_a_number_that_no_coprime_ranges_make_is_refused(flows: int) -> None:
-    with pytest.raises(ConfigurationError, match=rf"--flows: {flows} .* \(expected 1 to 64512, or"):
+    with pytest.raises(ConfigurationError, match=rf"flows: {flows} .* \(expected 1 to 64512, or"):
         ranges_of(flows)

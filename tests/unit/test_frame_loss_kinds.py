@@ -123,12 +123,12 @@ def test_steps_of_a_thousandth_up_to_a_tenth_are_possible(step: Fraction) -> Non
     [
         (
             {"step": Fraction(1, 1001)},
-            r"--step: 0\.0999001 is out of range \(expected 0\.1 to 10\)",
+            r"step: 0\.0999001 is out of range \(expected 0\.1 to 10\)",
         ),
-        ({"rates_fps": (1000, 0)}, "--rates: 0 is out of range"),
-        ({"rates_fps": (1, 2**33 + 1)}, "--rates: 8589934593 is out of range"),
-        ({"max_rate_fps": 0}, "--max-rate: 0 is out of range"),
-        ({"loss": 0.01}, "--loss"),
+        ({"rates_fps": (1000, 0)}, "rates: 0 is out of range"),
+        ({"rates_fps": (1, 2**33 + 1)}, "rates: 8589934593 is out of range"),
+        ({"max_rate_fps": 0}, "max_rate: 0 is out of range"),
+        ({"loss": 0.01}, "loss"),
     ],
 )
 def test_a_series_that_cannot_be_sent_is_refused(changes: dict[str, Any], said: str) -> None:

@@ -168,11 +168,11 @@ LATENCY: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"tags": 0}, r"^--tags: 0 is out of range \(expected 1 to 1099511627775\)"),
-        ({"tags": MAX_FRAMES + 1}, "^--tags: 1099511627776 is out of range"),
-        ({"tags_after_s": Fraction(101, 10)}, r"^--tags-after: 10\.1 .* \(expected 0 to 10\)"),
-        ({"rate_fps": 0}, "^--rate: 0 is out of range"),
-        ({"rate_fps": 2**33 + 1}, "^--rate: 8589934593 is out of range"),
+        ({"tags": 0}, r"^tags: 0 is out of range \(expected 1 to 1099511627775\)"),
+        ({"tags": MAX_FRAMES + 1}, "^tags: 1099511627776 is out of range"),
+        ({"tags_after_s": Fraction(101, 10)}, r"^tags_after: 10\.1 .* \(expected 0 to 10\)"),
+        ({"rate_fps": 0}, "^rate: 0 is out of range"),
+        ({"rate_fps": 2**33 + 1}, "^rate: 8589934593 is out of range"),
     ],
     ids=str,
 )

@@ -154,11 +154,11 @@ def test_an_exceed_ratio_keeps_one_stray_loss_from_capping_a_search() -> None:
 @pytest.mark.parametrize(
     ("changes", "option"),
     [
-        ({"exceed_ratio": Fraction(1)}, "--exceed-ratio: 1 is out of range"),
-        ({"exceed_ratio": Fraction(-1, 10)}, "--exceed-ratio: -0.1 is out of range"),
-        ({"duration_sum_s": Fraction(59)}, "--duration-sum: 59 s is out of range"),
-        ({"initial_duration_s": Fraction(61)}, "--initial-duration: 61 s is out of range"),
-        ({"initial_duration_s": Fraction(0)}, "--initial-duration: 0 s is out of range"),
+        ({"exceed_ratio": Fraction(1)}, "exceed_ratio: 1 is out of range"),
+        ({"exceed_ratio": Fraction(-1, 10)}, "exceed_ratio: -0.1 is out of range"),
+        ({"duration_sum_s": Fraction(59)}, "duration_sum: 59 s is out of range"),
+        ({"initial_duration_s": Fraction(61)}, "initial_duration: 61 s is out of range"),
+        ({"initial_duration_s": Fraction(0)}, "initial_duration: 0 s is out of range"),
     ],
 )
 def test_attributes_that_make_no_sense_are_refused(changes: dict[str, Any], option: str) -> None:
@@ -169,11 +169,11 @@ def test_attributes_that_make_no_sense_are_refused(changes: dict[str, Any], opti
 @pytest.mark.parametrize(
     ("member", "name"),
     [
-        ("exceed_ratio", "--exceed-ratio"),
+        ("exceed_ratio", "exceed_ratio"),
         ("width", "NDR, width"),
-        ("initial_duration_s", "--initial-duration"),
+        ("initial_duration_s", "initial_duration"),
         ("final_duration_s", "NDR, final duration"),
-        ("duration_sum_s", "--duration-sum"),
+        ("duration_sum_s", "duration_sum"),
     ],
 )
 def test_numbers_are_taken_as_written_and_named(member: str, name: str) -> None:
@@ -205,7 +205,7 @@ def test_the_goals_that_have_names(final_s: Fraction | None, initial_s: Fraction
 
 
 def test_an_exceed_ratio_that_makes_no_sense_is_refused_in_a_sentence() -> None:
-    sentence = "--exceed-ratio: 1 is out of range (expected at least 0, less than 1)"
+    sentence = "exceed_ratio: 1 is out of range (expected at least 0, less than 1)"
     with pytest.raises(ConfigurationError) as refused:
         replace(NDR, exceed_ratio=Fraction(1))
     assert str(refused.value) == sentence

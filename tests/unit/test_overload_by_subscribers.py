@@ -72,7 +72,7 @@ def test_their_ports_stay_those_of_the_testbed() -> None:
 
 def test_more_subscribers_than_fit_are_refused_before_anything_is_measured() -> None:
     engine = ScriptedEngine()
-    refused = r"^--subscribers: subscribers\.count: 65537 subscribers do not fit"
+    refused = r"^subscribers: subscribers\.count: 65537 subscribers do not fit"
     with pytest.raises(ConfigurationError, match=refused):
         overload(plan((), subscribers=(10, 65_537)), engine.tester(checked(MAP_E)), NoDut())
     assert not engine.specs
@@ -90,7 +90,7 @@ def test_more_combinations_than_connections_may_have_are_refused() -> None:
 
 def test_a_testbed_without_subscribers_is_refused(nat64: TrafficPlan) -> None:
     tester = ScriptedEngine().tester(nat64)
-    with pytest.raises(ConfigurationError, match="subscribers: is missing: --subscribers needs it"):
+    with pytest.raises(ConfigurationError, match="subscribers: is missing: subscribers needs it"):
         overload(plan((), subscribers=(10,)), tester, NoDut())
 
 
@@ -102,12 +102,12 @@ def test_a_device_that_passes_not_even_one_subscriber_has_no_degradation() -> No
 
 @pytest.mark.parametrize(
     ("flows", "changes", "option"),
-    [((10,), {}, "--flows"), ((), {"incremental": True}, "--incremental")],
+    [((10,), {}, "flows"), ((), {"incremental": True}, "incremental")],
 )
 def test_subscribers_take_the_place_of_flows(
     flows: tuple[int, ...], changes: dict[str, Any], option: str
 ) -> None:
-    with pytest.raises(ConfigurationError, match=f"{option}: is not possible with --subscribers"):
+    with pytest.raises(ConfigurationError, match=f"{option}: is not possible with subscribers"):
         plan(flows, subscribers=(10,), **changes)
 
 

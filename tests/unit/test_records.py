@@ -179,7 +179,7 @@ def test_without_the_extra_the_option_says_what_is_missing(
     with (
         pytest.raises(
             ConfigurationError,
-            match=r"--records: the Python package pyarrow is not .* installs it",
+            match=r"records: the Python package pyarrow is not .* installs it",
         ),
         records_to(path),
     ):

@@ -254,7 +254,7 @@ def test_delays_over_time_are_read_from_records(tmp_path: Path) -> None:
 def test_a_file_that_holds_no_records_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "frames.parquet"
     path.write_text("nothing")
-    with pytest.raises(ConfigurationError, match="expected a file that --records wrote"):
+    with pytest.raises(ConfigurationError, match="expected a file that records wrote"):
         delay_course(path)
 
 

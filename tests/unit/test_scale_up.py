@@ -154,7 +154,7 @@ def test_a_device_that_passes_nothing_has_no_scale_up() -> None:
 
 @pytest.mark.parametrize("cores", [(), (2, 4), (1, 1), (1, 4, 2)])
 def test_cores_are_compared_with_one(cores: tuple[int, ...]) -> None:
-    with pytest.raises(ConfigurationError, match=r"--cores: .* such as 1,2,4\)"):
+    with pytest.raises(ConfigurationError, match=r"cores: .* such as 1,2,4\)"):
         ScaleUpPlan(search=ESTABLISHMENT, cores=cores)
 
 

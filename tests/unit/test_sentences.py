@@ -2,11 +2,12 @@
 
 import io
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from rich.console import Console
 
-from natxy.cli import series
+from natxy.cli import campaigns, dut, run_command, series, trial
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import quote, say
 
@@ -42,6 +43,33 @@ def test_a_command_has_one_line_that_can_be_copied() -> None:
     narrow = console(is_terminal=True)
     quote(narrow, SENTENCE)
     assert printed(narrow) == [SENTENCE]
+
+
+@pytest.mark.parametrize(
+    ("module", "console_name", "tells"),
+    [
+        (campaigns, "progress_console", "say"),
+        (campaigns, "result_console", "tell"),
+        (dut, "result_console", "_say"),
+    ],
+)
+def test_each_command_breaks_lines_between_words(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, console_name: str, tells: str
+) -> None:
+    narrow = console(is_terminal=True)
+    monkeypatch.setattr(module, console_name, narrow)
+    getattr(module, tells)(SENTENCE)
+    assert len(printed(narrow)) > 1
+
+
+def test_a_trial_breaks_lines_between_words(
+    engine: list[str], testbed_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrow = console(is_terminal=True)
+    monkeypatch.setattr(trial, "result_console", narrow)
+    run_command(["trial", str(testbed_file), "--rate", "1000", "--duration", "0.1"])
+    assert printed(narrow)
+    assert all(len(line) <= 40 for line in printed(narrow))
 
 
 def test_remarks_of_a_measurement_and_notes_under_its_table_are_wrapped(

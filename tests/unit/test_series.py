@@ -39,13 +39,13 @@ def test_lists_of_sizes_and_shares_are_read() -> None:
 
 @pytest.mark.parametrize("text", ["", "84,", "84;512", "-84", "1e3", "rfc"])
 def test_what_is_no_list_of_sizes_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"--frame-size: .*\(expected "):
+    with pytest.raises(ConfigurationError, match=r"frame_size: .*\(expected "):
         sizes_of(text)
 
 
 @pytest.mark.parametrize("text", ["", "100,", "101", "half", "-1"])
 def test_what_is_no_list_of_shares_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="--foreground: "):
+    with pytest.raises(ConfigurationError, match="foreground: "):
         foregrounds_of(text)
 
 
@@ -100,7 +100,7 @@ def test_each_size_is_measured_with_each_mix(tester: ReadyTester) -> None:
 
 
 def test_a_frame_size_out_of_range_names_the_option(tester: ReadyTester) -> None:
-    with pytest.raises(ConfigurationError, match=r"--frame-size.*83 is out of range"):
+    with pytest.raises(ConfigurationError, match=r"frame_size.*83 is out of range"):
         places(tester, (83,), None)
 
 
@@ -139,7 +139,7 @@ def test_each_number_of_networks_is_a_place(tester: ReadyTester) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "257", "1,", "many"])
 def test_what_is_no_list_of_networks_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"--networks: .*\(expected "):
+    with pytest.raises(ConfigurationError, match=r"networks: .*\(expected "):
         networks_in(text)
 
 

@@ -185,7 +185,7 @@ def test_a_device_without_a_table_is_refused() -> None:
 
 @pytest.mark.parametrize("count", [0, 2**32 + 1])
 def test_numbers_that_make_no_sense_are_refused(count: int) -> None:
-    with pytest.raises(ConfigurationError, match=r"--counts: .* is out of range \(expected "):
+    with pytest.raises(ConfigurationError, match=r"counts: .* is out of range \(expected "):
         Size(connections=count)
 
 
@@ -228,17 +228,17 @@ def test_a_columns_own_ranges_are_all_connections() -> None:
     [
         (
             {"connections": 1000 * 65_456 + 1},
-            r"--counts: 65457 ports from 80 on .* at most 65456\)",
+            r"counts: 65457 ports from 80 on .* at most 65456\)",
         ),
         (
             {"connections": 1001, "destination_ports": PortRange(count=1)},
-            "--counts: 1001 connections are more than the 1000 combinations",
+            "counts: 1001 connections are more than the 1000 combinations",
         ),
         (
             {"connections": 1, "source_ports": PortRange(count=2, first=65_535)},
-            r"--source-ports: 2 ports from 65535 on are not possible \(expected at most 1\)",
+            r"source_ports: 2 ports from 65535 on are not possible \(expected at most 1\)",
         ),
-        ({"source_ports": PortRange(count=9)}, "--counts, --destination-ports: neither is given"),
+        ({"source_ports": PortRange(count=9)}, "counts, destination_ports: neither is given"),
     ],
 )
 def test_ranges_that_do_not_suffice_are_refused(size: dict[str, Any], sentence: str) -> None:
@@ -265,7 +265,7 @@ def test_address_fields_of_both_sides_multiply_the_connections_of_a_port() -> No
 
 
 def test_ports_that_are_none_or_make_too_many_connections_are_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"^--destination-ports: 0 ports from 80 on"):
+    with pytest.raises(ConfigurationError, match=r"^destination_ports: 0 ports from 80 on"):
         ranges_of(Size(connections=1, destination_ports=PortRange(count=0)))
     fields = {"mode": "increasing", "min": 0, "max": 9}
     size = Size(destination_ports=PortRange(first=1, count=65_535))
@@ -273,7 +273,7 @@ def test_ports_that_are_none_or_make_too_many_connections_are_refused() -> None:
     forward = {**wide, "destination_port": {"mode": "fixed", "min": 80, "max": 80}}
     with pytest.raises(
         ConfigurationError,
-        match=r"^--source-ports, --destination-ports: 42948362250 is out of range \(expected 1 to ",
+        match=r"^source_ports, destination_ports: 42948362250 is out of range \(expected 1 to ",
     ):
         ranges_of(size, left_field=fields, forward=forward)
 

@@ -397,7 +397,7 @@ def test_an_early_end_is_by_the_frame_timeout_or_the_drain_and_is_named() -> Non
     assert plan(timing=timing).deviations == ()
     assert "first certain loss" in plan(timing=timing, early_end=True).deviations[0]
     assert "a frame timeout of 10 ms" in plan(timing=limited).deviations[0]
-    with pytest.raises(ConfigurationError, match="--early-end"):
+    with pytest.raises(ConfigurationError, match="early_end"):
         plan(early_end=True)
 
 

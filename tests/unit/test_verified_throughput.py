@@ -131,7 +131,7 @@ def test_the_share_lost_is_that_of_the_worse_direction(nat64: TrafficPlan) -> No
 
 
 def test_how_often_is_checked() -> None:
-    with pytest.raises(ConfigurationError, match="--verify-loss: -1 is out of range"):
+    with pytest.raises(ConfigurationError, match="loss_verifications: -1 is out of range"):
         replace(PLAN, loss_verifications=-1)
-    with pytest.raises(ConfigurationError, match="--verify-loss: 101 is out of range"):
+    with pytest.raises(ConfigurationError, match="loss_verifications: 101 is out of range"):
         replace(PLAN, loss_verifications=101)

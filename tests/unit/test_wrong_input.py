@@ -3,15 +3,17 @@
 What it costs to be wrong is nothing: no lab is made, and no engine is started.
 """
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
 from natxy import runtime_folder
+from natxy.api import timing
 from natxy.campaign.journal import Journal
 from natxy.cli import run_command
 from natxy.cli.choices import unknown_value
@@ -19,7 +21,9 @@ from natxy.cli.journal_named import naming
 from natxy.dut import ledger
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.source import Source
-from natxy.model.testbed import Port, TesterSection
+from natxy.model.testbed import Port, TesterSection, TrafficSection
+from natxy.procedure.self_test import SelfTestPlan
+from natxy.procedure.throughput import ThroughputPlan
 from natxy.report.numbers import seconds_left
 from natxy.tester.command import engine_command
 
@@ -30,15 +34,15 @@ LOCAL = TesterSection(left=Port(device="ring"), right=Port(device="ring"))
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ("x", '--of: unknown value "x" (expected a, latency or pdv)'),
+        ("x", 'of: unknown value "x" (expected a, latency or pdv)'),
         (
             "Latncy",
-            '--of: unknown value "Latncy" (expected a, latency or pdv; did you mean latency?)',
+            'of: unknown value "Latncy" (expected a, latency or pdv; did you mean latency?)',
         ),
     ],
 )
 def test_a_near_name_is_suggested(value: str, sentence: str) -> None:
-    assert str(unknown_value("--of", value, ("a", "latency", "pdv"))) == sentence
+    assert str(unknown_value("of", value, ("a", "latency", "pdv"))) == sentence
 
 
 @pytest.mark.parametrize(
@@ -70,6 +74,75 @@ def test_the_option_is_named(
 ) -> None:
     assert run_command([verb, str(testbed_file), *options]) == 2
     assert capsys.readouterr().err.startswith(f"natxy: {sentence}")
+
+
+def test_a_program_reads_the_names_of_arguments() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        timing(duration=float("nan"))
+    assert str(caught.value) == "duration: nan is not valid (expected a finite number)"
+    assert caught.value.in_options.startswith("--duration: nan")
+    with pytest.raises(ConfigurationError, match=r"^frame_timeout: -1 is out of range"):
+        timing(duration=1, frame_timeout=-1)
+    quoted = ConfigurationError("--of: missing (`run x --to-do`)")
+    assert str(quoted) == "of: missing (`run x --to-do`)"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--frame-size", "1519"), "--frame-size: 1519 does not fit the MTU of 1500 octets"),
+        (("--connections", "4294967296"), "--connections: 4294967296 "),
+    ],
+)
+@pytest.mark.parametrize("verb", [("trial", "--rate", "1"), ("latency", "--rate", "1")])
+def test_a_rule_over_several_keys_names_the_option(
+    engine: list[str],
+    testbed_file: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: tuple[str, ...],
+    options: tuple[str, ...],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command([verb[0], str(testbed_file), *verb[1:], *options]) == 2
+    assert f"natxy: {sentence}" in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_is_refused_before_the_testbed_is_read(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    file = tmp_path / "passwd"
+    file.write_text("root")
+    missing = str(tmp_path / "missing.toml")
+    assert run_command(["latency", missing, "--rate", "1", "--output", str(file)]) == 2
+    assert "passwd: is not a folder (expected a folder" in capsys.readouterr().err
+
+
+def test_a_testbed_says_that_sizes_are_those_of_ipv6(testbed_file: Path) -> None:
+    given = {"frame_size_bytes": 64}
+    with pytest.raises(ConfigurationError, match=r"9216, the size of .*: 84 is 64 as IPv4\)"):
+        Source(name="lab.toml").validated(TrafficSection, given)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"seed": "a"}, r"^seed: 'a' \(expected an integer\)"),
+        ({"seed": 1, "timing": 0.2}, r"^timing: 0.2 \(expected a Timing\)"),
+        ({"seed": -1}, r"^seed: -1 is out of range"),
+    ],
+)
+def test_a_self_test_is_checked_when_it_is_planned(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        SelfTestPlan(**given)
+
+
+def test_an_error_of_a_search_is_a_search_error() -> None:
+    wrong: Any = 0.01
+    with pytest.raises(ConfigurationError, match=r"^error: 0.01 \(expected a SearchError\)"):
+        ThroughputPlan(timing=timing(1), seed=1, repetitions=1, error=wrong)
 
 
 def test_a_file_is_no_folder_for_a_journal(tmp_path: Path) -> None:
@@ -136,6 +209,7 @@ def test_memory_that_the_machine_does_not_have_is_refused(monkeypatch: pytest.Mo
     [
         ("a = " + "[" * 20_000, "lab.toml: .* nested too deeply"),
         ("a = " + "1" * 5_000, "lab.toml: is not TOML: "),
+        ("a = 0x" + "f" * 5_000, "lab.toml: is not TOML: "),
     ],
 )
 def test_toml_that_python_cannot_hold_is_refused(text: str, sentence: str) -> None:
@@ -168,19 +242,24 @@ def test_a_spec_that_python_cannot_hold_is_refused(
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("verb", ["--version", "doctor"])
-def test_output_that_cannot_be_written_is_one_sentence(verb: str) -> None:
+@pytest.mark.parametrize("words", [["--version"], ["doctor"], ["doctor", "--json"]])
+def test_output_that_cannot_be_written_is_one_sentence(words: list[str]) -> None:
     code = f"""
 import sys
 from natxy.cli import doctor, run_command
-doctor.examine_tools = list  # as root, it would make a veth
-sys.exit(run_command([{verb!r}]))
+from natxy.doctor.finding import impossible
+# As root, it would make a veth. Few findings are in the buffer until the command ends.
+doctor.examine_tools = lambda: [impossible("x", "y", cost="z", remedy="w")]
+for name in ("processor", "kernel", "ports", "nodes"):
+    setattr(doctor, f"examine_{{name}}", lambda *_: [])
+sys.exit(run_command({words!r}))
 """
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-c", code],
             stdout=full,
             stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUNBUFFERED": ""},  # the failure is that of the last flush
             text=True,
             check=False,
         )
