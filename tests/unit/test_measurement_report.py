@@ -392,6 +392,15 @@ def test_what_noise_did_to_the_valid_trials_stands_under_the_table() -> None:
     assert both.disturbance.longest_away_ns == 5.1e6
 
 
+def test_results_json_has_what_noise_did_to_the_valid_trials(tmp_path: Path) -> None:
+    of = Disturbance(sending_ns=2e9, paused_ns=1e7, away_ns=6e7, longest_away_ns=5.1e6)
+    write_results(tmp_path / "results.json", [measurement(counts=TrialCounts(disturbance=of))])
+    (entry,) = json.loads((tmp_path / "results.json").read_text())
+    said = entry["disturbance"]
+    assert (said["sending_ns"], said["paused_ns"]) == (2e9, 1e7)
+    assert (said["away_ns"], said["longest_away_ns"]) == (6e7, 5.1e6)
+
+
 def test_a_gateway_that_could_not_be_watched_is_named_with_the_reason() -> None:
     blind = Disturbance(sending_ns=1e9, unwatched_reason="CPU 1: perf_event_open: not permitted")
     of = Disturbance.total([Disturbance(sending_ns=1e9), blind, blind])
