@@ -382,14 +382,23 @@ def test_what_noise_did_to_the_valid_trials_stands_under_the_table() -> None:
     of = Disturbance(sending_ns=2e9, paused_ns=1e7, away_ns=6e7, longest_away_ns=5.1e6)
     assert list(noise_notes(TrialCounts(trials=4, invalid_trials=1, disturbance=of))) == [
         "1 of 4 trials (25 %) were invalid. They were repeated or left out.",
-        "In valid trials, the gateway's CPU was away for 3 % of the time; the longest absence was "
-        "5.10 ms.",
+        "In valid trials, the gateway's CPU was away for 3 % of the time: 60 ms in all, at most "
+        "5.10 ms at once.",
         "In valid trials, the tester's senders paused for 0.5 % of the time.",
     ]
     assert list(noise_notes(TrialCounts(trials=4))) == []
     both = TrialCounts.total([TrialCounts(disturbance=of), TrialCounts(disturbance=of)])
     assert both.disturbance.away_ns == 1.2e8
     assert both.disturbance.longest_away_ns == 5.1e6
+
+
+def test_results_json_has_what_noise_did_to_the_valid_trials(tmp_path: Path) -> None:
+    of = Disturbance(sending_ns=2e9, paused_ns=1e7, away_ns=6e7, longest_away_ns=5.1e6)
+    write_results(tmp_path / "results.json", [measurement(counts=TrialCounts(disturbance=of))])
+    (entry,) = json.loads((tmp_path / "results.json").read_text())
+    said = entry["disturbance"]
+    assert (said["sending_ns"], said["paused_ns"]) == (2e9, 1e7)
+    assert (said["away_ns"], said["longest_away_ns"]) == (6e7, 5.1e6)
 
 
 def test_a_gateway_that_could_not_be_watched_is_named_with_the_reason() -> None:
