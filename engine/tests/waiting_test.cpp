@@ -118,6 +118,7 @@ TEST_F(Loop, AnAbsenceLastsUntilAfterTheReceiveCall) {
   }
   EXPECT_EQ(receiver.report().kinds[0].received, 256U);
   EXPECT_EQ(receiver.report().overrun, 280U);
+  EXPECT_GE(receiver.report().poll_gap.max(), 5'000'000U);
 }
 
 // The gateway changes the address of each frame. Defective frames must not count as an overrun.

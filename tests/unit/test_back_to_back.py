@@ -107,6 +107,7 @@ def test_a_buffer_that_takes_long_to_empty_is_waited_for(
     assert result.figure(BURST).values == (buffer.longest,)
     assert result.figure(BURST).lower_bound == (False,)
     for spec in engine.specs:
+        assert spec.burst_limit_frames == 0, "no sender pauses"
         sent_s = Fraction(frames_in(spec.phases[0].streams[0]), SLOW_FPS)
         received_s = sent_s * SLOW_FPS / drains_fps
         rest_s = Fraction(spec.drain_ns + 1, 10**9) - (received_s - sent_s)

@@ -162,6 +162,8 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     assert not any("a lower bound" in said for said in (*result.remarks, *result.deviations))
     last = engine.specs[-1].phases[0].streams[0]
     assert [segment.rate_fps for segment in last.segments] == [11_000, 5_500]
+    limits = (engine.specs[0].burst_limit_frames, engine.specs[-1].burst_limit_frames)
+    assert limits == (128, 0), "only a steady load may pause"
 
 
 @pytest.mark.parametrize(("away_us", "matters"), [(100, False), (300, True)])

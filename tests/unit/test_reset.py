@@ -330,6 +330,7 @@ def test_a_links_fall_is_a_part_of_a_reset(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
     reset(plan(), engine.tester(nat64), Switch())
     assert all(spec.link_may_fall for spec in engine.specs)
+    assert {spec.burst_limit_frames for spec in engine.specs} == {0}, "no sender pauses"
 
 
 def test_what_departs_from_rfc_6201_is_said(nat64: TrafficPlan) -> None:
