@@ -202,7 +202,7 @@ def test_shares_are_taken_as_written() -> None:
     ],
 )
 def test_a_goal_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ConfigurationError, match=r"--.* is out of range \(expected "):
+    with pytest.raises(ConfigurationError, match=r"^[a-z0-9_]+: .* is out of range \(expected "):
         CapacityGoal(**wrong)  # type: ignore[arg-type]
 
 
