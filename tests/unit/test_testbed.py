@@ -61,8 +61,8 @@ def changed(path: Path, old: str, new: str) -> Path:
         (
             "right_ip_version = 4",
             "right_ip_version = 4\nframe_size_bytes = 83",
-            ", line 19: traffic.frame_size_bytes: 83 is out of range (expected 84 to 9216, the size "
-            "of the IPv6 frame: 84 is 64 as IPv4)",
+            ", line 19: traffic.frame_size_bytes: 83 is out of range (expected 84 to 9216, the "
+            "size of the IPv6 frame: 84 is 64 as IPv4)",
         ),
         (
             "right_ip_version = 4",
