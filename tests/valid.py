@@ -4,7 +4,6 @@ Other programs, and the host of a virtual machine, take cores away for milliseco
 they disturbed is invalid and says nothing of what is tested.
 """
 
-import os
 import re
 import subprocess
 import time
@@ -18,7 +17,6 @@ from natxy.model.trial_record import TrialRecord
 from natxy.trial.load import AnyLoad
 from natxy.trial.trials import Trials
 
-NOISY = "NATXY_NOISE" in os.environ  # each core is taken away at random while the whole suite runs
 ATTEMPTS = 500
 PATIENCE_S = 180.0
 INVALID = re.compile(

@@ -16,6 +16,7 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.campaign.records import read_campaign
 from natxy.procedure.capacity import CAPACITY
+from tests.valid import with_and_without_noise
 
 ENTRIES = (2_000, 3_001)
 LIMIT_FPS = 5_000  # of the measurement that searches for its rate
@@ -151,6 +152,8 @@ def check_trials(folder: Path, kills: int) -> None:
     assert sorted(counted) == sorted(written)
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
 def test_a_campaign_that_is_killed_finds_what_it_finds_undisturbed(
     kills: int, tmp_path: Path

@@ -152,6 +152,8 @@ def test_the_limit_on_new_connections_is_found(tmp_path: Path) -> None:
     is_the_limit_or_a_bound(result, lowest_cps, highest(20_000, 200))
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_validated_the_limit_is_that_of_the_replies(tmp_path: Path) -> None:
     """Half the rate of phase 1 is what they come with; no connection was absent."""
     replies = '{kind = "rate_limit", direction = "reverse", rate_fps = 12000, depth = 100}'

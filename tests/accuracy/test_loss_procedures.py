@@ -21,12 +21,14 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.accuracy.calibration import LOSES_NOTHING_US, TIMING, away_ns, gateway_that
-from tests.valid import ATTEMPTS, NOISY
+from tests.valid import ATTEMPTS, with_and_without_noise
 
 MS = Fraction(1, 1000)
 DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_the_loss_rate_is_that_of_every_kth_frame(tmp_path: Path) -> None:
     """At each rate floor(N / k) of N frames, and the series ends only where two lose nothing."""
     plan = FrameLossPlan(
@@ -42,6 +44,8 @@ def test_the_loss_rate_is_that_of_every_kth_frame(tmp_path: Path) -> None:
         assert result.figure(LOSS, "reverse", at).values == (0.0,)
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_the_series_goes_down_until_two_rates_lose_nothing(tmp_path: Path) -> None:
     plan = FrameLossPlan(timing=TIMING, seed=1, max_rate_fps=50_000, invalid_repeats=ATTEMPTS)
     limit = '{kind = "rate_limit", direction = "reverse", rate_fps = 33000, depth = 100}'
@@ -60,6 +64,8 @@ def test_the_series_goes_down_until_two_rates_lose_nothing(tmp_path: Path) -> No
     assert [reverse[place] for place in places[4:]] == [0.0, 0.0]
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 @pytest.mark.parametrize(
     ("frames", "drain_fps"),
     [(100, 25_000), pytest.param(1000, 40_000, marks=pytest.mark.long)],
@@ -88,12 +94,15 @@ def test_the_longest_burst_is_the_buffers(frames: int, drain_fps: int, tmp_path:
     assert corrected_s * rate_fps == pytest.approx(frames, rel=0.01)
 
 
-def test_the_longest_burst_is_the_buffers_by_its_own_arrivals(tmp_path: Path) -> None:
+@with_and_without_noise
+def test_the_longest_burst_is_the_buffers_by_its_own_arrivals(noise: str, tmp_path: Path) -> None:
     """The gateway's buffer empties while the burst really comes, not while it is due: what a burst
     takes in excess is in its length, by a step of frames at most. So is what the gateway's own
     polls are late by: its buffer empties meanwhile, and the burst may be longer by twice that."""
     frames, drain_fps, rate_fps, step = 100, 25_000, 50_000, 4
-    late_us = 1_000 if NOISY else 80  # in quiet it is hardly ever late by more; in noise, not more
+    late_us = (
+        80 if noise == "0%" else 1_000
+    )  # in quiet it is hardly ever late by more; in noise, not more
     longest = next(n for n in range(10**6) if n - n * drain_fps // rate_fps >= frames)
     fault = f'{{kind = "buffer", frames = {frames}, drain_fps = {drain_fps}}}'
     plan = BackToBackPlan(
@@ -111,6 +120,8 @@ def test_the_longest_burst_is_the_buffers_by_its_own_arrivals(tmp_path: Path) ->
         assert longest - step <= found <= longest + step + 2 * drain_fps * late_us / 10**6
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_a_buffer_is_waited_for_until_it_is_empty(tmp_path: Path) -> None:
     """It needs 100 ms; the drain that was asked for is a fifth of that."""
     frames, drain_fps, rate_fps = 100, 1000, 50_000
@@ -131,6 +142,8 @@ def test_a_buffer_is_waited_for_until_it_is_empty(tmp_path: Path) -> None:
     assert result.figure(BURST).lower_bound == (False,)
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 @pytest.mark.parametrize("sulks_s", [50 * MS, 150 * MS])
 def test_recovery_is_as_long_as_the_gateway_sulks(sulks_s: Fraction, tmp_path: Path) -> None:
     """The gateway goes by departures, so that who was away in between moves nothing."""
@@ -193,6 +206,8 @@ class LastTrial(Observer):
         self.result = trial.result
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 def test_a_reset_is_as_long_as_the_gateway_is_mute(tmp_path: Path) -> None:
     """By its own record: exactly in frames, and in time as well as gateway and tester were there
     when it began and ended."""

@@ -26,7 +26,7 @@ from natxy.trial.establishing import Establishing
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
-from tests.valid import ATTEMPTS, valid_trial
+from tests.valid import ATTEMPTS, valid_trial, with_and_without_noise
 
 RATE_FPS = 20_000
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 25))
@@ -365,6 +365,8 @@ def test_the_frame_loss_rate_is_that_of_the_direction(
     assert found.counts.misdelivered == 0
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 @pytest.mark.parametrize(
     "name",
     [
@@ -418,6 +420,8 @@ def test_the_latency_is_the_delay_of_each_direction(name: str, tmp_path: Path) -
         assert median_ns == pytest.approx(given_ns, abs=SLACK_NS)
 
 
+@pytest.mark.usefixtures("noise")
+@with_and_without_noise
 @pytest.mark.parametrize(
     ("name", "transport"),
     [
