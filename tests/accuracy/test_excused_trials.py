@@ -50,6 +50,7 @@ def test_below_its_limit_the_gateway_has_dropped_nothing_in_what_is_left_out(
     for _ in range(ROUNDS):
         done = trials_with_limit(RATE_FPS * 5 // 4, tmp_path)
         assert all(trial.verdict is not Verdict.FAIL for trial, _ in done)
+        assert all(own == 0 for trial, own in done if trial.verdict is Verdict.PASS)
         excused += [each for each in done if "was away for" in "".join(each[0].invalid_reasons)]
         if excused:
             break
@@ -66,6 +67,7 @@ def test_above_its_limit_no_trial_passes_and_what_is_kept_has_failed_by_the_limi
     for _ in range(ROUNDS):
         done = trials_with_limit(RATE_FPS // 4, tmp_path)
         assert all(trial.verdict is not Verdict.PASS for trial, _ in done)
+        assert all(own > 0 for _, own in done), "also in what is left out"
         kept += [own for trial, own in done if trial.verdict is Verdict.FAIL]
         if kept:
             break
