@@ -25,7 +25,7 @@ std::string rule(unsigned psid_offset) {
          std::to_string(psid_offset) + "}]";
 }
 
-std::string order(const std::string& field) {
+std::string fault_of(const std::string& field) {
   return R"({"kind": "corrupt", "every": 1, "field": ")" + field + R"("})";
 }
 
@@ -62,7 +62,7 @@ std::pair<Seen, std::uint64_t> reached(const Config& config, const std::string& 
 // RFC 7597, 5.1: with 6 offset bits and 8 bits of PSID, the PSID ends 2 bits before the port's end.
 TEST(SubscriberFaults, APortOfAnotherSetHasAnotherPsidAlone) {
   for (const auto& [offset, flipped] : {std::pair{0U, 0x100U}, {4U, 0x10U}, {6U, 0x4U}}) {
-    const auto [seen, count] = reached(map_e(order("port_set"), offset), "port_set");
+    const auto [seen, count] = reached(map_e(fault_of("port_set"), offset), "port_set");
     const auto inner = inner_of(seen);
     EXPECT_EQ(read16(inner.udp() + 2), kPort ^ flipped);
     EXPECT_EQ(read16(inner.udp()), 53);
@@ -75,7 +75,7 @@ TEST(SubscriberFaults, APortOfAnotherSetHasAnotherPsidAlone) {
 
 TEST(SubscriberFaults, APortOfAnotherSetInATranslatedPacket) {
   const auto [before, none] = reached(map_t(""), "port_set");
-  const auto [seen, count] = reached(map_t(order("port_set")), "port_set");
+  const auto [seen, count] = reached(map_t(fault_of("port_set")), "port_set");
   EXPECT_EQ(seen.destination(), before.destination());
   EXPECT_EQ(read16(seen.udp() + 2), kPort ^ 4U);
   EXPECT_TRUE(seen.udp_checksum_is_right());
@@ -84,7 +84,7 @@ TEST(SubscriberFaults, APortOfAnotherSetInATranslatedPacket) {
 
 // On the way from the subscriber, the source port is the subscriber's.
 TEST(SubscriberFaults, OnTheOtherSideTheSourceIsTheSubscribers) {
-  BenchGateway bench(map_t(order("port_set")));
+  BenchGateway bench(map_t(fault_of("port_set")));
   const auto source = Subscribers(map_t("")).other_port(ip("10.0.0.7"), kPort ^ 4U);
   ASSERT_EQ(source, kPort);
   const auto customer = MappingRule{.ipv6 = *parse_prefix("2001:db8::/32"),
@@ -103,8 +103,8 @@ TEST(SubscriberFaults, OnTheOtherSideTheSourceIsTheSubscribers) {
 }
 
 TEST(SubscriberFaults, WithoutPortSetsNothingIsChanged) {
-  BenchGateway bench(config_with(order("port_set") + "," + order("softwire") + "," +
-                                 order("outer_hop_limit") + "," + order("outer_fragment")));
+  BenchGateway bench(config_with(fault_of("port_set") + "," + fault_of("softwire") + "," +
+                                 fault_of("outer_hop_limit") + "," + fault_of("outer_fragment")));
   bench.receive(Side::kLeft, make_udp({}), 1);
   BenchGateway intact(config_with(""));
   intact.receive(Side::kLeft, make_udp({}), 1);
@@ -115,7 +115,7 @@ TEST(SubscriberFaults, WithoutPortSetsNothingIsChanged) {
 // The other end is one that the rule gives to the other port.
 TEST(SubscriberFaults, AnotherSoftwireIsThatOfAnotherSubscriber) {
   const auto [before, none] = reached(map_e(""), "softwire");
-  const auto [seen, count] = reached(map_e(order("softwire")), "softwire");
+  const auto [seen, count] = reached(map_e(fault_of("softwire")), "softwire");
   EXPECT_EQ(count, 1U);
   const MappingRule rule{
       .ipv6 = *parse_prefix("2001:db8::/32"), .ipv4 = *parse_prefix("10.0.0.0/24"), .ea_bits = 16};
@@ -139,7 +139,7 @@ TEST(SubscriberFaults, WithoutARuleTheOtherEndIsBeside) {
 
 TEST(SubscriberFaults, TheOuterHopLimitIsOfTheOuterHeaderAlone) {
   const auto [before, none] = reached(map_e(""), "outer_hop_limit");
-  const auto [seen, count] = reached(map_e(order("outer_hop_limit")), "outer_hop_limit");
+  const auto [seen, count] = reached(map_e(fault_of("outer_hop_limit")), "outer_hop_limit");
   EXPECT_EQ(count, 1U);
   auto expected = before.frame;
   expected[21] ^= 1U;
@@ -147,12 +147,12 @@ TEST(SubscriberFaults, TheOuterHopLimitIsOfTheOuterHeaderAlone) {
 }
 
 TEST(SubscriberFaults, AHopLimitThatIsKeptIsThatOnArrival) {
-  const auto [seen, count] = reached(map_e(order("hop_limit_kept")), "hop_limit_kept");
+  const auto [seen, count] = reached(map_e(fault_of("hop_limit_kept")), "hop_limit_kept");
   EXPECT_EQ(count, 1U);
   EXPECT_EQ(inner_of(seen).hop_limit(), 64);
   EXPECT_TRUE(inner_of(seen).ip_checksum_is_right());
   EXPECT_EQ(seen.hop_limit(), 64);
-  BenchGateway bench(config_with(order("hop_limit_kept")));
+  BenchGateway bench(config_with(fault_of("hop_limit_kept")));
   bench.receive(Side::kLeft, make_udp({.source = "2001:2::2", .destination = "2001:2:0:8000::2"}),
                 1);
   EXPECT_EQ(bench.departures().at(0).frame.hop_limit(), 64);
@@ -160,7 +160,7 @@ TEST(SubscriberFaults, AHopLimitThatIsKeptIsThatOnArrival) {
 
 // In a softwire, the inner packet is the fragment.
 TEST(SubscriberFaults, AFragmentOfIpv4HasAFlag) {
-  const auto [seen, count] = reached(map_e(order("fragment")), "fragment");
+  const auto [seen, count] = reached(map_e(fault_of("fragment")), "fragment");
   EXPECT_EQ(count, 1U);
   EXPECT_EQ(inner_of(seen).ip_header()[6] & 0x20, 0x20);
   EXPECT_TRUE(inner_of(seen).ip_checksum_is_right());
@@ -184,14 +184,14 @@ void expect_inserted(const Seen& before, const Seen& after, const FragmentHeader
 
 TEST(SubscriberFaults, AFragmentOfIpv6HasAHeader) {
   const auto [before, none] = reached(map_t(""), "fragment");
-  const auto [after, count] = reached(map_t(order("fragment")), "fragment");
+  const auto [after, count] = reached(map_t(fault_of("fragment")), "fragment");
   EXPECT_EQ(count, 1U);
   expect_inserted(before, after, {.at = 54, .next_header = kUdp});
 }
 
 TEST(SubscriberFaults, AnOuterFragmentHasAHeaderBeforeTheInnerPacket) {
   const auto [before, none] = reached(map_e(""), "outer_fragment");
-  const auto [after, count] = reached(map_e(order("outer_fragment")), "outer_fragment");
+  const auto [after, count] = reached(map_e(fault_of("outer_fragment")), "outer_fragment");
   EXPECT_EQ(count, 1U);
   expect_inserted(before, after, {.at = 54, .next_header = kIpv4InIpv6});
 }
@@ -203,7 +203,7 @@ TEST(SubscriberFaults, AFragmentHeaderComesBehindOtherHeaders) {
   frame.insert(frame.begin() + 54, options.begin(), options.end());
   frame[20] = kHopByHop;
   write16(frame.data() + 18, static_cast<std::uint32_t>(frame.size() - 54));
-  BenchGateway bench(config_with(order("fragment")));
+  BenchGateway bench(config_with(fault_of("fragment")));
   bench.receive(Side::kLeft, frame, 1);
   const auto& after = bench.departures().at(0).frame.frame;
   ASSERT_EQ(after.size(), frame.size() + 8);
@@ -226,10 +226,10 @@ TEST(SubscriberFaults, AFragmentHeaderNeedsRoom) {
     return bench.departures().at(0).frame.frame.size();
   };
   constexpr std::size_t kFull = 128 - 8 - 62;  // of the smallest buffer, with its spare octets
-  EXPECT_EQ(length_after(order("length") + "," + order("fragment"), kFull), 62 + kFull + 1);
+  EXPECT_EQ(length_after(fault_of("length") + "," + fault_of("fragment"), kFull), 62 + kFull + 1);
   constexpr std::size_t kLongest = 1500 - 48;
-  EXPECT_EQ(length_after(order("fragment"), kLongest - 8), 62 + kLongest);
-  EXPECT_EQ(length_after(order("fragment"), kLongest - 7), 62 + kLongest - 7);
+  EXPECT_EQ(length_after(fault_of("fragment"), kLongest - 8), 62 + kLongest);
+  EXPECT_EQ(length_after(fault_of("fragment"), kLongest - 7), 62 + kLongest - 7);
 }
 
 }  // namespace
