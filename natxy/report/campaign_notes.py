@@ -16,15 +16,10 @@ def campaign_notes(
     """
     both = {measure.name for measure in experiment.measure if measure.both_directions}
     about: dict[tuple[str, str], set[str]] = {}
-    invalid: dict[str, list[str]] = {}
     measured: dict[str, set[str]] = {}
     for cell in cells:
         if cell.results:
             measured.setdefault(cell.measure, set()).add(cell.column)
-        counts = TrialCounts.total(result.counts for result in cell.results)
-        if counts.invalid_trials:
-            share = f"{counts.invalid_percent:.0f} % in {cell.column}" if cell.column else ""
-            invalid.setdefault(cell.measure, []).append(share or counts.invalid_share)
         for result in cell.results:
             for note in _notes(result, summed=cell.measure in both):
                 about.setdefault((cell.measure, note), set()).add(cell.column)
@@ -33,11 +28,25 @@ def campaign_notes(
             f"{measure}{_named(columns, of, all_of=measured[measure])}: {note}"
             for (measure, note), of in about.items()
         ),
-        *(
-            f"{measure}: invalid trials: {'; '.join(shares)}."
-            for measure, shares in invalid.items()
-        ),
+        *_invalid_trials(cells),
     ]
+
+
+def _invalid_trials(cells: Sequence[CellResult]) -> Iterator[str]:
+    """Yields a note for each measure with the share of each column, over all rounds."""
+    counted: dict[str, dict[str, list[TrialCounts]]] = {}
+    for cell in cells:
+        column = counted.setdefault(cell.measure, {}).setdefault(cell.column, [])
+        column += [result.counts for result in cell.results]
+    for measure, columns in counted.items():
+        totals = {name: TrialCounts.total(counts) for name, counts in columns.items()}
+        shares = [
+            f"{total.invalid_percent:.0f} %{f' in {name}' * bool(name)}"
+            for name, total in totals.items()
+            if total.invalid_trials
+        ]
+        if shares:
+            yield f"{measure}: invalid trials: {'; '.join(shares)}."
 
 
 def _notes(result: Measurement, *, summed: bool) -> Iterator[str]:

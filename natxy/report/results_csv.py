@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import ConnectionConditions, Figure, Measurement, Media, TrialCounts
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.self_test_record import OwnDelay
@@ -101,8 +102,6 @@ COLUMNS = (
     "tester_loaded_p999_ns",
 )
 
-NOISE = ("sending_ns", "paused_ns", "away_ns", "longest_away_ns")
-
 
 def results_csv(results: Sequence[Measurement]) -> str:
     text = io.StringIO()
@@ -123,7 +122,11 @@ def rows(result: Measurement) -> Iterator[dict[str, Any]]:
         "deviations": "; ".join(result.deviations),
         "remarks": " ".join(result.remarks),
         **{name: getattr(counts, name) for name in COLUMNS if name in TrialCounts.model_fields},
-        **{name: getattr(counts.disturbance, name) for name in NOISE},
+        **{
+            name: getattr(counts.disturbance, name)
+            for name in COLUMNS
+            if name in Disturbance.model_fields
+        },
         **_media("left", conditions.left_media),
         **_media("right", conditions.right_media),
         **_search(conditions.search),

@@ -72,11 +72,18 @@ def test_columns_of_other_directions_name_theirs() -> None:
     ]
 
 
-def test_the_share_of_invalid_trials_stands_beside_its_column() -> None:
+def test_the_share_of_invalid_trials_stands_beside_its_column_over_all_rounds() -> None:
     disturbed = cell("large")
     (result,) = disturbed.results
-    counts = TrialCounts(trials=40, invalid_trials=10)
+    counts = TrialCounts(trials=40, invalid_trials=20)
     disturbed = replace(disturbed, results=(result.model_copy(update={"counts": counts}),))
-    cells = [cell("small"), disturbed]
+    cells = [cell("small"), disturbed, cell("large", round_=2)]
     said = "throughput: invalid trials: 25 % in large."
     assert notes(("small", "large"), cells) == [RATES, said]
+
+
+def test_the_only_column_has_no_name() -> None:
+    (result,) = cell("").results
+    counts = TrialCounts(trials=40, invalid_trials=20)
+    disturbed = replace(cell(""), results=(result.model_copy(update={"counts": counts}),))
+    assert notes(("",), [disturbed]) == [RATES, "throughput: invalid trials: 50 %."]
