@@ -5,6 +5,7 @@ from natxy.dut.base import Dut
 from natxy.dut.command import CommandDut
 from natxy.dut.config import (
     GUEST_STATEFUL,
+    MOST_B4S,
     CalibrationConfig,
     CommandConfig,
     DutConfig,
@@ -23,8 +24,11 @@ from natxy.model.subscribers import Mechanism
 from natxy.model.testbed import Testbed
 
 Key = tuple[str, ...]  # of a testbed
-# A stateful NAT64 is the PLAT, and the tester is the CLATs.
-SUBSCRIBERS_OF: dict[GuestDriver, tuple[Mechanism, ...]] = {"jool": ("464xlat",)}
+# A stateful NAT64 is the PLAT, and the tester is the CLATs; for an AFTR, it is the B4s.
+SUBSCRIBERS_OF: dict[GuestDriver, tuple[Mechanism, ...]] = {
+    "jool": ("464xlat",),
+    "aftr": ("ds-lite",),
+}
 
 
 def dut_of(testbed: Testbed, source: Source) -> Dut:
@@ -64,6 +68,8 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             _check_plain(testbed, source, mechanisms=SUBSCRIBERS_OF.get(config.driver, ()))
             if config.driver in GUEST_STATEFUL:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
+            if config.driver == "aftr":
+                _check_b4s(testbed, source)
             return GuestDut(config, plan, tester_cpus=testbed.tester.cores)
         case CalibrationConfig():
             from natxy.dut.calibration import CalibrationDut
@@ -103,6 +109,21 @@ def _check_plain(testbed: Testbed, source: Source, mechanisms: tuple[Mechanism, 
     if testbed.subscribers is not None and testbed.subscribers.mechanism not in mechanisms:
         where.append(("subscribers",))
     _refuse_sections([*where, *_tunnels(testbed)], testbed, source)
+
+
+def _check_b4s(testbed: Testbed, source: Source) -> None:
+    """Refuses a testbed without subscribers, or with more than a guest has devices for."""
+    asked = testbed.subscribers
+    if asked is None:
+        source.refuse(
+            ("subscribers",),
+            'is missing: dut.driver "aftr" needs it (expected mechanism = "ds-lite")',
+        )
+    if asked.count > MOST_B4S:
+        source.refuse(
+            ("subscribers", "count"),
+            f'{asked.count} is more than dut.driver "aftr" serves (expected at most {MOST_B4S})',
+        )
 
 
 def _tunnels(testbed: Testbed) -> list[Key]:

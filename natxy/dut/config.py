@@ -11,9 +11,11 @@ Cpu = Annotated[int, Between(0, 4095)]
 
 
 LABS = ("namespace", "guest", "calibration")  # kinds that make the tester's ports
-GuestDriver = Literal["jool", "jool-siit", "kernel-router", "nat44"]
+GuestDriver = Literal["jool", "jool-siit", "kernel-router", "nat44", "aftr"]
+MOST_B4S = 4096  # a tunnel device each, for which an emulated guest needs milliseconds
 JOOL_LEAST_TIMEOUT_S = 120  # RFC 6146 section 3.5.1: UDP_MIN
-GUEST_STATEFUL: tuple[GuestDriver, ...] = ("jool", "nat44")
+GUEST_CONNTRACK: tuple[GuestDriver, ...] = ("nat44", "aftr")
+GUEST_STATEFUL: tuple[GuestDriver, ...] = ("jool", *GUEST_CONNTRACK)
 
 
 def _known_driver(name: str) -> str:
@@ -78,7 +80,7 @@ class GuestConfig(Model):
     device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
     accelerator: Literal["auto", "kvm", "tcg"] = "auto"  # auto: KVM if a guest runs with it
     memory_mb: Annotated[int, Between(256, 2**20)] = 1024  # a million sessions of Jool need 100
-    # Of stateful drivers, as in a namespace; the sizes are of nat44 only.
+    # Of stateful drivers, as in a namespace; the sizes are not of Jool.
     conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
     hash_size: Annotated[int, Between(1024, 2**31)] | None = None
     udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
@@ -87,8 +89,8 @@ class GuestConfig(Model):
     def _of_this_driver(self) -> Self:
         """Refuses keys that the driver ignores."""
         users: dict[str, tuple[GuestDriver, ...]] = {
-            "conntrack_entries": ("nat44",),
-            "hash_size": ("nat44",),
+            "conntrack_entries": GUEST_CONNTRACK,
+            "hash_size": GUEST_CONNTRACK,
             "udp_timeout_s": GUEST_STATEFUL,
         }
         for key, drivers in users.items():

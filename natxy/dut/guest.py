@@ -16,6 +16,7 @@ from natxy.dut.config import GuestConfig, GuestDriver
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
+from natxy.dut.guest_aftr import GuestAftr
 from natxy.dut.guest_gateway import GuestGateway, GuestSite
 from natxy.dut.guest_kernel import GuestNat44, GuestRouter
 from natxy.dut.inside import read_inside
@@ -38,7 +39,10 @@ FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share
 SLAB = "while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/meminfo"
 MEMORY_OF = "the slabs of the guest's kernel"
 
-GATEWAYS: dict[GuestDriver, type[Jool] | type[JoolSiit] | type[GuestRouter] | type[GuestNat44]] = {
+GATEWAYS: dict[
+    GuestDriver, type[Jool] | type[JoolSiit] | type[GuestRouter] | type[GuestNat44]
+] = {
+    "aftr": GuestAftr,
     "jool": Jool,
     "jool-siit": JoolSiit,
     "kernel-router": GuestRouter,

@@ -26,6 +26,7 @@ MODULES = (
     "virtio_pci",
     "virtio_console",
     "virtio_net",
+    "ip6_tunnel",
     "jool",
     "jool_siit",
     "nf_conntrack_netlink",

@@ -61,6 +61,10 @@ PORTS = (
 )
 FEW = NAT64.replace("[connections]", f"{PORTS}[connections]")
 PLAT = f'{CLATS}gateway_prefix = "2001:db9::/96"\n{FEW}'
+AFTR = (
+    '[subscribers]\nmechanism = "ds-lite"\ncount = 100\nipv6_prefix = "2001:db8::/32"\n'
+    f'gateway = "2001:db9::1"\n{FEW}'
+).replace('driver = "jool"', 'driver = "aftr"').replace("left_ip_version = 6", "left_ip_version = 4")
 NAT44 = NAT64.replace('"jool"', '"nat44"').replace("left_ip_version = 6", "left_ip_version = 4")
 ROUTER = SIIT.replace('"jool-siit"', '"kernel-router"').replace("right_ip_version = 4", "")
 ROUTER6 = ROUTER.replace("left_ip_version = 6", "left_ip_version = 6\nright_ip_version = 6")
@@ -101,6 +105,8 @@ def check_every_frame(trial: TrialRecord) -> None:
         pytest.param(SIIT.replace("[dut]", "frame_size_bytes = 1518\n[dut]"), id="siit-1518"),
         pytest.param(SIIT.replace("[dut]", "right_networks = 256\n[dut]"), id="siit-networks"),
         pytest.param(NAT44, id="nat44"),
+        pytest.param(AFTR, id="aftr"),
+        pytest.param(AFTR.replace("[connections]", '[connections]\ntransport = "tcp"'), id="aftr-tcp"),
         pytest.param(ROUTER6, id="ipv6-router"),
     ],
 )
@@ -171,10 +177,13 @@ def test_throughput(testbed: str, tmp_path: Path) -> None:
         ("frame-loss", ("--rates", "500,1000")),
     ],
 )
-def test_jool_is_measured_as_the_plat_of_464xlat(
-    verb: str, options: tuple[str, ...], tmp_path: Path
+@pytest.mark.parametrize(
+    "testbed", [pytest.param(PLAT, id="jool-as-plat"), pytest.param(AFTR, id="aftr")]
+)
+def test_a_gateway_of_subscribers_is_measured(
+    verb: str, options: tuple[str, ...], testbed: str, tmp_path: Path
 ) -> None:
-    assert measured(verb, tmp_path, *options, testbed=PLAT)["figures"]
+    assert measured(verb, tmp_path, *options, testbed=testbed)["figures"]
 
 
 @pytest.mark.long

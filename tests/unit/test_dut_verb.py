@@ -12,7 +12,7 @@ from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.dut.recipe import recipe_names
 
 Captured = pytest.CaptureFixture[str]
-GUESTS = ("guest/jool", "guest/jool-siit", "guest/kernel-router", "guest/nat44")
+GUESTS = ("guest/aftr", "guest/jool", "guest/jool-siit", "guest/kernel-router", "guest/nat44")
 ROOT = Path(__file__).parents[2]
 TESTBED = """
 [traffic]

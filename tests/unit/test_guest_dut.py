@@ -12,6 +12,7 @@ from natxy.dut.choice import dut_of
 from natxy.dut.config import GuestConfig
 from natxy.dut.conntrack import TIMEOUTS
 from natxy.dut.guest import GuestDut
+from natxy.dut.guest_aftr import GuestAftr
 from natxy.dut.guest_gateway import GuestSite
 from natxy.dut.guest_kernel import GuestNat44, GuestRouter
 from natxy.dut.jool import Jool, JoolSiit, stat_of
@@ -24,6 +25,14 @@ STATS = "JSTAT_RECEIVED6,7\nJSTAT_SESSIONS,1234567\nJSTAT_BIB_ENTRIES,3\n"
 GUEST = '[dut]\nkind = "guest"\n'
 FOUR = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
 CONNECTIONS = "[connections]\ncount = 100\n"
+B4S = """\
+[subscribers]
+mechanism = "ds-lite"
+count = 3
+ipv6_prefix = "2001:db8::/32"
+gateway = "2001:db9::1"
+"""
+AFTR = GUEST + 'driver = "aftr"\n'
 CLATS = """\
 [subscribers]
 mechanism = "464xlat"
@@ -69,6 +78,7 @@ def chosen(text: str) -> Dut:
         GUEST + 'driver = "jool-siit"',
         FOUR + GUEST + 'driver = "kernel-router"',
         FOUR + CONNECTIONS + GUEST + 'driver = "nat44"\nconntrack_entries = 4096',
+        FOUR + B4S + CONNECTIONS + AFTR + "hash_size = 4096",
     ],
 )
 def test_a_testbed_chooses_a_guest(text: str) -> None:
@@ -85,11 +95,11 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
         (FOUR + GUEST + 'driver = "nat44"', r'connections: is missing, and dut.driver "nat44" is'),
         (
             CONNECTIONS + GUEST + "conntrack_entries = 64",
-            r'conntrack_entries: is not used by driver "jool" \(expected driver "nat44"\)',
+            r'conntrack_entries: is not used by driver "jool" \(expected driver "nat44" or "aftr"\)',
         ),
         (
             GUEST + 'driver = "jool-siit"\nudp_timeout_s = 9',
-            r'udp_timeout_s: is not used by driver "jool-siit" \(expected driver "jool" or "nat44"',
+            r'udp_timeout_s: is not used by driver "jool-siit" \(expected driver "jool" or "nat44" o',
         ),
         (
             CONNECTIONS + GUEST + "udp_timeout_s = 119",
@@ -106,6 +116,16 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
             + GUEST,
             r'subscribers: is not possible with dut.kind "guest"',
         ),
+        (FOUR + CONNECTIONS + AFTR, r'subscribers: is missing: dut.driver "aftr" needs it'),
+        (
+            FOUR + B4S.replace("count = 3", "count = 4097") + CONNECTIONS + AFTR,
+            r'subscribers.count: 4097 is more than dut.driver "aftr" serves \(expected at most 4096',
+        ),
+        (
+            FOUR + B4S + AFTR,
+            r"connections: is missing",
+        ),
+        (CLATS + CONNECTIONS + AFTR, r'subscribers: is not possible with dut.kind "guest"'),
         (GUEST + "memory_mb = 8", r"memory_mb: 8 is out of range"),
         (
             '[connections]\ncount = 5\ninitiator = "right"\n' + GUEST,
@@ -158,6 +178,23 @@ def test_jool_is_the_plat_of_subscribers_and_routes_to_them() -> None:
     assert f"route add 2001:db8::/32 via {LEFT.tester_ipv6} dev eth0 onlink" in guest.ran[1]
     Jool(site).start()
     assert added(guest.ran[-1])["global"]["pool6"] == "2001:db9::/96"
+
+
+def test_an_aftr_has_a_softwire_for_each_b4() -> None:
+    guest = FakeGuest({"read -r n": "7\n"})
+    source = Source(name="lab.toml", text=B4S)
+    asked: SubscribersSection = source.validated(SubscribersSection, source.toml()["subscribers"])
+    aftr = GuestAftr(guest.site(plan(4, 4, stateful=True, subscribers=asked)))
+    aftr.start()
+    batch, rules = guest.ran[:2]
+    assert "addr add 2001:db9::1/128 dev lo\n" in batch
+    ends = "local 2001:db9::1 remote 2001:db8:0:2::1 encaplimit none"
+    assert f"link add b2 type ip6tnl mode ipip6 {ends}\nlink set b2 up\n" in batch
+    assert "route add 100.64.0.2/32 dev b2\n" in batch
+    assert 'elements = { "b0" : 100.64.0.0, "b1" : 100.64.0.1, "b2" : 100.64.0.2 }' in rules
+    assert "ip daddr 100.64.0.0/10 ip daddr set 192.0.0.2" in rules
+    assert 'ip saddr 100.64.0.0/10 oifname "eth1" masquerade' in rules
+    assert aftr.describe()["softwires"] == "3"
 
 
 @pytest.mark.parametrize(("cores", "mask"), [(1, "0"), (2, "3"), (4, "f")])

@@ -1,0 +1,81 @@
+"""The guest's Linux kernel as the AFTR of DS-Lite (RFC 6333): softwires, and a NAT44 behind them.
+
+All B4s have the same IPv4 address, and connection tracking does not see the softwires. So each
+softwire is a tunnel device. Before connection tracking, a packet from a B4 gets a source that
+stands for its device. A packet to that source is routed to the device, and gets the B4s' address
+back after connection tracking.
+"""
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+from typing import ClassVar
+
+from natxy.dut.guest_gateway import GuestSite, fed
+from natxy.dut.guest_kernel import GuestNat44
+from natxy.dut.masquerade import TABLE, nftables_rules
+from natxy.model.subscribers import SubscribersSection
+
+STANDING_FOR_B4S = IPv4Network("100.64.0.0/10")  # RFC 6598
+NO_IPV6 = "/proc/sys/net/ipv6/conf/default/disable_ipv6"  # a device would send frames of its own
+
+
+class GuestAftr(GuestNat44):
+    title: ClassVar[str] = "Linux, AFTR of DS-Lite: IPv6 tunnels, and NAT44 by nftables"
+    packages: ClassVar[tuple[str, ...]] = ("iproute2", "nftables")
+
+    def __init__(self, site: GuestSite) -> None:
+        super().__init__(site)
+        assert site.plan.subscribers is not None, "checked where the driver is chosen"
+        self._asked = site.plan.subscribers
+        self._rules = aftr_rules(self._asked, site.end(site.plan.outside))
+
+    def start(self) -> None:
+        batch = fed("ip -batch -", "\n".join(softwire_lines(self._asked)))
+        self._site.run(f"echo 1 >{NO_IPV6}\n{batch}\nmade=$?\necho 0 >{NO_IPV6}\n( exit $made )")
+        super().start()
+
+    def describe(self) -> dict[str, str]:
+        return super().describe() | {
+            "software": "Linux kernel, IPv6 tunnels (RFC 2473) and masquerading by nftables",
+            "softwires": str(self._asked.count),
+        }
+
+
+def softwire_lines(asked: SubscribersSection) -> Iterator[str]:
+    """Yields `ip` lines that make a device for each softwire, with the route to its B4.
+
+    Linux would put a destination option into each packet (the encapsulation limit of RFC 2473)
+    where a B4 expects the IPv4 header.
+    """
+    yield f"addr add {asked.gateway}/128 dev lo"
+    for name, standing_for, ipv6 in _b4s(asked):
+        ends = f"local {asked.gateway} remote {ipv6} encaplimit none"
+        yield f"link add {name} type ip6tnl mode ipip6 {ends}"
+        yield f"link set {name} up"
+        yield f"route add {standing_for}/32 dev {name}"
+
+
+def aftr_rules(asked: SubscribersSection, outside: str) -> str:
+    """Returns the rules for the interface outside, which change addresses around NAT44."""
+    elements = ", ".join(f'"{name}" : {standing_for}' for name, standing_for, _ in _b4s(asked))
+    return (
+        f"table ip {TABLE} {{\n"
+        "  map b4s {\n"
+        f"    type ifname : ipv4_addr; elements = {{ {elements} }}\n"
+        "  }\n"
+        "  chain from_b4s {\n"
+        "    type filter hook prerouting priority raw\n"
+        "    ip saddr set iifname map @b4s\n"
+        "  }\n"
+        "  chain to_b4s {\n"
+        "    type filter hook postrouting priority srcnat + 1\n"
+        f"    ip daddr {STANDING_FOR_B4S} ip daddr set {asked.private_ipv4}\n"
+        "  }\n"
+        "}\n"
+    ) + nftables_rules(str(STANDING_FOR_B4S), outside)
+
+
+def _b4s(asked: SubscribersSection) -> Iterator[tuple[str, str, str]]:
+    """Yields each B4's device, the address that stands for it, and its IPv6 address."""
+    for number, b4 in enumerate(asked.subscribers()):
+        yield f"b{number}", str(STANDING_FOR_B4S[number]), b4.ipv6
