@@ -11,10 +11,12 @@ Cpu = Annotated[int, Between(0, 4095)]
 
 
 LABS = ("namespace", "guest", "calibration")  # kinds that make the tester's ports
-GuestDriver = Literal["jool", "jool-siit", "kernel-router", "nat44", "aftr"]
+GuestDriver = Literal[
+    "aftr", "jool", "jool-siit", "kernel-router", "nat44", "nat44-iptables", "nat64", "tayga"
+]
 MOST_B4S = 4096  # a tunnel device each, for which an emulated guest needs milliseconds
 JOOL_LEAST_TIMEOUT_S = 120  # RFC 6146 section 3.5.1: UDP_MIN
-GUEST_CONNTRACK: tuple[GuestDriver, ...] = ("nat44", "aftr")
+GUEST_CONNTRACK: tuple[GuestDriver, ...] = ("nat44", "nat44-iptables", "nat64", "aftr")
 GUEST_STATEFUL: tuple[GuestDriver, ...] = ("jool", *GUEST_CONNTRACK)
 
 

@@ -17,8 +17,9 @@ from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
 from natxy.dut.guest_aftr import GuestAftr
-from natxy.dut.guest_gateway import GuestGateway, GuestSite
-from natxy.dut.guest_kernel import GuestNat44, GuestRouter
+from natxy.dut.guest_gateway import MTU_BYTES, GuestGateway, GuestSite
+from natxy.dut.guest_kernel import GuestIptablesNat44, GuestNat44, GuestRouter
+from natxy.dut.guest_tayga import GuestNat64, GuestTayga
 from natxy.dut.inside import read_inside
 from natxy.dut.jool import Jool, JoolSiit
 from natxy.dut.lab import Lab
@@ -32,21 +33,22 @@ from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
-MTU_BYTES = 1500  # of virtio-net without merged receive buffers
 TAPS = ("t0", "t1")
 RING_FRAMES = 1000  # of a tap; 50 ms of frames for a guest that forwards 20,000 a second
 FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share it with itself
 SLAB = "while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/meminfo"
+NAT64: tuple[GuestDriver, ...] = ("jool", "nat64")
 MEMORY_OF = "the slabs of the guest's kernel"
 
-GATEWAYS: dict[
-    GuestDriver, type[Jool] | type[JoolSiit] | type[GuestRouter] | type[GuestNat44]
-] = {
+GATEWAYS: dict[GuestDriver, type[GuestGateway]] = {
     "aftr": GuestAftr,
     "jool": Jool,
     "jool-siit": JoolSiit,
     "kernel-router": GuestRouter,
     "nat44": GuestNat44,
+    "nat44-iptables": GuestIptablesNat44,
+    "nat64": GuestNat64,
+    "tayga": GuestTayga,
 }
 
 
@@ -186,6 +188,7 @@ class GuestDut(Lab):
     def _check(self) -> None:
         """Raises DutError if the guest, or a part of the lab, is gone."""
         self.machine.check()
+        self._running.check()
         if self._namespace is None or not namespace_exists(self._namespace):
             raise DutError(f"The lab is gone: namespace {self._namespace} has been removed.")
 
@@ -263,13 +266,13 @@ def _check_versions(driver: GuestDriver, plan: AddressPlan) -> None:
     fits = GATEWAYS[driver].outward
     if outward not in fits:
         expected = " or ".join(f"{inside} and {outside}" for inside, outside in fits)
-        where = ", initiator first" if driver == "jool" else ""
+        where = ", initiator first" if driver in NAT64 else ""
         raise ConfigurationError(
             f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
             f"which dut.driver {driver} cannot forward (expected {expected}{where})"
         )
-    if driver == "jool" and not plan.stateful:
+    if driver in NAT64 and not plan.stateful:
         raise ConfigurationError(
-            'connections: is missing, and dut.driver "jool" is stateful (expected for example '
+            f'connections: is missing, and dut.driver "{driver}" is stateful (expected for example '
             "count = 10000)"
         )

@@ -22,12 +22,12 @@ NO_IPV6 = "/proc/sys/net/ipv6/conf/default/disable_ipv6"  # a device would send 
 class GuestAftr(GuestNat44):
     title: ClassVar[str] = "Linux, AFTR of DS-Lite: IPv6 tunnels, and NAT44 by nftables"
     packages: ClassVar[tuple[str, ...]] = ("iproute2", "nftables")
+    by: ClassVar[str] = "IPv6 tunnels (RFC 2473), and masquerading by nftables"
 
     def __init__(self, site: GuestSite) -> None:
         super().__init__(site)
         assert site.plan.subscribers is not None, "checked where the driver is chosen"
         self._asked = site.plan.subscribers
-        self._rules = aftr_rules(self._asked, site.end(site.plan.outside))
 
     def start(self) -> None:
         batch = fed("ip -batch -", "\n".join(softwire_lines(self._asked)))
@@ -35,10 +35,12 @@ class GuestAftr(GuestNat44):
         super().start()
 
     def describe(self) -> dict[str, str]:
-        return super().describe() | {
-            "software": "Linux kernel, IPv6 tunnels (RFC 2473) and masquerading by nftables",
-            "softwires": str(self._asked.count),
-        }
+        return super().describe() | {"softwires": str(self._asked.count)}
+
+    @property
+    def _rules(self) -> str:
+        _, outside = self._ends
+        return aftr_rules(self._asked, outside)
 
 
 def softwire_lines(asked: SubscribersSection) -> Iterator[str]:

@@ -8,6 +8,7 @@ from natxy.dut.base import ConnectionTable
 from natxy.dut.config import GuestConfig
 from natxy.dut.links import QUIET_IPV6, addresses_and_routes
 
+MTU_BYTES = 1500  # of virtio-net without merged receive buffers
 FORWARDING = ("net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding")
 
 
@@ -62,7 +63,12 @@ class GuestGateway(Protocol):
     packages: ClassVar[tuple[str, ...]]  # Debian's packages that it is
     outward: ClassVar[tuple[tuple[int, int], ...]]  # IP versions of the initiator's side and other
 
+    def __init__(self, site: GuestSite) -> None: ...
+
     def start(self) -> None: ...
+
+    def check(self) -> None:
+        """Raises DutError if the gateway has died in a guest that runs."""
 
     def reset(self) -> None: ...
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.conntrack import DELETES_WITHIN_S, TIMEOUTS
 from natxy.dut.guest_gateway import GuestSite, fed, seconds_of, timed
-from natxy.dut.masquerade import TABLE, nftables_rules
+from natxy.dut.masquerade import TABLE, iptables_rules, nftables_rules
 from natxy.errors import DutError
 
 CONNTRACK = "/proc/sys/net/netfilter"
@@ -33,6 +33,9 @@ class GuestRouter:
     def restart(self) -> str:
         return forwarding_restarted(self._site)
 
+    def check(self) -> None:
+        """Does nothing: the kernel forwards as long as the guest runs."""
+
     def describe(self) -> dict[str, str]:
         return {"software": "Linux kernel, IPv4 and IPv6 forwarding"}
 
@@ -41,16 +44,15 @@ class GuestNat44:
     title: ClassVar[str] = "Linux, stateful NAT44 by nftables"
     packages: ClassVar[tuple[str, ...]] = ("nftables",)
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((4, 4),)
+    by: ClassVar[str] = "masquerading by nftables"
 
     def __init__(self, site: GuestSite) -> None:
         self._site = site
         self.table = GuestConntrack(site)
         self._at_start = TableParameters()
-        plan = site.plan
-        self._rules = nftables_rules(plan.inside.ipv4_prefix, site.end(plan.outside))
 
     def start(self) -> None:
-        self._site.run(fed("nft -f -", f"table ip {TABLE}\ndelete table ip {TABLE}\n{self._rules}"))
+        self._masquerade()
         config = self._site.config
         self.table.set_timeout(config.udp_timeout_s)
         self.table.resize(
@@ -72,15 +74,45 @@ class GuestNat44:
         self.reset()
         return f"{done}, connection tracking table emptied"
 
+    def check(self) -> None:
+        """Does nothing: the kernel translates as long as the guest runs."""
+
     def describe(self) -> dict[str, str]:
         table = self.table.parameters()
         return {
-            "software": "Linux kernel, masquerading by nftables",
+            "software": f"Linux kernel, {self.by}",
             "configuration": self._rules,
             "conntrack_entries": str(table.entries),
             "conntrack_buckets": str(table.hash_size),
             "udp_timeout_s": f"{table.timeout_s:g}",
         }
+
+    def _masquerade(self) -> None:
+        """Sets the rules in place of those from before."""
+        self._site.run(fed("nft -f -", f"table ip {TABLE}\ndelete table ip {TABLE}\n{self._rules}"))
+
+    @property
+    def _rules(self) -> str:
+        return nftables_rules(*self._ends)
+
+    @property
+    def _ends(self) -> tuple[str, str]:
+        """Returns the IPv4 prefix inside and the interface outside."""
+        plan = self._site.plan
+        return plan.inside.ipv4_prefix, self._site.end(plan.outside)
+
+
+class GuestIptablesNat44(GuestNat44):
+    title: ClassVar[str] = "Linux, stateful NAT44 by iptables"
+    packages: ClassVar[tuple[str, ...]] = ("iptables",)
+    by: ClassVar[str] = "masquerading by iptables"
+
+    def _masquerade(self) -> None:
+        self._site.run(fed("iptables-restore --noflush", self._rules))
+
+    @property
+    def _rules(self) -> str:
+        return iptables_rules(*self._ends)
 
 
 class GuestConntrack:

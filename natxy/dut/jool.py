@@ -49,6 +49,9 @@ class Jool:
         self.reload()
         return "software reset: Jool's module removed and loaded again, with a new instance"
 
+    def check(self) -> None:
+        """Does nothing: a module of the kernel lives as long as the guest."""
+
     def reload(self) -> float:
         """Removes and loads the module; returns the seconds that the removal took."""
         removed_s = seconds_of(self.run(timed("modprobe -r jool")))
@@ -153,6 +156,9 @@ class JoolSiit:
         self._site.run("modprobe -r jool_siit")
         self.start()
         return "software reset: Jool's module removed and loaded again, with a new instance"
+
+    def check(self) -> None:
+        """Does nothing: a module of the kernel lives as long as the guest."""
 
     def describe(self) -> dict[str, str]:
         return {

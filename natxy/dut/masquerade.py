@@ -18,6 +18,16 @@ def nftables_rules(inside: str, outside: str) -> str:
     )
 
 
+def iptables_rules(inside: str, outside: str) -> str:
+    """Returns what iptables-restore reads, which replaces the rules from before."""
+    rule = iptables_rule(inside, outside)
+    return f"*nat\n-F POSTROUTING\n{rule}\nCOMMIT\n"
+
+
+def iptables_rule(inside: str, outside: str) -> str:
+    return f"-A POSTROUTING -s {inside} -o {outside} -j MASQUERADE"
+
+
 class NftablesRules:
     name = "nftables"
 
@@ -46,16 +56,14 @@ class IptablesRules:
 
     def set(self) -> None:
         """Sets the rules in place of those from before."""
-        feed = f"*nat\n-F POSTROUTING\n{self}\nCOMMIT\n"
-        command = ["iptables-restore", "--noflush"]
-        execute(in_namespace(self._site.namespace, command), feed=feed)
+        command = in_namespace(self._site.namespace, ["iptables-restore", "--noflush"])
+        execute(command, feed=iptables_rules(*ends(self._site)))
 
     def version(self) -> str:
         return execute(["iptables", "--version"]).strip()
 
     def __str__(self) -> str:
-        inside, outside = ends(self._site)
-        return f"-A POSTROUTING -s {inside} -o {outside} -j MASQUERADE"
+        return iptables_rule(*ends(self._site))
 
 
 Rules = NftablesRules | IptablesRules

@@ -41,6 +41,31 @@ def single_translation(plan: AddressPlan) -> Translation:
     )
 
 
+def tayga_configuration(translation: Translation, folder: Path) -> str:
+    """Returns tayga's configuration file; `folder` is for its own data."""
+    return "\n".join(
+        [
+            f"tun-device {translation.device}",
+            f"ipv4-addr {OWN_IPV4}",
+            f"ipv6-addr {OWN_IPV6}",
+            f"data-dir {folder}",
+            *(f"map {ipv4} {ipv6}" for ipv4, ipv6 in translation.mappings),
+            "",
+        ]
+    )
+
+
+def device_lines(translation: Translation, mtu_bytes: int) -> list[str]:
+    """Returns `ip` lines for the tun device, whose MTU tayga reads once, when it starts."""
+    device = translation.device
+    prefixes = (*translation.prefixes, OWN_IPV4, OWN_IPV6)
+    return [
+        f"tuntap add dev {device} mode tun",
+        f"link set {device} mtu {mtu_bytes} txqueuelen {QUEUE_FRAMES} up",
+        *(f"route add {prefix} dev {device}" for prefix in prefixes),
+    ]
+
+
 class Tayga:
     """A child process on a tun device, run with `-d`, without which it logs nothing."""
 
@@ -57,7 +82,8 @@ class Tayga:
 
     def translate(self) -> None:
         """Makes the tun device and starts tayga; addresses and routes must exist."""
-        self._make_device()
+        lines = device_lines(self._translation, self._site.links.inner_mtu_bytes)
+        ip_batch(self._site.namespace, lines)
         self._config.write_text(self._configuration())
         self._run()
 
@@ -136,31 +162,8 @@ class Tayga:
     def _log(self) -> Path:
         return self._site.folder / f"{self._translation.device}.log"
 
-    def _make_device(self) -> None:
-        """Makes the tun device, whose MTU tayga reads once, when it starts."""
-        device = self._translation.device
-        mtu_bytes = self._site.links.inner_mtu_bytes
-        prefixes = (*self._translation.prefixes, OWN_IPV4, OWN_IPV6)
-        ip_batch(
-            self._site.namespace,
-            [
-                f"tuntap add dev {device} mode tun",
-                f"link set {device} mtu {mtu_bytes} txqueuelen {QUEUE_FRAMES} up",
-                *(f"route add {prefix} dev {device}" for prefix in prefixes),
-            ],
-        )
-
     def _configuration(self) -> str:
-        return "\n".join(
-            [
-                f"tun-device {self._translation.device}",
-                f"ipv4-addr {OWN_IPV4}",
-                f"ipv6-addr {OWN_IPV6}",
-                f"data-dir {self._site.folder}",
-                *(f"map {ipv4} {ipv6}" for ipv4, ipv6 in self._translation.mappings),
-                "",
-            ]
-        )
+        return tayga_configuration(self._translation, self._site.folder)
 
     def _ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None

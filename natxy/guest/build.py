@@ -18,10 +18,23 @@ from natxy.guest.packages import Packages
 INIT = Path(__file__).with_name("init")
 BUILT_WITHIN_S = 1200.0
 JOOL = ("common", "nat64", "siit")  # in the order in which they use each other's symbols
-PROGRAMS = ("bash", "busybox", "conntrack", "ip", "jool", "jool_siit", "kmod", "nft")
+PROGRAMS = (
+    "bash",
+    "busybox",
+    "conntrack",
+    "ip",
+    "jool",
+    "jool_siit",
+    "kmod",
+    "nft",
+    "tayga",
+    "xtables-nft-multi",
+)
 # busybox's `ip` is another one, so the guest has only those of its commands that are needed.
 OF_BUSYBOX = ("cat", "grep", "ls", "mount", "poweroff", "sleep", "uname")
 OF_KMOD = ("modprobe", "lsmod")
+OF_IPTABLES = ("iptables", "iptables-restore")
+EXTENSIONS = ("libxt_MASQUERADE.so", "libxt_standard.so")  # of iptables
 MODULES = (
     "virtio_pci",
     "virtio_console",
@@ -31,7 +44,10 @@ MODULES = (
     "jool_siit",
     "nf_conntrack_netlink",
     "nft_chain_nat",
+    "nft_compat",
     "nft_masq",
+    "tun",
+    "xt_MASQUERADE",
 )
 FOLDERS = ("bin", "dev", "lib", "lib64", "proc", "run", "sys", "tmp")
 
@@ -90,10 +106,14 @@ def _fill(guest: Path, system: Path, release: str) -> None:
     (guest / "init").chmod(0o755)
     for name in PROGRAMS:
         shutil.copy(_program(system, name), guest / "bin")
-    for target, names in (("busybox", OF_BUSYBOX), ("kmod", OF_KMOD)):
+    links = {"busybox": OF_BUSYBOX, "kmod": OF_KMOD, "xtables-nft-multi": OF_IPTABLES}
+    for target, names in links.items():
         for name in names:
             (guest / "bin" / name).symlink_to(target)
     _copy_libraries(guest, system)
+    extensions = _made(guest / "lib/xtables")
+    for name in EXTENSIONS:
+        shutil.copy(_one(system, f"**/xtables/{name}"), extensions)
     _copy_modules(guest, system, release)
 
 

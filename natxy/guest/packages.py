@@ -18,9 +18,11 @@ PROGRAMS = (
     "busybox-static",
     "conntrack",
     "iproute2",
+    "iptables",
     "jool-tools",
     "kmod",
     "nftables",
+    "tayga",
 )
 LIBRARIES = ("lib", "zlib")  # a program needs no other part of what it depends on
 DEPENDS = re.compile(r"^ +(?:Pre)?Depends: (\S+)$")

@@ -62,10 +62,17 @@ PORTS = (
 FEW = NAT64.replace("[connections]", f"{PORTS}[connections]")
 PLAT = f'{CLATS}gateway_prefix = "2001:db9::/96"\n{FEW}'
 AFTR = (
-    '[subscribers]\nmechanism = "ds-lite"\ncount = 100\nipv6_prefix = "2001:db8::/32"\n'
-    f'gateway = "2001:db9::1"\n{FEW}'
-).replace('driver = "jool"', 'driver = "aftr"').replace("left_ip_version = 6", "left_ip_version = 4")
+    (
+        '[subscribers]\nmechanism = "ds-lite"\ncount = 100\nipv6_prefix = "2001:db8::/32"\n'
+        f'gateway = "2001:db9::1"\n{FEW}'
+    )
+    .replace('driver = "jool"', 'driver = "aftr"')
+    .replace("left_ip_version = 6", "left_ip_version = 4")
+)
 NAT44 = NAT64.replace('"jool"', '"nat44"').replace("left_ip_version = 6", "left_ip_version = 4")
+NAT44_IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')
+NAT64_TAYGA = NAT64.replace('"jool"', '"nat64"')
+TAYGA = SIIT.replace('"jool-siit"', '"tayga"')
 ROUTER = SIIT.replace('"jool-siit"', '"kernel-router"').replace("right_ip_version = 4", "")
 ROUTER6 = ROUTER.replace("left_ip_version = 6", "left_ip_version = 6\nright_ip_version = 6")
 
@@ -105,8 +112,13 @@ def check_every_frame(trial: TrialRecord) -> None:
         pytest.param(SIIT.replace("[dut]", "frame_size_bytes = 1518\n[dut]"), id="siit-1518"),
         pytest.param(SIIT.replace("[dut]", "right_networks = 256\n[dut]"), id="siit-networks"),
         pytest.param(NAT44, id="nat44"),
+        pytest.param(NAT44_IPTABLES, id="nat44-iptables"),
+        pytest.param(NAT64_TAYGA, id="nat64-tayga"),
+        pytest.param(TAYGA, id="tayga"),
         pytest.param(AFTR, id="aftr"),
-        pytest.param(AFTR.replace("[connections]", '[connections]\ntransport = "tcp"'), id="aftr-tcp"),
+        pytest.param(
+            AFTR.replace("[connections]", '[connections]\ntransport = "tcp"'), id="aftr-tcp"
+        ),
         pytest.param(ROUTER6, id="ipv6-router"),
     ],
 )

@@ -12,7 +12,16 @@ from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.dut.recipe import recipe_names
 
 Captured = pytest.CaptureFixture[str]
-GUESTS = ("guest/aftr", "guest/jool", "guest/jool-siit", "guest/kernel-router", "guest/nat44")
+GUESTS = (
+    "guest/aftr",
+    "guest/jool",
+    "guest/jool-siit",
+    "guest/kernel-router",
+    "guest/nat44",
+    "guest/nat44-iptables",
+    "guest/nat64",
+    "guest/tayga",
+)
 ROOT = Path(__file__).parents[2]
 TESTBED = """
 [traffic]

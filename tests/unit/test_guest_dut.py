@@ -14,7 +14,8 @@ from natxy.dut.conntrack import TIMEOUTS
 from natxy.dut.guest import GuestDut
 from natxy.dut.guest_aftr import GuestAftr
 from natxy.dut.guest_gateway import GuestSite
-from natxy.dut.guest_kernel import GuestNat44, GuestRouter
+from natxy.dut.guest_kernel import GuestIptablesNat44, GuestNat44, GuestRouter
+from natxy.dut.guest_tayga import GuestNat64, GuestTayga
 from natxy.dut.jool import Jool, JoolSiit, stat_of
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
@@ -79,6 +80,9 @@ def chosen(text: str) -> Dut:
         FOUR + GUEST + 'driver = "kernel-router"',
         FOUR + CONNECTIONS + GUEST + 'driver = "nat44"\nconntrack_entries = 4096',
         FOUR + B4S + CONNECTIONS + AFTR + "hash_size = 4096",
+        FOUR + CONNECTIONS + GUEST + 'driver = "nat44-iptables"',
+        CONNECTIONS + GUEST + 'driver = "nat64"\nconntrack_entries = 4096',
+        GUEST + 'driver = "tayga"',
     ],
 )
 def test_a_testbed_chooses_a_guest(text: str) -> None:
@@ -95,11 +99,11 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
         (FOUR + GUEST + 'driver = "nat44"', r'connections: is missing, and dut.driver "nat44" is'),
         (
             CONNECTIONS + GUEST + "conntrack_entries = 64",
-            r'conntrack_entries: is not used by driver "jool" \(expected driver "nat44" or "aftr"\)',
+            r'conntrack_entries: is not used by driver "jool" \(expected driver "nat44"',
         ),
         (
             GUEST + 'driver = "jool-siit"\nudp_timeout_s = 9',
-            r'udp_timeout_s: is not used by driver "jool-siit" \(expected driver "jool" or "nat44" o',
+            r'udp_timeout_s: is not used by driver "jool-siit" \(expected driver "jool" or "nat44"',
         ),
         (
             CONNECTIONS + GUEST + "udp_timeout_s = 119",
@@ -119,7 +123,7 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
         (FOUR + CONNECTIONS + AFTR, r'subscribers: is missing: dut.driver "aftr" needs it'),
         (
             FOUR + B4S.replace("count = 3", "count = 4097") + CONNECTIONS + AFTR,
-            r'subscribers.count: 4097 is more than dut.driver "aftr" serves \(expected at most 4096',
+            r'subscribers.count: 4097 is more than dut.driver "aftr" serves \(expected at most',
         ),
         (
             FOUR + B4S + AFTR,
@@ -178,6 +182,53 @@ def test_jool_is_the_plat_of_subscribers_and_routes_to_them() -> None:
     assert f"route add 2001:db8::/32 via {LEFT.tester_ipv6} dev eth0 onlink" in guest.ran[1]
     Jool(site).start()
     assert added(guest.ran[-1])["global"]["pool6"] == "2001:db9::/96"
+
+
+def test_iptables_masquerades() -> None:
+    guest = FakeGuest({"read -r n": "7\n"})
+    nat44 = GuestIptablesNat44(guest.site(plan(4, 4, stateful=True)))
+    nat44.start()
+    rule = "-A POSTROUTING -s 198.18.0.0/16 -o eth1 -j MASQUERADE"
+    assert guest.ran[0].startswith("iptables-restore --noflush <<")
+    assert f"-F POSTROUTING\n{rule}\nCOMMIT\n" in guest.ran[0]
+    assert nat44.describe()["software"] == "Linux kernel, masquerading by iptables"
+
+
+def test_tayga_translates_on_a_tun_device() -> None:
+    guest = FakeGuest()
+    tayga = GuestTayga(guest.site(plan(6, 4)))
+    tayga.start()
+    module, device, written, started, checked = guest.ran
+    assert module == "modprobe tun"
+    assert "link set nat64 mtu 1500 txqueuelen 10000 up\n" in device
+    assert "map 198.18.0.0/16 2001:2::/112\n" in written
+    assert "tayga --config /tmp/tayga.conf --pidfile /tmp/tayga.pid\n" in started
+    assert checked == "kill -0 $(</tmp/tayga.pid)"
+    guest.ran.clear()
+    assert "killed and started again" in tayga.restart()
+    assert guest.ran[0] == "kill -9 $(</tmp/tayga.pid)"
+    assert tayga.table is None
+
+
+def test_a_tayga_that_ended_is_no_gateway() -> None:
+    def run(command: str, within_s: float = 0) -> str:
+        raise DutError("In the guest, `kill` ended with status 1: No such process")
+
+    site = GuestSite(run=run, plan=plan(6, 4), config=GuestConfig(kind="guest", driver="tayga"))
+    with pytest.raises(DutError, match="tayga ended in the guest: In the guest, `kill`"):
+        GuestTayga(site).check()
+
+
+def test_tayga_and_iptables_are_a_stateful_nat64() -> None:
+    guest = FakeGuest({"read -r n": "7\n"})
+    nat64 = GuestNat64(guest.site(NAT64))
+    nat64.start()
+    assert guest.ran[0] == "modprobe tun"
+    assert any("-s 198.18.0.0/16 -o eth1 -j MASQUERADE" in command for command in guest.ran)
+    assert "conntrack -F" not in guest.ran
+    assert nat64.restart().endswith("started again, connection tracking table emptied")
+    assert guest.ran[-1] == "conntrack -F"
+    assert nat64.describe()["software"] == "tayga; Linux kernel, masquerading by iptables"
 
 
 def test_an_aftr_has_a_softwire_for_each_b4() -> None:
