@@ -114,7 +114,8 @@ class TrialRunner {
                              .rx_ring_frames = device_.rx_ring_frames(which),
                              .link_up = device_.link_up(which)};
     }
-    measure.connections = connections_.result();
+    measure.connections =
+        connections_.result(spec.recording.mappings ? establishing_flow(plans.front()) : nullptr);
     return outcome(spec, measure, device_.ticks());
   }
 
@@ -137,6 +138,16 @@ class TrialRunner {
     throw spec::TrialError(spec::ErrorKind::kSpec,
                            "recording.frames: is true, but the engine was started without "
                            "--records-fd (expected false)");
+  }
+
+  // Returns the flow of the first phase's stream that makes connections; null if there is none.
+  static const flow::Flow* establishing_flow(const std::vector<StreamPlan>& plans) {
+    for (const auto& plan : plans) {
+      const auto& foreground = plan.kinds[0];
+      const auto& use = foreground.connections;
+      if (use && use->role == spec::Role::kEstablish) return &foreground.flow;
+    }
+    return nullptr;
   }
 
   static void stop_if(const std::atomic<bool>& cancelled) {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "run/mappings.hpp"
 #include "run/phase.hpp"
 #include "run/state_table.hpp"
 #include "run/table_memory.hpp"
@@ -65,12 +66,16 @@ class TrialConnections {
     return table_.entries() > 0 && there < std::max<std::uint64_t>(1, phase.minimum_connections);
   }
 
-  [[nodiscard]] std::optional<spec::ConnectionTable> result() const {
+  // flow: that of the establishing stream if the mappings are asked for, else null.
+  [[nodiscard]] std::optional<spec::ConnectionTable> result(const flow::Flow* flow) const {
     if (table_.entries() == 0) return std::nullopt;
-    return spec::ConnectionTable{.asked = table_.entries(),
+    spec::ConnectionTable result{.asked = table_.entries(),
                                  .stored = stored_,
                                  .bytes = table_.entries() * sizeof(std::uint64_t),
-                                 .page_bytes = memory_.page_bytes()};
+                                 .page_bytes = memory_.page_bytes(),
+                                 .mappings = std::nullopt};
+    if (flow != nullptr) result.mappings = mappings_of(table_, *flow);
+    return result;
   }
 
  private:

@@ -72,11 +72,26 @@ Json json_of(const ConnectionCounters& of) {
           {"collided", of.collided}, {"ending_new_percent", of.ending_new_percent}};
 }
 
+Json json_of(const Range& of) { return {{"min", of.min}, {"max", of.max}}; }
+
+Json json_of(const Mappings& of) {
+  return {{"hosts", of.hosts},
+          {"addresses", of.addresses},
+          {"ports", of.ports},
+          {"hosts_per_address", json_of(of.hosts_per_address)},
+          {"ports_per_address", json_of(of.ports_per_address)},
+          {"ports_per_host", json_of(of.ports_per_host)},
+          {"addresses_per_host", json_of(of.addresses_per_host)},
+          {"block_ports", of.block_ports},
+          {"blocks_per_host", json_of(of.blocks_per_host)}};
+}
+
 Json json_of(const ConnectionTable& of) {
   return {{"asked", of.asked},
           {"stored", of.stored},
           {"bytes", of.bytes},
-          {"page_bytes", of.page_bytes}};
+          {"page_bytes", of.page_bytes},
+          {"mappings", json_of(of.mappings)}};
 }
 
 Json json_of(const KindCounters& of) {

@@ -173,7 +173,8 @@ Recording recording(const Value& value) {
   Object object(value);
   const Recording recording{.tags = object.optional("tags", tags),
                             .ipdv = flag(object, "ipdv"),
-                            .frames = flag(object, "frames")};
+                            .frames = flag(object, "frames"),
+                            .mappings = flag(object, "mappings")};
   object.close();
   return recording;
 }

@@ -118,12 +118,35 @@ struct ConnectionCounters {
   double ending_new_percent = 0;  // share of new ones in the last 1 % of an establishing stream
 };
 
+struct Range {  // of a count; 0 to 0 if nothing was counted
+  std::uint64_t min = 0;
+  std::uint64_t max = 0;
+};
+
+// How the gateway has given out its external addresses and ports to the hosts inside, by what the
+// state table has at the end of the trial.
+struct Mappings {
+  std::uint64_t hosts = 0;      // inside addresses that have a connection
+  std::uint64_t addresses = 0;  // external ones
+  std::uint64_t ports = 0;      // external pairs of an address and a port
+  Range hosts_per_address;
+  Range ports_per_address;
+  Range ports_per_host;
+  Range addresses_per_host;  // 1 to 1: a host always has the same address (RFC 4787 REQ-2)
+  // The largest power of two for which no block of so many ports of an address, aligned to its
+  // size, has the ports of two hosts; 65,536 if no address has two hosts, 0 if two hosts have the
+  // same port of an address.
+  std::uint64_t block_ports = 0;
+  Range blocks_per_host;  // blocks of this size, or ports if it is 0
+};
+
 // The tester's state table.
 struct ConnectionTable {
   std::uint64_t asked = 0;   // entries that the spec asks for
   std::uint64_t stored = 0;  // connections in it
   std::uint64_t bytes = 0;
   std::uint64_t page_bytes = 0;
+  std::optional<Mappings> mappings;  // present if the spec asks for them
 };
 
 // Pauses: a sender that was too far behind moved the rest of its schedule (docs/decisions/0017).

@@ -283,6 +283,8 @@ struct Recording {  // what is recorded in addition to counters and delays, in e
   std::optional<Tags> tags;
   bool ipdv = false;    // D(i) - D(i-1)
   bool frames = false;  // a record of each frame, to the pipe of --records-fd
+  // How the gateway has given out its external addresses and ports, in the state table's result.
+  bool mappings = false;
 };
 
 // A CPU of this machine that runs the gateway, and the gateway's threads on it. Other work on this

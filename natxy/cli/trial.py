@@ -36,7 +36,7 @@ from natxy.errors import ConfigurationError, MeasurementError, TrialRefused
 from natxy.model.event import Progress
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
-from natxy.model.trial_spec import NO_RECORDING, VERSION, TrialSpec
+from natxy.model.trial_spec import VERSION, Recording, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.records.extra import records_to
 from natxy.report.numbers import seconds_left
@@ -99,6 +99,13 @@ def trial(
         ),
     ] = None,
     records: RecordsOption = None,
+    mappings: Annotated[
+        bool,
+        typer.Option(
+            "--mappings",
+            help="Show how a stateful gateway has given out its external addresses and ports.",
+        ),
+    ] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Run one trial at a rate. The exit status is 1 if the trial was invalid."""
@@ -134,6 +141,11 @@ def trial(
         connections=connections,
         establishment_rate=establishment_rate,
     )
+    if mappings and spec is None and written.connections is None:
+        source.refuse(
+            ("connections",),
+            "is missing, and --mappings needs it (expected for example count = 10000)",
+        )
     asked = with_connection_options(
         with_traffic_options(written, frame_size=frame_size, direction=direction),
         connections=connections,
@@ -150,14 +162,14 @@ def trial(
             campaign_seed=chosen_seed,
             observer=StageDisplay(),
         )
-        recording = NO_RECORDING.model_copy(update={"frames": recorded is not None})
+        recording = Recording(frames=recorded is not None, mappings=mappings)
         failed: MeasurementError | None = None
         try:
             if spec is None or given is None:
                 load = steady(rate or 0, timing.duration_s, recording)
                 trials.run_whole(load=load, repetition=1, seed=chosen_seed)
             else:
-                run_spec(trials, spec, given if recorded is None else with_frames(given))
+                run_spec(trials, spec, recorded_as_well(given, recording))
         except MeasurementError as error:
             failed = error  # raised after the trial was shown
         whole = trials.last
@@ -216,10 +228,10 @@ def run_spec(trials: Trials, path: Path, spec: TrialSpec) -> None:
         raise ConfigurationError(f"{path}: {refused}") from None
 
 
-def with_frames(spec: TrialSpec) -> TrialSpec:
-    """Returns the spec with a record of every frame beside what it records."""
-    recording = spec.recording.model_copy(update={"frames": True})
-    return spec.model_copy(update={"recording": recording})
+def recorded_as_well(spec: TrialSpec, also: Recording) -> TrialSpec:
+    """Returns the spec with what is recorded beside what it records itself."""
+    asked = {name: True for name, value in also if value is True}
+    return spec.model_copy(update={"recording": spec.recording.model_copy(update=asked)})
 
 
 def read_spec(path: Path) -> TrialSpec:

@@ -88,6 +88,34 @@ class StreamResult(Model):
         return any(c.sent for c in counters) and whole and not changed
 
 
+class CountRange(Model):
+    """The smallest and the largest of several counts; 0 and 0 if there are none."""
+
+    min: Count
+    max: Count
+
+
+class MappingsResult(Model):
+    """How the gateway has given out its external addresses and ports to the hosts inside.
+
+    By what the state table has at the end of the trial. A port is a pair of an external address and
+    a port of it.
+    """
+
+    hosts: Count  # inside addresses that have a connection
+    addresses: Count  # external ones
+    ports: Count
+    hosts_per_address: CountRange
+    ports_per_address: CountRange
+    ports_per_host: CountRange
+    addresses_per_host: CountRange  # 1 to 1: a host always has the same one (RFC 4787 REQ-2)
+    # The largest power of two for which no block of so many ports of an address, aligned to its
+    # size, has the ports of two hosts. 65,536: no address has two hosts. 0: two hosts have the same
+    # port of an address.
+    block_ports: Count
+    blocks_per_host: CountRange  # blocks of this size, or ports if it is 0
+
+
 class ConnectionTableResult(Model):
     """The tester's state table."""
 
@@ -95,6 +123,7 @@ class ConnectionTableResult(Model):
     stored: Count  # connections in the table
     bytes: Count
     page_bytes: Count
+    mappings: MappingsResult | None = None  # if the spec asks for them
 
 
 class WorkerResult(Model):

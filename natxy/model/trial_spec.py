@@ -164,6 +164,7 @@ class Recording(Model):
     tags: Tags | None = None
     ipdv: bool = False  # the differences D(i) - D(i-1)
     frames: bool = False  # a record of every frame, written to the engine's --records-fd
+    mappings: bool = False  # how the gateway has given out its external addresses and ports
 
 
 NO_RECORDING = Recording()

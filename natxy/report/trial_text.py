@@ -7,13 +7,20 @@ from natxy.model.icmp_words import icmp_words
 from natxy.model.port_result import PortResult
 from natxy.model.stream_counters import ConnectionCounters, KindCounters
 from natxy.model.telemetry import Telemetry
-from natxy.model.trial_result import ConnectionTableResult, StreamResult, TrialResult, WorkerResult
+from natxy.model.trial_result import (
+    ConnectionTableResult,
+    MappingsResult,
+    StreamResult,
+    TrialResult,
+    WorkerResult,
+)
 from natxy.model.verdict import Verdict
 from natxy.report.histogram import histogram_lines
 from natxy.report.numbers import duration, quantity
 from natxy.report.telemetry_text import telemetry_line
 
 _FAULTS_SHOWN = 3
+ALL_PORTS = 2**16
 
 
 def trial_text(
@@ -52,6 +59,7 @@ def _lines(result: TrialResult, reasons: tuple[str, ...]) -> Iterator[str]:
     yield ""
     if result.connections:
         yield _table_line(result.connections)
+        yield from mapping_lines(result.connections)
     for port in result.ports:
         yield from _port_lines(port)
     for worker in result.workers:
@@ -168,6 +176,42 @@ def _table_line(of: ConnectionTableResult) -> str:
     return (
         f"the tester's state table: {of.stored:,} of {of.asked:,} connections, {of.bytes:,} bytes, "
         f"pages of {of.page_bytes:,}"
+    )
+
+
+def mapping_lines(of: ConnectionTableResult) -> Iterator[str]:
+    """Yields what is known of how the gateway has given out its addresses and ports."""
+    found = of.mappings
+    if found is None:
+        return
+    yield (
+        f"mappings: inside addresses {found.hosts:,}, external addresses {found.addresses:,}, "
+        f"external ports {found.ports:,}"
+    )
+    counted = {
+        "ports of an external address": found.ports_per_address,
+        "inside addresses of an external address": found.hosts_per_address,
+        "ports of an inside address": found.ports_per_host,
+        "external addresses of an inside address": found.addresses_per_host,
+    }
+    for name, counts in counted.items():
+        yield f"  {name}: {counts.min:,} to {counts.max:,}"
+    yield f"  {block_sentence(found)}"
+
+
+def block_sentence(of: MappingsResult) -> str:
+    blocks = f"{of.blocks_per_host.min:,} to {of.blocks_per_host.max:,}"
+    if of.ports == 0:
+        return "no connections were made"
+    if of.block_ports == 0:
+        return "two inside addresses have the same external port"
+    if of.block_ports == ALL_PORTS:
+        return "no external address is shared"
+    if of.block_ports == 1:
+        return "no blocks of ports: neighbouring ports belong to different inside addresses"
+    return (
+        f"no block of {of.block_ports:,} ports is shared; an inside address has ports in {blocks} "
+        "such blocks"
     )
 
 

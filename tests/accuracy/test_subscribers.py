@@ -14,7 +14,8 @@ from natxy.dut.choice import dut_of
 from natxy.model.measurement import Measurement
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import Direction
+from natxy.model.trial_result import CountRange
+from natxy.model.trial_spec import Direction, Recording
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan
@@ -23,6 +24,7 @@ from natxy.procedure.latency import TYPICAL, LatencyPlan, latency
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.establishing import Establishing
+from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
@@ -251,6 +253,24 @@ def test_tcp_connections_of_subscribers_are_made_and_used(name: str, tmp_path: P
     for stream in trial.result.streams:
         assert stream.kinds.foreground is not None
         assert stream.kinds.foreground.received == FRAMES
+
+
+@pytest.mark.parametrize("name", STATEFUL)
+def test_it_is_told_how_external_ports_were_given_out(name: str, tmp_path: Path) -> None:
+    """The gateway gives out the ports of its one address in the order of new connections."""
+    with gateway_for(name, tmp_path) as (setup, dut):
+        trials = FrameLossPlan(timing=TIMING, seed=1).trials(setup.tester, dut, Observer())
+        load = steady(RATE_FPS, TIMING.duration_s, Recording(mappings=True))
+        table = valid_trial(trials, load).result.connections
+    assert table is not None
+    found = table.mappings
+    assert found is not None
+    assert (found.hosts, found.addresses, found.ports) == (100, 1, N)
+    assert found.hosts_per_address == CountRange(min=100, max=100)
+    assert found.ports_per_address == CountRange(min=N, max=N)
+    assert found.addresses_per_host == CountRange(min=1, max=1)
+    assert found.ports_per_host.min < N / 100 < found.ports_per_host.max
+    assert found.block_ports == 1
 
 
 def test_they_pass_with_vlan_tags_on_their_side(tmp_path: Path) -> None:

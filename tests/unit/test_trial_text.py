@@ -1,7 +1,10 @@
-"""What the text of one trial says of noise."""
+"""What the text of one trial says of noise, and of the ports of a gateway."""
 
+import pytest
+
+from natxy.model.trial_result import ConnectionTableResult, CountRange, MappingsResult
 from natxy.model.verdict import Verdict
-from natxy.report.trial_text import trial_text
+from natxy.report.trial_text import block_sentence, mapping_lines, trial_text
 from tests.unit.results import result_of, stream_of
 
 
@@ -15,3 +18,46 @@ def test_a_trial_says_how_long_the_gateway_was_away_and_the_sender_paused() -> N
 def test_a_sender_that_did_not_pause_is_not_mentioned() -> None:
     trial = result_of(stream_of(sent=100))
     assert "pauses" not in trial_text(trial, Verdict.PASS, ())
+
+
+def mappings(block_ports: int, ports: int = 640) -> MappingsResult:
+    one = CountRange(min=1, max=1)
+    return MappingsResult(
+        hosts=20,
+        addresses=2,
+        ports=ports,
+        hosts_per_address=CountRange(min=10, max=10),
+        ports_per_address=CountRange(min=300, max=340),
+        ports_per_host=CountRange(min=8, max=64),
+        addresses_per_host=one,
+        block_ports=block_ports,
+        blocks_per_host=CountRange(min=1, max=2),
+    )
+
+
+def test_a_gateways_ports_are_summed_up() -> None:
+    table = ConnectionTableResult(
+        asked=700, stored=640, bytes=5600, page_bytes=4096, mappings=mappings(64)
+    )
+    assert list(mapping_lines(table)) == [
+        "mappings: inside addresses 20, external addresses 2, external ports 640",
+        "  ports of an external address: 300 to 340",
+        "  inside addresses of an external address: 10 to 10",
+        "  ports of an inside address: 8 to 64",
+        "  external addresses of an inside address: 1 to 1",
+        "  no block of 64 ports is shared; an inside address has ports in 1 to 2 such blocks",
+    ]
+    assert list(mapping_lines(table.model_copy(update={"mappings": None}))) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (mappings(0), "two inside addresses have the same external port"),
+        (mappings(1), "no blocks of ports: neighbouring ports belong to different inside"),
+        (mappings(2**16), "no external address is shared"),
+        (mappings(2**16, ports=0), "no connections were made"),
+    ],
+)
+def test_blocks_are_told(found: MappingsResult, sentence: str) -> None:
+    assert block_sentence(found).startswith(sentence)

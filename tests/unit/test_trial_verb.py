@@ -15,6 +15,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.trial.setup import Setup
+from natxy.trial.trials import Trials
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 
 TESTBED = """\
@@ -126,3 +127,22 @@ def test_a_sample_that_came_wrong_fails_in_the_first_line(trial: Verb, capsys: C
     assert text.startswith(
         "FAIL: 0 connections got another mapping, 3 replies were delivered to another"
     )
+
+
+def test_mappings_need_connections(trial: Verb, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "stateless.toml"
+    path.write_text(TESTBED.partition("[connections]")[0])
+    assert run_command(["trial", str(path), "--rate", "1000", "--mappings"]) == 2
+    assert "connections: is missing, and --mappings needs it" in capsys.readouterr().err
+
+
+def test_mappings_are_asked_for(trial: Verb, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    run = Trials.run_whole
+    monkeypatch.setattr(
+        Trials,
+        "run_whole",
+        lambda self, *, load, **of: asked.append(load.recording) or run(self, load=load, **of),
+    )
+    assert trial(StatefulGateway(), "--mappings") == 0
+    assert [recording.mappings for recording in asked] == [True]

@@ -1,0 +1,15 @@
+// Sums up how a gateway has given out its external addresses and ports: how evenly, and in blocks
+// of ports or not (RFC 6888, RFC 7422).
+#pragma once
+
+#include "flow/flow.hpp"
+#include "run/state_table.hpp"
+#include "spec/trial_result.hpp"
+
+namespace natxy::run {
+
+// flow: that of the stream that made the connections, whose sources are the inside hosts. Needs
+// 12 octets for each connection, and seconds for tens of millions of them.
+[[nodiscard]] spec::Mappings mappings_of(const StateTable& table, const flow::Flow& flow);
+
+}  // namespace natxy::run
