@@ -20,11 +20,13 @@ struct Mapping {
 };
 
 bool by_endpoint(const Mapping& one, const Mapping& other) {
-  return std::tie(one.address, one.port, one.host) < std::tie(other.address, other.port, other.host);
+  return std::tie(one.address, one.port, one.host) <
+         std::tie(other.address, other.port, other.host);
 }
 
 bool by_host(const Mapping& one, const Mapping& other) {
-  return std::tie(one.host, one.address, one.port) < std::tie(other.host, other.address, other.port);
+  return std::tie(one.host, one.address, one.port) <
+         std::tie(other.host, other.address, other.port);
 }
 
 std::vector<Mapping> stored_in(const StateTable& table, const flow::Flow& flow) {
@@ -38,7 +40,8 @@ std::vector<Mapping> stored_in(const StateTable& table, const flow::Flow& flow) 
     for (unsigned i = 0; i < n; ++i) {
       const auto entry = table.at(numbers[i]);
       if (!entry.stored()) continue;
-      all.push_back({.address = entry.address(), .host = values.source_field[i], .port = entry.port()});
+      all.push_back(
+          {.address = entry.address(), .host = values.source_field[i], .port = entry.port()});
     }
   }
   return all;
@@ -53,7 +56,8 @@ void count(spec::Range& range, std::uint64_t of_one) {
 template <class Same, class Use>
 void for_each_run(const std::vector<Mapping>& all, const Same& same, const Use& use) {
   for (auto first = all.begin(); first != all.end();) {
-    const auto end = std::find_if(first, all.end(), [&](const Mapping& m) { return !same(*first, m); });
+    const auto end =
+        std::find_if(first, all.end(), [&](const Mapping& m) { return !same(*first, m); });
     use(first, end);
     first = end;
   }
@@ -87,7 +91,9 @@ int block_bits(const std::vector<Mapping>& all) {
 spec::Mappings mappings_of(const StateTable& table, const flow::Flow& flow) {
   auto all = stored_in(table, flow);
   spec::Mappings found;
-  const auto same_address = [](const Mapping& a, const Mapping& b) { return a.address == b.address; };
+  const auto same_address = [](const Mapping& a, const Mapping& b) {
+    return a.address == b.address;
+  };
   const auto same_endpoint = [](const Mapping& a, const Mapping& b) {
     return a.address == b.address && a.port == b.port;
   };

@@ -72,7 +72,9 @@ Json json_of(const ConnectionCounters& of) {
           {"collided", of.collided}, {"ending_new_percent", of.ending_new_percent}};
 }
 
-Json json_of(const Range& of) { return {{"min", of.min}, {"max", of.max}}; }
+Json json_of(const Range& of) {
+  return {{"min", of.min}, {"max", of.max}};
+}
 
 Json json_of(const Mappings& of) {
   return {{"hosts", of.hosts},

@@ -51,7 +51,8 @@ void expect(const spec::Range& range, std::uint64_t min, std::uint64_t max) {
 }
 
 TEST(Mappings, OfDeterministicBlocksAreThoseBlocks) {
-  const auto found = summary([](auto host, auto i) { return at(host % 2, 1024 + host / 2 * 64 + i); });
+  const auto found =
+      summary([](auto host, auto i) { return at(host % 2, 1024 + host / 2 * 64 + i); });
   EXPECT_EQ(found.hosts, kHosts);
   EXPECT_EQ(found.addresses, 2U);
   EXPECT_EQ(found.ports, kHosts * kConnections);
