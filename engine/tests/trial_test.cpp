@@ -49,6 +49,30 @@ TEST_P(Workers, AnyNumberCarryOutATrial) {
 
 INSTANTIATE_TEST_SUITE_P(Some, Workers, testing::Values(1U, 2U, 3U, 4U, 6U, 8U));
 
+// Returns the forward stream of a trial in which its sender's core is away for 20 ms, in which 200
+// frames become due.
+spec::StreamResult with_an_absence(unsigned burst_limit_frames) {
+  FakeDevice device(2);
+  auto spec = both_ways(1000, 10'000);
+  spec.burst_limit_frames = burst_limit_frames;
+  auto& queue = device.tx_queue(spec::Side::kLeft, 0);
+  queue.accept = [&queue](unsigned n) {
+    if (queue.calls == 10) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return n;
+  };
+  return Runner(device).run(spec, kQuiet, kGoOn).streams.front();
+}
+
+TEST(Trial, ASenderThatIsBehindByMoreFramesThanTheLimitPauses) {
+  const auto paused = with_an_absence(8);
+  EXPECT_GE(paused.pauses.count, 1U);
+  EXPECT_GE(paused.pauses.longest_ns, 18e6);
+  EXPECT_LE(paused.largest_burst, 16U);
+  const auto caught_up = with_an_absence(0);
+  EXPECT_EQ(caught_up.pauses.count, 0U);
+  EXPECT_GE(caught_up.largest_burst, 100U);
+}
+
 // Workers, and receive queues of each port.
 class Queues : public testing::TestWithParam<std::pair<unsigned, unsigned>> {};
 
