@@ -29,8 +29,10 @@ bool by_host(const Mapping& one, const Mapping& other) {
          std::tie(other.host, other.address, other.port);
 }
 
-std::vector<Mapping> stored_in(const StateTable& table, const flow::Flow& flow) {
+std::vector<Mapping> stored_in(const StateTable& table, std::uint64_t stored,
+                               const flow::Flow& flow) {
   std::vector<Mapping> all;
+  all.reserve(stored);
   std::array<std::uint64_t, flow::kMaxLot> numbers;
   flow::ValueLot values;
   for (std::uint64_t first = 0; first < table.entries(); first += numbers.size()) {
@@ -66,8 +68,9 @@ void for_each_run(const std::vector<Mapping>& all, const Same& same, const Use& 
 // Returns how many runs there are from first to end.
 template <class Iterator, class Same>
 std::uint64_t runs(Iterator first, Iterator end, const Same& same) {
-  std::uint64_t n = first == end ? 0 : 1;
-  for (auto next = first; next != end && ++next != end; first = next) n += !same(*first, *next);
+  if (first == end) return 0;
+  std::uint64_t n = 1;
+  for (auto next = first + 1; next != end; ++next) n += same(*(next - 1), *next) ? 0 : 1;
   return n;
 }
 
@@ -81,15 +84,16 @@ int block_bits(const std::vector<Mapping>& all) {
     const auto& one = all[i - 1];
     const auto& other = all[i];
     if (one.address != other.address || one.host == other.host) continue;
-    bits = std::min(bits, std::bit_width(static_cast<unsigned>(one.port ^ other.port)) - 1);
+    const auto differing = static_cast<unsigned>(one.port ^ other.port);
+    bits = std::min(bits, static_cast<int>(std::bit_width(differing)) - 1);
   }
   return bits;
 }
 
 }  // namespace
 
-spec::Mappings mappings_of(const StateTable& table, const flow::Flow& flow) {
-  auto all = stored_in(table, flow);
+spec::Mappings mappings_of(const StateTable& table, std::uint64_t stored, const flow::Flow& flow) {
+  auto all = stored_in(table, stored, flow);
   spec::Mappings found;
   const auto same_address = [](const Mapping& a, const Mapping& b) {
     return a.address == b.address;

@@ -8,8 +8,9 @@
 
 namespace natxy::run {
 
-// flow: that of the stream that made the connections, whose sources are the inside hosts. Needs
-// 12 octets for each connection, and seconds for tens of millions of them.
-[[nodiscard]] spec::Mappings mappings_of(const StateTable& table, const flow::Flow& flow);
+// stored: the number of connections in the table. flow: that of the stream that made them, whose
+// sources are the inside hosts. Needs 12 octets for each connection, and a second for some million.
+[[nodiscard]] spec::Mappings mappings_of(const StateTable& table, std::uint64_t stored,
+                                         const flow::Flow& flow);
 
 }  // namespace natxy::run

@@ -74,7 +74,7 @@ class TrialConnections {
                                  .bytes = table_.entries() * sizeof(std::uint64_t),
                                  .page_bytes = memory_.page_bytes(),
                                  .mappings = std::nullopt};
-    if (flow != nullptr) result.mappings = mappings_of(table_, *flow);
+    if (flow != nullptr) result.mappings = mappings_of(table_, stored_, *flow);
     return result;
   }
 

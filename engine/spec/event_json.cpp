@@ -93,7 +93,7 @@ Json json_of(const ConnectionTable& of) {
           {"stored", of.stored},
           {"bytes", of.bytes},
           {"page_bytes", of.page_bytes},
-          {"mappings", json_of(of.mappings)}};
+          {"mappings", of.mappings ? json_of(*of.mappings) : Json()}};
 }
 
 Json json_of(const KindCounters& of) {

@@ -155,6 +155,21 @@ void check_tags(const TrialSpec& spec) {
   }
 }
 
+// Two sorts of so many mappings take less time than the package waits for an engine.
+constexpr std::uint64_t kMaxMapped = 10'000'000;
+
+void check_mappings(const TrialSpec& spec) {
+  if (!spec.recording.mappings) return;
+  if (establishing_stream(spec) == nullptr) {
+    throw SpecError("recording.mappings",
+                    "is true in a trial without connections (expected false)");
+  }
+  if (entries_of(spec) <= kMaxMapped) return;
+  throw SpecError("recording.mappings", "is not possible with " + text(entries_of(spec)) +
+                                            " connections (expected at most " + text(kMaxMapped) +
+                                            ")");
+}
+
 }  // namespace
 
 // Cannot overflow: there are at most 64 segments of fewer than 2^40 frames each.
@@ -188,6 +203,7 @@ void validate(const TrialSpec& spec) {
   }
   check_tags(spec);
   check_connections(spec);
+  check_mappings(spec);
   if (duration_ns(spec) <= kMaxTrialNs) return;
   throw SpecError("phases", "the trial with its drains and gaps is too long (expected at most " +
                                 text(kMaxTrialNs) + " ns)");

@@ -14,12 +14,13 @@ using enum spec::SeriesMode;
 
 constexpr std::uint32_t kHosts = 20;
 constexpr std::uint32_t kConnections = 50;  // of each host
+constexpr std::uint32_t kFirstPort = 1000;
 
 // The connections of a host follow each other, from as many source ports.
-spec::Traffic hosts_with_connections() {
+spec::Traffic hosts_with_connections(spec::Selection selection) {
   spec::Traffic traffic;
-  traffic.selection = spec::Selection::kEnumerateIncreasing;
-  traffic.source_port = {kIncreasing, 1000, 1000 + kConnections - 1};
+  traffic.selection = selection;
+  traffic.source_port = {kIncreasing, kFirstPort, kFirstPort + kConnections - 1};
   traffic.destination_port = {kFixed, 53, 53};
   traffic.source_field = {kIncreasing, 0, kHosts - 1};
   traffic.destination_field = {kFixed, 0, 0};
@@ -29,16 +30,22 @@ spec::Traffic hosts_with_connections() {
 using Gateway = std::function<Entry(std::uint32_t host, std::uint32_t connection)>;
 
 // Returns the summary of a table that a gateway has filled; without an entry where it gave none.
-spec::Mappings summary(const Gateway& gateway) {
+spec::Mappings summary(const Gateway& gateway,
+                       spec::Selection selection = spec::Selection::kEnumerateIncreasing) {
   std::vector<std::uint64_t> words(std::size_t{kHosts} * kConnections, 0);
   StateTable table(words.data(), words.size(), 1);
+  const flow::Flow flow(hosts_with_connections(selection), 1);
+  std::uint64_t stored = 0;
   for (std::uint32_t host = 0; host < kHosts; ++host) {
     for (std::uint32_t i = 0; i < kConnections; ++i) {
       const auto entry = gateway(host, i);
-      if (entry.stored()) table.learn(std::uint64_t{host} * kConnections + i, entry);
+      if (!entry.stored()) continue;
+      const auto port = static_cast<std::uint16_t>(kFirstPort + i);
+      table.learn(*flow.ordinal_of({port, 53, host, 0, 0}), entry);
+      ++stored;
     }
   }
-  return mappings_of(table, flow::Flow(hosts_with_connections(), 1));
+  return mappings_of(table, stored, flow);
 }
 
 Entry at(std::uint32_t address, std::uint32_t port) {
@@ -64,6 +71,15 @@ TEST(Mappings, OfDeterministicBlocksAreThoseBlocks) {
   expect(found.blocks_per_host, 1, 1);
 }
 
+TEST(Mappings, DoNotDependOnTheOrderOfTheConnections) {
+  const auto gateway = [](auto host, auto i) { return at(host % 2, 1024 + host / 2 * 64 + i); };
+  const auto found = summary(gateway, spec::Selection::kEnumeratePseudorandom);
+  EXPECT_EQ(found.hosts, kHosts);
+  EXPECT_EQ(found.block_ports, 64U);
+  expect(found.ports_per_host, kConnections, kConnections);
+  expect(found.hosts_per_address, 10, 10);
+}
+
 TEST(Mappings, OfPortsInTheOrderOfConnectionsHaveNoBlocks) {
   const auto found = summary([](auto host, auto i) { return at(7, 1024 + i * kHosts + host); });
   EXPECT_EQ(found.block_ports, 1U);
@@ -72,10 +88,8 @@ TEST(Mappings, OfPortsInTheOrderOfConnectionsHaveNoBlocks) {
 }
 
 TEST(Mappings, OfAHostWithSeveralAddressesAndBlocks) {
-  const auto found = summary([](auto host, auto i) {
-    const auto block = host * 2 + i / 32;  // 32 ports each
-    return at(host == 3 ? i % 2 : 0, 4096 + block * 32 + i % 32);
-  });
+  const auto found =
+      summary([](auto host, auto i) { return at(host == 3 ? i % 2 : 0, 4096 + host * 64 + i); });
   expect(found.addresses_per_host, 1, 2);
   EXPECT_EQ(found.block_ports, 64U);
   expect(found.blocks_per_host, 1, 2);

@@ -65,10 +65,17 @@ TEST_P(Connections, AreLearnedByOneThreadAndUsedByAnother) {
        ++nonce) {  // the second trial reuses the table's memory
     auto spec = of_connections(version, 2000);
     spec.nonce = nonce;
+    spec.recording.mappings = nonce == 21;
     const auto result = runner.run(spec, kQuiet, kGoOn);
     EXPECT_TRUE(result.valid) << result.invalid_reasons.front();
     ASSERT_TRUE(result.connections);
     EXPECT_EQ(result.connections->stored, 2000U);
+    EXPECT_EQ(result.connections->mappings.has_value(), nonce == 21);
+    if (const auto& mappings = result.connections->mappings) {
+      EXPECT_EQ(mappings->hosts, 1U);
+      EXPECT_EQ(mappings->addresses, 1U);
+      EXPECT_EQ(mappings->block_ports, 65'536U);
+    }
     ASSERT_EQ(result.streams.size(), 4U);
     for (const auto& stream : result.streams) {
       EXPECT_EQ(stream.kinds[0]->received, 2000U) << stream.phase;

@@ -106,7 +106,14 @@ def _check_plain(testbed: Testbed, source: Source, mechanisms: tuple[Mechanism, 
     where: list[Key] = [
         ("tester", side, "vlans") for side in SIDES if testbed.tester.port(side).vlans
     ]
-    if testbed.subscribers is not None and testbed.subscribers.mechanism not in mechanisms:
+    asked = testbed.subscribers
+    if asked is not None and asked.mechanism not in mechanisms:
+        if mechanisms:
+            served = " or ".join(f'"{mechanism}"' for mechanism in mechanisms)
+            source.refuse(
+                ("subscribers", "mechanism"),
+                f'"{asked.mechanism}" is not served by this gateway (expected {served})',
+            )
         where.append(("subscribers",))
     _refuse_sections([*where, *_tunnels(testbed)], testbed, source)
 

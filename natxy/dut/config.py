@@ -14,7 +14,7 @@ LABS = ("namespace", "guest", "calibration")  # kinds that make the tester's por
 GuestDriver = Literal[
     "aftr", "jool", "jool-siit", "kernel-router", "nat44", "nat44-iptables", "nat64", "tayga"
 ]
-MOST_B4S = 4096  # a tunnel device each, for which an emulated guest needs milliseconds
+MOST_B4S = 4096  # each needs a tunnel device, which an emulated guest makes in milliseconds
 JOOL_LEAST_TIMEOUT_S = 120  # RFC 6146 section 3.5.1: UDP_MIN
 GUEST_CONNTRACK: tuple[GuestDriver, ...] = ("nat44", "nat44-iptables", "nat64", "aftr")
 GUEST_STATEFUL: tuple[GuestDriver, ...] = ("jool", *GUEST_CONNTRACK)
@@ -82,7 +82,7 @@ class GuestConfig(Model):
     device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
     accelerator: Literal["auto", "kvm", "tcg"] = "auto"  # auto: KVM if a guest runs with it
     memory_mb: Annotated[int, Between(256, 2**20)] = 1024  # a million sessions of Jool need 100
-    # Of stateful drivers, as in a namespace; the sizes are not of Jool.
+    # Of stateful drivers, as in a namespace. Jool's table has no size.
     conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
     hash_size: Annotated[int, Between(1024, 2**31)] | None = None
     udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300

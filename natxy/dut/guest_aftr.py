@@ -16,6 +16,7 @@ from natxy.dut.masquerade import TABLE, nftables_rules
 from natxy.model.subscribers import SubscribersSection
 
 STANDING_FOR_B4S = IPv4Network("100.64.0.0/10")  # RFC 6598
+MADE_WITHIN_S = 600.0  # 4,096 devices, in an emulated guest
 NO_IPV6 = "/proc/sys/net/ipv6/conf/default/disable_ipv6"  # a device would send frames of its own
 
 
@@ -30,12 +31,21 @@ class GuestAftr(GuestNat44):
         self._asked = site.plan.subscribers
 
     def start(self) -> None:
-        batch = fed("ip -batch -", "\n".join(softwire_lines(self._asked)))
-        self._site.run(f"echo 1 >{NO_IPV6}\n{batch}\nmade=$?\necho 0 >{NO_IPV6}\n( exit $made )")
+        self._site.run(f"echo 1 >{NO_IPV6}")
+        try:
+            batch = fed("ip -batch -", "\n".join(softwire_lines(self._asked)))
+            self._site.run(batch, MADE_WITHIN_S)
+        finally:
+            self._site.run(f"echo 0 >{NO_IPV6}")
         super().start()
 
     def describe(self) -> dict[str, str]:
-        return super().describe() | {"softwires": str(self._asked.count)}
+        """Describes the rules with the first B4 only: the others are like it."""
+        first = self._asked.model_copy(update={"count": 1})
+        return super().describe() | {
+            "configuration": aftr_rules(first, self._ends[1]),
+            "softwires": str(self._asked.count),
+        }
 
     @property
     def _rules(self) -> str:
@@ -58,7 +68,7 @@ def softwire_lines(asked: SubscribersSection) -> Iterator[str]:
 
 
 def aftr_rules(asked: SubscribersSection, outside: str) -> str:
-    """Returns the rules for the interface outside, which change addresses around NAT44."""
+    """Returns the rules of the NAT44, and those that change the B4s' address before and after it."""
     elements = ", ".join(f'"{name}" : {standing_for}' for name, standing_for, _ in _b4s(asked))
     return (
         f"table ip {TABLE} {{\n"

@@ -1,4 +1,4 @@
-"""The guest's Linux kernel as a router, and as a NAT44 that nftables' rules make."""
+"""The guest's Linux kernel as a router, and as a NAT44 by nftables or iptables."""
 
 from math import ceil
 from typing import ClassVar
@@ -89,7 +89,8 @@ class GuestNat44:
 
     def _masquerade(self) -> None:
         """Sets the rules in place of those from before."""
-        self._site.run(fed("nft -f -", f"table ip {TABLE}\ndelete table ip {TABLE}\n{self._rules}"))
+        rules = f"table ip {TABLE}\ndelete table ip {TABLE}\n{self._rules}"
+        self._site.run(fed("nft -f -", rules), DELETES_WITHIN_S)
 
     @property
     def _rules(self) -> str:

@@ -7,12 +7,12 @@ from natxy.dut.guest_gateway import MTU_BYTES, GuestSite, fed
 from natxy.dut.guest_kernel import GuestIptablesNat44
 from natxy.dut.nat64 import described_together
 from natxy.dut.tayga import QUEUE_FRAMES, device_lines, single_translation, tayga_configuration
-from natxy.errors import DutError
 
 FOLDER = Path("/tmp")
 FILE = FOLDER / "tayga.conf"
+LOG = FOLDER / "tayga.log"
 PROCESS = FOLDER / "tayga.pid"
-STARTED = f"for n in {{1..50}}; do [ -s {PROCESS} ] && break; sleep 0.1; done"
+CARRIER = "/sys/class/net/nat64/carrier"  # 1: a program has attached to the tun device
 
 
 class GuestTayga:
@@ -27,7 +27,7 @@ class GuestTayga:
         self._configuration = tayga_configuration(self._translation, FOLDER)
 
     def start(self) -> None:
-        """Makes the tun device and starts tayga."""
+        """Makes the tun device and starts tayga on it."""
         self._site.run("modprobe tun")
         lines = device_lines(self._translation, MTU_BYTES)
         self._site.run(fed("ip -batch -", "\n".join(lines)))
@@ -42,15 +42,13 @@ class GuestTayga:
 
     def restart(self) -> str:
         """Kills and restarts tayga; its tun device and the routes to it stay."""
-        self._site.run(f"kill -9 $(<{PROCESS})")
+        self._site.run(f"kill -9 $(<{PROCESS}) && {carrier_becomes(0)}")
         self._run()
         return "software reset: tayga killed and started again"
 
     def check(self) -> None:
-        try:
-            self._site.run(f"kill -0 $(<{PROCESS})")
-        except DutError as error:
-            raise DutError(f"tayga ended in the guest: {error}") from error
+        """Raises DutError, with tayga's last line, if it has ended."""
+        self._site.run(f"kill -0 $(<{PROCESS}) || {{ cat {LOG}; false; }}")
 
     def describe(self) -> dict[str, str]:
         return {
@@ -60,9 +58,15 @@ class GuestTayga:
         }
 
     def _run(self) -> None:
-        """Starts tayga, which goes to the background, and waits until it has written its number."""
-        self._site.run(f": >{PROCESS}\ntayga --config {FILE} --pidfile {PROCESS}\n{STARTED}")
-        self.check()
+        """Starts tayga in the background, and waits until it reads frames."""
+        self._site.run(f"tayga -d --config {FILE} >{LOG} 2>&1 & echo $! >{PROCESS}")
+        self._site.run(f"{carrier_becomes(1)} || {{ cat {LOG}; false; }}")
+
+
+def carrier_becomes(wanted: int) -> str:
+    """Returns a command that waits for 5 s, and fails if the tun device has another state then."""
+    state = f'read -r state <{CARRIER} && [ "$state" = {wanted} ]'
+    return f"for n in {{1..50}}; do {state} && break; sleep 0.1; done && {state}"
 
 
 class GuestNat64(GuestIptablesNat44):

@@ -34,7 +34,8 @@ PROGRAMS = (
 OF_BUSYBOX = ("cat", "grep", "ls", "mount", "poweroff", "sleep", "uname")
 OF_KMOD = ("modprobe", "lsmod")
 OF_IPTABLES = ("iptables", "iptables-restore")
-EXTENSIONS = ("libxt_MASQUERADE.so", "libxt_standard.so")  # of iptables
+EXTENSIONS = ("libxt_NAT.so", "libxt_standard.so")  # of iptables
+MASQUERADE = "libxt_MASQUERADE.so"  # a part of libxt_NAT.so
 MODULES = (
     "virtio_pci",
     "virtio_console",
@@ -114,6 +115,7 @@ def _fill(guest: Path, system: Path, release: str) -> None:
     extensions = _made(guest / "lib/xtables")
     for name in EXTENSIONS:
         shutil.copy(_one(system, f"**/xtables/{name}"), extensions)
+    (extensions / MASQUERADE).symlink_to(EXTENSIONS[0])
     _copy_modules(guest, system, release)
 
 

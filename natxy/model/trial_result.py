@@ -98,8 +98,8 @@ class CountRange(Model):
 class MappingsResult(Model):
     """How the gateway has given out its external addresses and ports to the hosts inside.
 
-    By what the state table has at the end of the trial. A port is a pair of an external address and
-    a port of it.
+    It is computed from the state table at the end of the trial. A port is a pair of an external
+    address and a port of it.
     """
 
     hosts: Count  # inside addresses that have a connection

@@ -82,6 +82,12 @@ def with_subscribers(tester: ReadyTester, count: int) -> ReadyTester:
         tester.traffic.source.refuse(
             ("subscribers",), "is missing: --subscribers needs it (expected a mechanism)"
         )
+    if tester.testbed.dut.get("driver") == "aftr" and count > asked.count:
+        option.refuse(
+            (),
+            f"{count} is more than subscribers.count, for which the lab has softwires (expected at "
+            f"most {asked.count})",
+        )
     written = asked.model_dump(mode="json", exclude_none=True) | {"count": count}
     section: SubscribersSection = option.validated(SubscribersSection, written, at=("subscribers",))
     changed = tester.testbed.model_copy(update={"subscribers": section})

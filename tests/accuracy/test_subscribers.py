@@ -256,7 +256,7 @@ def test_tcp_connections_of_subscribers_are_made_and_used(name: str, tmp_path: P
 
 
 @pytest.mark.parametrize("name", STATEFUL)
-def test_it_is_told_how_external_ports_were_given_out(name: str, tmp_path: Path) -> None:
+def test_the_mappings_of_a_gateway_are_summed_up(name: str, tmp_path: Path) -> None:
     """The gateway gives out the ports of its one address in the order of new connections."""
     with gateway_for(name, tmp_path) as (setup, dut):
         trials = FrameLossPlan(timing=TIMING, seed=1).trials(setup.tester, dut, Observer())

@@ -1,11 +1,15 @@
 """The drivers of gateways in a guest, by the commands that they run in it."""
 
 import json
+import os
+import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from natxy.dut import guest_tayga
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
@@ -118,7 +122,7 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
             + 'ipv4_prefix = "10.0.0.0/24"\n'
             + CONNECTIONS
             + GUEST,
-            r'subscribers: is not possible with dut.kind "guest"',
+            r'subscribers.mechanism: "map-t" is not served by this gateway \(expected "464xlat"\)',
         ),
         (FOUR + CONNECTIONS + AFTR, r'subscribers: is missing: dut.driver "aftr" needs it'),
         (
@@ -129,7 +133,10 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
             FOUR + B4S + AFTR,
             r"connections: is missing",
         ),
-        (CLATS + CONNECTIONS + AFTR, r'subscribers: is not possible with dut.kind "guest"'),
+        (
+            CLATS + CONNECTIONS + AFTR,
+            r'subscribers.mechanism: "464xlat" is not served by this gateway \(expected "ds-l',
+        ),
         (GUEST + "memory_mb = 8", r"memory_mb: 8 is out of range"),
         (
             '[connections]\ncount = 5\ninitiator = "right"\n' + GUEST,
@@ -198,25 +205,48 @@ def test_tayga_translates_on_a_tun_device() -> None:
     guest = FakeGuest()
     tayga = GuestTayga(guest.site(plan(6, 4)))
     tayga.start()
-    module, device, written, started, checked = guest.ran
+    module, device, written, started, attached = guest.ran
     assert module == "modprobe tun"
     assert "link set nat64 mtu 1500 txqueuelen 10000 up\n" in device
     assert "map 198.18.0.0/16 2001:2::/112\n" in written
-    assert "tayga --config /tmp/tayga.conf --pidfile /tmp/tayga.pid\n" in started
-    assert checked == "kill -0 $(</tmp/tayga.pid)"
+    assert started.startswith("tayga -d --config /tmp/tayga.conf ")
+    assert '"$state" = 1' in attached
     guest.ran.clear()
     assert "killed and started again" in tayga.restart()
-    assert guest.ran[0] == "kill -9 $(</tmp/tayga.pid)"
+    killed, *again = guest.ran
+    assert killed.startswith("kill -9 $(</tmp/tayga.pid) && ")
+    assert '"$state" = 0' in killed
+    assert again == [started, attached]
     assert tayga.table is None
 
 
-def test_a_tayga_that_ended_is_no_gateway() -> None:
-    def run(command: str, within_s: float = 0) -> str:
-        raise DutError("In the guest, `kill` ended with status 1: No such process")
+def test_a_wait_for_tayga_ends_with_the_state_or_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    carrier = tmp_path / "carrier"
+    monkeypatch.setattr(guest_tayga, "CARRIER", carrier)
+    for state, status in (("1", 0), ("0", 1)):
+        carrier.write_text(f"{state}\n")
+        command = guest_tayga.carrier_becomes(1).replace("{1..50}", "{1..2}")
+        assert subprocess.run(["bash", "-c", command], check=False).returncode == status
 
-    site = GuestSite(run=run, plan=plan(6, 4), config=GuestConfig(kind="guest", driver="tayga"))
-    with pytest.raises(DutError, match="tayga ended in the guest: In the guest, `kill`"):
-        GuestTayga(site).check()
+
+def test_a_tayga_that_ended_says_its_last_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guest = FakeGuest()
+    log, process = tmp_path / "log", tmp_path / "pid"
+    monkeypatch.setattr(guest_tayga, "LOG", log)
+    monkeypatch.setattr(guest_tayga, "PROCESS", process)
+    GuestTayga(guest.site(plan(6, 4))).check()
+    log.write_text("no map for this host\n")
+    for pid, status in ((os.getpid(), 0), (2**22 + 1, 1)):
+        process.write_text(f"{pid}\n")
+        done = subprocess.run(
+            ["bash", "-c", guest.ran[-1]], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == status
+    assert done.stdout == "no map for this host\n"
 
 
 def test_tayga_and_iptables_are_a_stateful_nat64() -> None:
@@ -237,15 +267,23 @@ def test_an_aftr_has_a_softwire_for_each_b4() -> None:
     asked: SubscribersSection = source.validated(SubscribersSection, source.toml()["subscribers"])
     aftr = GuestAftr(guest.site(plan(4, 4, stateful=True, subscribers=asked)))
     aftr.start()
-    batch, rules = guest.ran[:2]
+    off, batch, on, rules = guest.ran[:4]
+    assert (off, on) == tuple(
+        f"echo {n} >/proc/sys/net/ipv6/conf/default/disable_ipv6" for n in (1, 0)
+    )
     assert "addr add 2001:db9::1/128 dev lo\n" in batch
     ends = "local 2001:db9::1 remote 2001:db8:0:2::1 encaplimit none"
     assert f"link add b2 type ip6tnl mode ipip6 {ends}\nlink set b2 up\n" in batch
     assert "route add 100.64.0.2/32 dev b2\n" in batch
     assert 'elements = { "b0" : 100.64.0.0, "b1" : 100.64.0.1, "b2" : 100.64.0.2 }' in rules
-    assert "ip daddr 100.64.0.0/10 ip daddr set 192.0.0.2" in rules
+    before, after = (rules.index(f"priority {place}\n") for place in ("raw", "srcnat + 1"))
+    assert before < rules.index("ip saddr set iifname map @b4s") < after
+    assert after < rules.index("ip daddr 100.64.0.0/10 ip daddr set 192.0.0.2")
     assert 'ip saddr 100.64.0.0/10 oifname "eth1" masquerade' in rules
-    assert aftr.describe()["softwires"] == "3"
+    described = aftr.describe()
+    assert described["softwires"] == "3"
+    assert "b0" in described["configuration"]
+    assert "b1" not in described["configuration"]
 
 
 @pytest.mark.parametrize(("cores", "mask"), [(1, "0"), (2, "3"), (4, "f")])

@@ -14,8 +14,9 @@ from natxy.dut.base import TableParameters
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Recording
 from natxy.trial.setup import Setup
-from natxy.trial.trials import Trials
+from natxy.trial.trials import Trials, WholeTrial
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 
 TESTBED = """\
@@ -137,12 +138,13 @@ def test_mappings_need_connections(trial: Verb, tmp_path: Path, capsys: Captured
 
 
 def test_mappings_are_asked_for(trial: Verb, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    asked: list[Recording] = []
     run = Trials.run_whole
-    monkeypatch.setattr(
-        Trials,
-        "run_whole",
-        lambda self, *, load, **of: asked.append(load.recording) or run(self, load=load, **of),
-    )
+
+    def noting(self: Trials, *, load: Any, repetition: int, seed: int) -> WholeTrial:
+        asked.append(load.recording)
+        return run(self, load=load, repetition=repetition, seed=seed)
+
+    monkeypatch.setattr(Trials, "run_whole", noting)
     assert trial(StatefulGateway(), "--mappings") == 0
     assert [recording.mappings for recording in asked] == [True]
