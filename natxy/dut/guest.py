@@ -260,7 +260,7 @@ class GuestDut(Lab):
 
 
 def _check_versions(driver: GuestDriver, plan: AddressPlan) -> None:
-    """Refuses IP versions that the driver cannot forward, and a stateful NAT64 without connections."""
+    """Refuses IP versions that do not fit the driver, and a stateful NAT64 without connections."""
     versions = (plan.left_ip_version, plan.right_ip_version)
     outward = plan.ip_version(plan.inside), plan.ip_version(plan.outside)
     fits = GATEWAYS[driver].outward

@@ -68,7 +68,7 @@ def softwire_lines(asked: SubscribersSection) -> Iterator[str]:
 
 
 def aftr_rules(asked: SubscribersSection, outside: str) -> str:
-    """Returns the rules of the NAT44, and those that change the B4s' address before and after it."""
+    """Returns the rules of the NAT44, and those that change B4s' addresses before and after it."""
     elements = ", ".join(f'"{name}" : {standing_for}' for name, standing_for, _ in _b4s(asked))
     return (
         f"table ip {TABLE} {{\n"

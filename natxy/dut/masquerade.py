@@ -56,8 +56,9 @@ class IptablesRules:
 
     def set(self) -> None:
         """Sets the rules in place of those from before."""
-        command = in_namespace(self._site.namespace, ["iptables-restore", "--noflush"])
-        execute(command, feed=iptables_rules(*ends(self._site)))
+        command = ["iptables-restore", "--noflush"]
+        feed = iptables_rules(*ends(self._site))
+        execute(in_namespace(self._site.namespace, command), feed=feed)
 
     def version(self) -> str:
         return execute(["iptables", "--version"]).strip()

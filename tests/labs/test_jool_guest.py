@@ -1,5 +1,6 @@
-"""Gateways in a guest, Jool before all, by the engine: it translates every frame rightly, its tables are measured, and a
-guest that dies ends the measurement with one sentence. The first test may build the guest.
+"""Gateways in a guest, above all Jool, by the engine: each forwards every frame rightly, tables are
+measured, and a guest that dies ends the measurement with one sentence. The first test may build the
+guest.
 
 Emulated, a guest takes seconds to boot and forwards slowly, so most of these tests are long.
 """

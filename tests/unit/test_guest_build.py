@@ -50,7 +50,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "usr/src/jool-4/src/mod/common/common.ko",
         f"lib/modules/{RELEASE}/modules.dep",
         "lib/x86_64-linux-gnu/libc.so.6",
-        *(f"usr/lib/x86_64-linux-gnu/xtables/{name}" for name in build.EXTENSIONS),
+        *(f"usr/share/xtables/{name}" for name in build.EXTENSIONS),
     ):
         write(tree / path)
     write(tree / "lib64/ld-linux-x86-64.so.2", LOADER, 0o755)
