@@ -9,6 +9,7 @@ from natxy.dut.guest_gateway import GuestSite, fed, seconds_of, timed
 from natxy.dut.masquerade import TABLE, iptables_rules, nftables_rules
 from natxy.errors import DutError
 
+SETS_WITHIN_S = 600.0  # rules with an element for each of 4,096 B4s, in an emulated guest
 CONNTRACK = "/proc/sys/net/netfilter"
 
 
@@ -90,7 +91,7 @@ class GuestNat44:
     def _masquerade(self) -> None:
         """Sets the rules in place of those from before."""
         rules = f"table ip {TABLE}\ndelete table ip {TABLE}\n{self._rules}"
-        self._site.run(fed("nft -f -", rules), DELETES_WITHIN_S)
+        self._site.run(fed("nft -f -", rules), SETS_WITHIN_S)
 
     @property
     def _rules(self) -> str:

@@ -83,10 +83,9 @@ def with_subscribers(tester: ReadyTester, count: int) -> ReadyTester:
             ("subscribers",), "is missing: --subscribers needs it (expected a mechanism)"
         )
     if tester.testbed.dut.get("driver") == "aftr" and count > asked.count:
-        option.refuse(
-            (),
-            f"{count} is more than subscribers.count, for which the lab has softwires (expected at "
-            f"most {asked.count})",
+        raise ConfigurationError(
+            f"--subscribers: {count} is more than subscribers.count, for which the lab has "
+            f"softwires (expected at most {asked.count})"
         )
     written = asked.model_dump(mode="json", exclude_none=True) | {"count": count}
     section: SubscribersSection = option.validated(SubscribersSection, written, at=("subscribers",))

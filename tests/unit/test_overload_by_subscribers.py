@@ -10,11 +10,12 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
+from natxy.procedure.flows import with_subscribers
 from natxy.procedure.overload import overload
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 from tests.unit.test_cli import Captured, complaint
 from tests.unit.test_overload import LOST, THROUGHPUT, plan
-from tests.unit.test_subscribers import CLAT, LW4O6, MAP_E
+from tests.unit.test_subscribers import CLAT, DS_LITE, LW4O6, MAP_E
 from tests.unit.test_subscribers import plan as traffic_of
 
 
@@ -86,6 +87,20 @@ def test_more_combinations_than_connections_may_have_are_refused() -> None:
     asked = plan((), subscribers=(1000,))
     with pytest.raises(ConfigurationError, match=r"subscribers\.count: 1000 subscribers make"):
         overload(asked, tester, NoDut())
+
+
+def test_an_aftr_in_a_guest_has_no_more_softwires_than_the_testbed() -> None:
+    connections = {"count": 100, "rate_fps": 1000, "sample": 0}
+    one = {"mode": "fixed", "min": 1024, "max": 1024}
+    ports = {"source_port": one, "destination_port": one}
+    made = checked(DS_LITE, connections=connections, forward=ports)
+    ready = ScriptedEngine().tester(made)
+    lab = {"kind": "guest", "driver": "aftr"}
+    tester = ready.with_testbed(ready.testbed.model_copy(update={"dut": lab}))
+    assert with_subscribers(tester, 1000).testbed.subscribers == tester.testbed.subscribers
+    refused = r"^subscribers: 1001 is more than subscribers\.count, .* \(expected at most 1000\)$"
+    with pytest.raises(ConfigurationError, match=refused):
+        with_subscribers(tester, 1001)
 
 
 def test_a_testbed_without_subscribers_is_refused(nat64: TrafficPlan) -> None:
