@@ -31,7 +31,7 @@ WITHOUT_PORTS = [
     "tests/gateway/test_nat.py",
     "tests/gateway/test_translation.py",
 ]
-GUEST = "tests/labs/test_jool_guest.py"  # has a limit of its own, with the build of the guest
+GUEST = "tests/guest"  # has a limit of its own, with the build of the guest
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

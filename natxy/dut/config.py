@@ -86,11 +86,14 @@ class GuestConfig(Model):
     conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
     hash_size: Annotated[int, Between(1024, 2**31)] | None = None
     udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
+    # Of Jool: how many ports of the address outside its pool has, the highest ones.
+    pool4_ports: Annotated[int, Between(1, 65535)] = 65535
 
     @model_validator(mode="after")
     def _of_this_driver(self) -> Self:
         """Refuses keys that the driver ignores."""
         users: dict[str, tuple[GuestDriver, ...]] = {
+            "pool4_ports": ("jool",),
             "conntrack_entries": GUEST_CONNTRACK,
             "hash_size": GUEST_CONNTRACK,
             "udp_timeout_s": GUEST_STATEFUL,

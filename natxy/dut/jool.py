@@ -78,13 +78,14 @@ class Jool:
 
     @property
     def _configuration(self) -> str:
-        """One address outside, as of the other labs' gateways, with all of its ports.
+        """One address outside, as of the other labs' gateways, with its highest ports, or all.
 
         Without `max-iterations`, Jool gives up looking for a free port long before all are taken.
         """
         plan = self._site.plan
         pool6 = NAT64_PREFIX if plan.subscribers is None else plan.subscribers.gateway_prefix
-        pool = {"prefix": f"{plan.outside.gateway_ipv4}/32", "port range": "1-65535"}
+        ports = f"{65536 - self._site.config.pool4_ports}-65535"
+        pool = {"prefix": f"{plan.outside.gateway_ipv4}/32", "port range": ports}
         pool4 = [
             {"protocol": transport, **pool, "max-iterations": "infinity"}
             for transport in ("UDP", "TCP")

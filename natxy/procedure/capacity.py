@@ -34,6 +34,7 @@ from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
 
+TITLE = "Connection tracking table capacity"
 CAPACITY = "connection tracking table capacity C"
 # Long pauses are allowed: the number of connections that a table holds does not depend on how
 # evenly it was filled, and beta allows larger differences of the rate.
@@ -97,11 +98,12 @@ def capacity(
         lambda number: _search(plan, goal, trials, number, course),
         lambda one: _figures([one])[-1:],
     )
+    is_tcp = tester.traffic.is_tcp
     memory, about_memory = memory_per_connection(course.trials[: len(found)])
     return Measurement(
         procedure="capacity",
-        title="Connection tracking table capacity",
-        reference="RFC 9693",
+        title="Concurrent TCP connection capacity" if is_tcp else TITLE,
+        reference="RFC 9693, RFC 8219 section 8" if is_tcp else "RFC 9693",
         conditions=of_phase_1(
             plan.conditions(tester.with_connections(count=goal.c0), dut), tester, validated=True
         ),

@@ -44,8 +44,8 @@ def establishment(
     found = done.found
     return Measurement(
         procedure="establishment",
-        title="Maximum connection establishment rate",
-        reference="RFC 9693",
+        title=f"Maximum {'TCP ' if asked.is_tcp else ''}connection establishment rate",
+        reference="RFC 9693, RFC 8219 section 8" if asked.is_tcp else "RFC 9693",
         conditions=conditions_of(plan, tester, dut, found),
         deviations=_deviations(plan),
         remarks=(*_remarks(plan, tester, found), *done.cut),

@@ -5,6 +5,7 @@ made invalid is not included, nor that of commands and of a reset of the gateway
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
 
@@ -13,6 +14,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.back_to_back import FIRST_BURST, BackToBackPlan
 from natxy.procedure.capacity import CapacityPlan
+from natxy.procedure.closing import ClosingPlan
 from natxy.procedure.degradation import DegradationPlan, search_of
 from natxy.procedure.establishment_search import EstablishmentPlan, first_guess
 from natxy.procedure.flow_groups import parts_of
@@ -147,6 +149,13 @@ def _establishment(plan: EstablishmentPlan, testbed: Testbed) -> Fraction:
     return plan.repetitions * sum(
         (_establishing_s(plan, testbed, load) for load in loads), Fraction(0)
     )
+
+
+@expected_s.register
+def _closing(plan: ClosingPlan, testbed: Testbed) -> Fraction:
+    """The handshakes of each trial have phase 1's rate, which may have to be found first."""
+    made_at_rate = replace(plan, made_cps=_phase_1_fps(testbed))
+    return phase_1_search_s(plan.timing, testbed) + _establishment(made_at_rate, testbed)
 
 
 @expected_s.register

@@ -28,6 +28,7 @@ EXPERIMENTS = (
     "mp-table-23",
     "sp-table-02",
     "sp-figure-06",
+    "tcp/nat44",
 )
 LIMIT_S = 600  # of one campaign; they take 7 to 230 seconds on two cores
 

@@ -184,11 +184,12 @@ def test_each_experiment_of_a_document_can_be_planned(path: Path, quick: bool) -
 
 
 @pytest.mark.parametrize("quick", [False, True])
-def test_the_experiment_of_a_guest_can_be_planned(quick: bool) -> None:
-    asked = read_asked(FOLDER / "guest" / "jool.toml")
+@pytest.mark.parametrize(("name", "cells"), [("guest/jool", 14), ("tcp/nat44", 8)])
+def test_the_other_experiments_can_be_planned(name: str, cells: int, quick: bool) -> None:
+    asked = read_asked(FOLDER / f"{name}.toml")
     plan = plan_of(asked.experiment, asked.testbed, 1, quick=quick)
     check(plan)
-    assert len(plan.cells) == 14
+    assert len(plan.cells) == cells
 
 
 def test_a_published_table_stands_beside_what_was_measured() -> None:

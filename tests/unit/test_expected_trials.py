@@ -15,6 +15,7 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.capacity import CapacityPlan, capacity
+from natxy.procedure.closing import ClosingPlan, closing
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.expected import (
     ASSUMED_FPS,
@@ -29,6 +30,7 @@ from natxy.procedure.table_size import PortRange, Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.search.mlr_goal import rfc2544_goal
+from natxy.trial.closing import Closer
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
@@ -132,6 +134,20 @@ def test_a_trial_lasts_as_long_as_its_phases(connections: dict[str, Any]) -> Non
     engine = StatefulEngine(gateway=gateway)
     frame_loss(asked, engine.tester(traffic), StatefulDut(gateway=gateway))
     assert float(expected_s(asked, traffic.testbed)) == pytest.approx(ran_s(engine.specs), rel=1e-6)
+
+
+@pytest.mark.parametrize("by", ["fin", "rst"])
+def test_a_search_for_a_rate_of_closing_takes_its_trials_with_handshakes_of_phase_1(
+    by: Closer,
+) -> None:
+    traffic = traffic_plan(
+        {"transport": "tcp", "rate_fps": 1000}, forward=WIDE, frame_size_bytes=98
+    )
+    asked = ClosingPlan(by=by, max_rate_cps=9000, **PLAN | {"repetitions": 2})
+    gateway = StatefulGateway(frames_fps=6000)
+    engine = StatefulEngine(gateway=gateway)
+    closing(asked, engine.tester(traffic), StatefulDut(gateway=gateway))
+    assert float(expected_s(asked, traffic.testbed)) == pytest.approx(ran_s(engine.specs), rel=1e-3)
 
 
 def test_a_tear_down_takes_the_time_of_its_fillings_and_deletions() -> None:

@@ -110,6 +110,10 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
             r'udp_timeout_s: is not used by driver "jool-siit" \(expected driver "jool" or "nat44"',
         ),
         (
+            GUEST + 'driver = "jool-siit"\npool4_ports = 9',
+            r'pool4_ports: is not used by driver "jool-siit" \(expected driver "jool"\)',
+        ),
+        (
             CONNECTIONS + GUEST + "udp_timeout_s = 119",
             r"udp_timeout_s: 119 is too short for Jool \(expected 120 or more\)",
         ),
@@ -345,6 +349,12 @@ def test_jool_translates_to_the_address_outside(initiator: str, pool: str) -> No
         for transport in ("UDP", "TCP")
     ]
     assert timeouts_in(add) == ("00:05:00", "00:05:00", "02:00:00")
+
+
+def test_jools_pool_may_have_few_ports() -> None:
+    guest = FakeGuest()
+    Jool(guest.site(NAT64, pool4_ports=1000)).start()
+    assert {pool["port range"] for pool in added(guest.ran[1])["pool4"]} == {"64536-65535"}
 
 
 def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:

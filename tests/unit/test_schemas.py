@@ -13,7 +13,9 @@ from natxy.model.schemas import FOLDER, SCHEMAS
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = sorted(
-    path for folder in ("", "demo/", "guest/") for path in ROOT.glob(f"experiments/{folder}*.toml")
+    path
+    for folder in ("", "demo/", "guest/", "tcp/")
+    for path in ROOT.glob(f"experiments/{folder}*.toml")
 )
 DIRECTIVE = "#:schema "
 SCHEMA = "schemas/experiment.schema.json"

@@ -1,0 +1,101 @@
+"""Testbeds with a gateway in a guest, and measurements of it by its commands."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from natxy.campaign.journal import read_journal
+from natxy.dut.choice import dut_of
+from natxy.dut.guest import GuestDut
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
+from natxy.trial.observer import Observer
+from natxy.trial.setup import Setup
+from natxy.trial.timing import Timing
+from natxy.trial.trials import Trials
+from tests.command import natxy
+from tests.valid import Done, valid_run
+
+RATE_FPS = 500
+TESTER = "[tester]\nlateness_tolerance_us = 20000\n"
+# Jool 4.1.9 sends a checksum of 0000 over IPv6 for ffff, once in 65,536 frames (decision 0009).
+TRANSLATION = "[traffic]\nleft_ip_version = 6\nright_ip_version = 4\navoid_zero_checksum = true\n"
+CONNECTIONS = '[connections]\ncount = 300\nrate_fps = 500\nincomplete = "repeat"\n'
+NAT64 = f'{TESTER}{TRANSLATION}{CONNECTIONS}[dut]\nkind = "guest"\ndriver = "jool"\n'
+SIIT = f'{TESTER}{TRANSLATION}[dut]\nkind = "guest"\ndriver = "jool-siit"\n'
+NAT64_TCP = NAT64.replace("[connections]", '[connections]\ntransport = "tcp"').replace(
+    "avoid_zero_checksum = true",
+    "frame_size_bytes = 98",  # the smallest with a TCP header
+)
+CLATS = '[subscribers]\nmechanism = "464xlat"\ncount = 100\nipv6_prefix = "2001:db8::/32"\n'
+PORTS = (
+    '[traffic.forward]\nsource_port = {mode = "pseudorandom", min = 10000, max = 10099}\n'
+    'destination_port = {mode = "fixed", min = 53, max = 53}\n'
+)
+FEW = NAT64.replace("[connections]", f"{PORTS}[connections]")
+PLAT = f'{CLATS}gateway_prefix = "2001:db9::/96"\n{FEW}'
+AFTR = (
+    (
+        '[subscribers]\nmechanism = "ds-lite"\ncount = 100\nipv6_prefix = "2001:db8::/32"\n'
+        f'gateway = "2001:db9::1"\n{FEW}'
+    )
+    .replace('driver = "jool"', 'driver = "aftr"')
+    .replace("left_ip_version = 6", "left_ip_version = 4")
+)
+NAT44 = NAT64.replace('"jool"', '"nat44"').replace("left_ip_version = 6", "left_ip_version = 4")
+AFTR_TCP = AFTR.replace("[connections]", '[connections]\ntransport = "tcp"').replace(
+    "avoid_zero_checksum = true", "frame_size_bytes = 98"
+)
+NAT44_IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')
+NAT64_TAYGA = NAT64.replace('"jool"', '"nat64"')
+TAYGA = SIIT.replace('"jool-siit"', '"tayga"')
+ROUTER = SIIT.replace('"jool-siit"', '"kernel-router"').replace("right_ip_version = 4", "")
+ROUTER6 = ROUTER.replace("left_ip_version = 6", "left_ip_version = 6\nright_ip_version = 6")
+
+
+def testbed_of(text: str) -> tuple[Testbed, Source, GuestDut]:
+    source = Source(name="lab.toml", text=text)
+    testbed: Testbed = source.validated(Testbed, source.toml())
+    dut = dut_of(testbed, source)
+    assert isinstance(dut, GuestDut)
+    return testbed, source, dut
+
+
+def trials_of(setup: Setup, duration_s: Fraction = Fraction(1, 2)) -> Trials:
+    timing = Timing(duration_s=duration_s, drain_s=Fraction(1, 5))
+    return Trials(
+        tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
+    )
+
+
+def run(verb: str, testbed: str, folder: Path, *options: str) -> Done:
+    path = folder / "testbed.toml"
+    path.write_text(testbed)
+    quick = ("--profile", "quick", "--repetitions", "1", "--seed", "5", "--json")
+    words = (verb, str(path), *quick, *options, "--output", str(folder / "results"))
+    return natxy(*words, timeout_s=600)
+
+
+def measured(verb: str, folder: Path, *options: str, testbed: str = NAT64) -> dict[str, Any]:
+    """The entry of results.json; in no trial was a frame misdelivered or a mapping changed."""
+    done = valid_run(lambda: run(verb, testbed, folder, *options))
+    assert done.returncode == 0, done.stderr[-2000:]
+    (entry,) = json.loads(done.stdout)
+    trials = [
+        trial
+        for trial in read_journal(folder / "results" / "journal.jsonl.gz")
+        if trial["record"] == "trial"
+    ]
+    assert trials
+    for trial in trials:
+        for stream in [*trial["result"]["streams"], *filter(None, [trial["phase_1"]])]:
+            assert stream["kinds"]["foreground"]["misdelivered"]["total"] == 0
+            assert stream["connections"]["changed"] == 0
+    found: dict[str, Any] = entry
+    return found
+
+
+def values_of(entry: dict[str, Any], name: str) -> list[float]:
+    found = [each for each in entry["figures"] if each["figure"].startswith(name)]
+    return [value for each in found for value in each["values"]]

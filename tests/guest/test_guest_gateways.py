@@ -1,0 +1,113 @@
+"""Gateways in a guest, by the engine: each forwards every frame rightly.
+
+Emulated, a guest takes seconds to boot and forwards slowly, so most of these tests are long.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Verdict
+from natxy.trial.setup import set_up
+from tests.guest.guests import (
+    AFTR,
+    AFTR_TCP,
+    NAT44,
+    NAT44_IPTABLES,
+    NAT64,
+    NAT64_TAYGA,
+    NAT64_TCP,
+    PLAT,
+    RATE_FPS,
+    ROUTER6,
+    SIIT,
+    TAYGA,
+    measured,
+    testbed_of,
+    trials_of,
+    values_of,
+)
+from tests.valid import valid_trial
+
+
+def check_every_frame(trial: TrialRecord) -> None:
+    assert trial.verdict is Verdict.PASS
+    assert trial.result.sent > 0
+    for stream in trial.result.streams:
+        assert stream.lost == 0
+        for _, counters in stream.counters():
+            assert counters.misdelivered.total == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(NAT64, id="nat64"),
+        pytest.param(NAT64_TCP, id="nat64-tcp"),
+        pytest.param(PLAT, id="nat64-plat"),
+        pytest.param(SIIT, id="siit"),
+        pytest.param(SIIT.replace("[dut]", "frame_size_bytes = 1518\n[dut]"), id="siit-1518"),
+        pytest.param(SIIT.replace("[dut]", "right_networks = 256\n[dut]"), id="siit-networks"),
+        pytest.param(NAT44, id="nat44"),
+        pytest.param(NAT44_IPTABLES, id="nat44-iptables"),
+        pytest.param(NAT64_TAYGA, id="nat64-tayga"),
+        pytest.param(TAYGA, id="tayga"),
+        pytest.param(AFTR, id="aftr"),
+        pytest.param(AFTR_TCP, id="aftr-tcp"),
+        pytest.param(ROUTER6, id="ipv6-router"),
+    ],
+)
+def test_every_frame_comes_out_right_in_both_directions(text: str) -> None:
+    testbed, source, dut = testbed_of(text)
+    with set_up(testbed, source, dut) as setup:
+        trial = valid_trial(trials_of(setup), RATE_FPS, seed=7)
+        assert dut.watched or dut.describe()["gateway_cpu"] == "any"
+    check_every_frame(trial)
+
+
+Holds = Callable[[dict[str, Any]], bool]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("verb", "options", "holds"),
+    [
+        (
+            "establishment",
+            ("--validated", "--error", "30%"),
+            lambda entry: entry["figures"][0]["values"][0] > 50,
+        ),
+        (
+            "throughput",
+            ("--error", "30%"),
+            lambda entry: entry["rate_fps_per_direction"] > 100,
+        ),
+        (
+            "latency",
+            ("--rate", str(RATE_FPS)),
+            lambda entry: (
+                len(found := values_of(entry, "typical latency")) == 2
+                and all(0 < value_ns < 1e9 for value_ns in found)
+                and values_of(entry, "lost tagged frames") == [0, 0]
+            ),
+        ),
+        (
+            "frame-loss",
+            ("--rates", "200"),
+            lambda entry: values_of(entry, "frame loss rate") == [0, 0],
+        ),
+    ],
+    ids=["establishment", "throughput", "latency", "frame-loss"],
+)
+@pytest.mark.parametrize(
+    "testbed", [pytest.param(PLAT, id="jool-as-plat"), pytest.param(AFTR, id="aftr")]
+)
+def test_a_gateway_of_subscribers_is_measured(
+    verb: str, options: tuple[str, ...], holds: Holds, testbed: str, tmp_path: Path
+) -> None:
+    entry = measured(verb, tmp_path, *options, testbed=testbed)
+    assert holds(entry), entry["figures"]
