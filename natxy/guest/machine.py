@@ -150,6 +150,10 @@ class Machine:
         self._process.wait()
 
     def _clocks(self) -> Clocks:
+        """Returns the best of a few readings: that of the quickest answer."""
+        return min((self._clocks_once() for _ in range(5)), key=lambda each: each.error_s)
+
+    def _clocks_once(self) -> Clocks:
         begin_s = time.monotonic()
         guest_s = float(self.run("echo $EPOCHREALTIME"))
         half_s = (time.monotonic() - begin_s) / 2

@@ -32,6 +32,23 @@ from tests.guest.guests import (
 )
 from tests.valid import valid_trial
 
+GATEWAYS = {
+    "nat64": NAT64,
+    "nat64-tcp": NAT64_TCP,
+    "nat64-plat": PLAT,
+    "siit": SIIT,
+    "siit-1518": SIIT.replace("[dut]", "frame_size_bytes = 1518\n[dut]"),
+    "siit-networks": SIIT.replace("[dut]", "right_networks = 256\n[dut]"),
+    "nat44": NAT44,
+    "nat44-iptables": NAT44_IPTABLES,
+    "nat64-tayga": NAT64_TAYGA,
+    "tayga": TAYGA,
+    "aftr": AFTR,
+    "aftr-tcp": AFTR_TCP,
+    "ipv6-router": ROUTER6,
+}
+SHORT = "aftr-tcp"  # many parts in one trial of seconds: softwires, masquerading, TCP
+
 
 def check_every_frame(trial: TrialRecord) -> None:
     assert trial.verdict is Verdict.PASS
@@ -42,23 +59,11 @@ def check_every_frame(trial: TrialRecord) -> None:
             assert counters.misdelivered.total == 0
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(NAT64, id="nat64"),
-        pytest.param(NAT64_TCP, id="nat64-tcp"),
-        pytest.param(PLAT, id="nat64-plat"),
-        pytest.param(SIIT, id="siit"),
-        pytest.param(SIIT.replace("[dut]", "frame_size_bytes = 1518\n[dut]"), id="siit-1518"),
-        pytest.param(SIIT.replace("[dut]", "right_networks = 256\n[dut]"), id="siit-networks"),
-        pytest.param(NAT44, id="nat44"),
-        pytest.param(NAT44_IPTABLES, id="nat44-iptables"),
-        pytest.param(NAT64_TAYGA, id="nat64-tayga"),
-        pytest.param(TAYGA, id="tayga"),
-        pytest.param(AFTR, id="aftr"),
-        pytest.param(AFTR_TCP, id="aftr-tcp"),
-        pytest.param(ROUTER6, id="ipv6-router"),
+        pytest.param(text, id=name, marks=() if name == SHORT else pytest.mark.long)
+        for name, text in GATEWAYS.items()
     ],
 )
 def test_every_frame_comes_out_right_in_both_directions(text: str) -> None:

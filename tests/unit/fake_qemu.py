@@ -59,7 +59,7 @@ def answer(channel: socket.socket, command: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         case "echo $EPOCHREALTIME":
             seconds = time.time() * (2 if SCENE == "fast clock" else 1)
-            if SCENE == "slow first answer" and not ASKED:
+            if SCENE == "slow first answers" and len(ASKED) < 5:
                 time.sleep(0.06)
             ASKED.append(seconds)
             channel.sendall(packed(0, f"{seconds:.6f}\n"))

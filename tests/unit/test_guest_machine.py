@@ -132,8 +132,8 @@ def test_a_clock_of_another_speed_is_refused(tmp_path: Path) -> None:
         running.stop()
 
 
-def test_a_clock_is_compared_for_longer_where_an_answer_took_long(tmp_path: Path) -> None:
-    running = boot(spec_of("slow first answer", tmp_path), lambda _: None)
+def test_a_clock_is_compared_for_longer_where_answers_take_long(tmp_path: Path) -> None:
+    running = boot(spec_of("slow first answers", tmp_path), lambda _: None)
     try:
         running.check_clock()
     finally:
