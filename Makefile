@@ -10,6 +10,7 @@ JOBS ?= $(shell nproc)
 PYTHON ?= /usr/bin/python3
 FUZZ_SECONDS ?= 20
 NOISE ?=
+AGAINST ?=
 LADDER := tools/test_ladder.py $(if $(NOISE),--noise $(NOISE))
 
 BIN := .venv/bin
@@ -63,9 +64,9 @@ planted: $(DEVELOPMENT) packages-test ## Plant the defects of tests/planted; a t
 mutants: $(DEVELOPMENT) ## Change one small thing at a time; count what no unit test notices (an hour).
 	@$(BIN)/python tools/mutants.py --jobs $(JOBS)
 
-bench: packages-test ## Measure cycles per frame against dpdk-testpmd (build/bench/bench.json).
+bench: packages-test ## Measure cycles per frame against testpmd; AGAINST=NATXY-BENCH: another build.
 	@cmake --preset bench >/dev/null && cmake --build --preset bench -j$(JOBS)
-	@$(PYTHON) tools/bench.py
+	@$(PYTHON) $(if $(AGAINST),tools/bench_against.py $(AGAINST),tools/bench.py)
 
 fuzz: packages-test ## Fuzz the frame parser and the spec reader; FUZZ_SECONDS=20 each.
 	@cmake --preset asan-ubsan >/dev/null

@@ -98,8 +98,8 @@ def our_rows(cpus: Cpus) -> list[Row]:
     return rows_of([], cpus)
 
 
-def rows_of(what: list[str], cpus: Cpus) -> list[Row]:
-    command = [str(BENCH), *what]
+def rows_of(what: list[str], cpus: Cpus, program: pathlib.Path = BENCH) -> list[Row]:
+    command = [str(program), *what]
     command += ["--main-cpu", str(cpus.main), "--cpus", ",".join(map(str, cpus.workers))]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
     return [json.loads(line) for line in ran.stdout.splitlines()]
@@ -233,15 +233,19 @@ def record(table: str, rounds: int) -> None:
     HISTORY.write_text(page.replace(HISTORY_MARK, HISTORY_MARK + entry, 1))
 
 
-def main() -> int:
+def cpus_of_this_process() -> Cpus:
     allowed = sorted(os.sched_getaffinity(0))
+    return Cpus(main=allowed[0], workers=(allowed * 3)[1:3])
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="number of rounds [default: 5]")
     parser.add_argument(
         "--record", action="store_true", help="also add the tables to docs/benchmarks.md"
     )
     options = parser.parse_args()
-    cpus = Cpus(main=allowed[0], workers=(allowed * 3)[1:3])
+    cpus = cpus_of_this_process()
     samples: Samples = collections.defaultdict(list)
     for number in range(options.rounds):
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import bench
+from tools import bench, bench_against
 
 ENUMERATED, PACED = "sender/net_null/enumerated", "sender/net_null/random-ports-paced"
 TWO_CORES, ONE_RECEIVER = "receivers/net_ring/two-cores", "one receiver on one core"
@@ -110,3 +110,10 @@ def test_a_missed_goal_is_the_exit_status(
     assert ("random-ports-paced" in said.err) is bool(status)
     assert "| benchmark |" in said.out
     assert "| TCP connections |" in said.out
+
+
+def test_a_build_is_compared_with_another_round_by_round() -> None:
+    """A round in which the host was slow to both changes nothing."""
+    samples = {"same": [(50.0, 50.0), (90.0, 90.0)], "worse": [(50.0, 52.0), (100.0, 104.0)]}
+    assert bench_against.slower(samples) == pytest.approx({"same": 0.0, "worse": 0.04})
+    assert "| worse | 75.0 | 78.0 | +4.0 % |" in bench_against.as_table(samples)
