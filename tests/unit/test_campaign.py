@@ -19,6 +19,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, InUse, StorageError
 from natxy.model.experiment import read_experiment
 from natxy.model.telemetry import Snapshot
+from natxy.model.testbed import Testbed
 from tests.unit.campaigns import EXPERIMENT, planned, run
 from tests.unit.conftest import NAT64
 
@@ -311,6 +312,16 @@ def test_a_program_can_follow_a_campaign(
     assert left_s[-1] < 5
     assert all(not event["error"] and event["figures"] for event in ended)
     assert {event["figures"][0]["name"] for event in ended} == {"throughput", "PDV"}
+
+
+def test_a_series_of_dscps_is_sent_in_its_columns(experiment: Path) -> None:
+    series = EXPERIMENT.replace("frame_size_bytes", "sent_dscp").replace("[84, 512]", "[0, 46]")
+    experiment.write_text(series.replace("{} B", "DSCP {}"))
+    sent = {
+        cell.column.label: Testbed.model_validate_json(json.dumps(cell.testbed)).traffic.sent_dscp
+        for cell in planned(experiment).cells
+    }
+    assert sent == {"DSCP 0": 0, "DSCP 46": 46}
 
 
 def test_a_series_of_cores_sets_them_in_each_column(experiment: Path) -> None:
