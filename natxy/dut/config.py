@@ -12,11 +12,25 @@ Cpu = Annotated[int, Between(0, 4095)]
 
 LABS = ("namespace", "guest", "calibration")  # kinds that make the tester's ports
 GuestDriver = Literal[
-    "aftr", "jool", "jool-siit", "kernel-router", "nat44", "nat44-iptables", "nat64", "tayga"
+    "aftr",
+    "ds-lite",
+    "jool",
+    "jool-siit",
+    "kernel-router",
+    "nat44",
+    "nat44-iptables",
+    "nat64",
+    "tayga",
 ]
 MOST_B4S = 4096  # each needs a tunnel device, which an emulated guest makes in milliseconds
 JOOL_LEAST_TIMEOUT_S = 120  # RFC 6146 section 3.5.1: UDP_MIN
-GUEST_CONNTRACK: tuple[GuestDriver, ...] = ("nat44", "nat44-iptables", "nat64", "aftr")
+GUEST_CONNTRACK: tuple[GuestDriver, ...] = (
+    "nat44",
+    "nat44-iptables",
+    "nat64",
+    "aftr",
+    "ds-lite",
+)
 GUEST_STATEFUL: tuple[GuestDriver, ...] = ("jool", *GUEST_CONNTRACK)
 
 

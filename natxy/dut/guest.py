@@ -17,6 +17,7 @@ from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
 from natxy.dut.guest_aftr import GuestAftr
+from natxy.dut.guest_ds_lite import GuestDsLite
 from natxy.dut.guest_gateway import MTU_BYTES, GuestGateway, GuestSite
 from natxy.dut.guest_kernel import GuestIptablesNat44, GuestNat44, GuestRouter
 from natxy.dut.guest_tayga import GuestNat64, GuestTayga
@@ -42,6 +43,7 @@ MEMORY_OF = "the slabs of the guest's kernel"
 
 GATEWAYS: dict[GuestDriver, type[GuestGateway]] = {
     "aftr": GuestAftr,
+    "ds-lite": GuestDsLite,
     "jool": Jool,
     "jool-siit": JoolSiit,
     "kernel-router": GuestRouter,

@@ -48,6 +48,7 @@ MODULES = (
     "nft_compat",
     "nft_masq",
     "tun",
+    "veth",
     "xt_MASQUERADE",
 )
 FOLDERS = ("bin", "dev", "lib", "lib64", "proc", "run", "sys", "tmp")

@@ -224,7 +224,7 @@ class Trials:
         stateful = self.tester.traffic.connections is not None and spec.establishing is not None
         self.dut.reset()
         if stateful and self.counts.trials:
-            check_emptied(self.dut)
+            check_emptied(self.dut, self.tester.engine.settle)
         if self.tester.trials:
             self.tester.engine.settle(float(self.timing.settle_s))
         if not self.counts.trials:

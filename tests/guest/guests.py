@@ -48,6 +48,7 @@ AFTR_TCP = AFTR.replace("[connections]", '[connections]\ntransport = "tcp"').rep
     "avoid_zero_checksum = true", "frame_size_bytes = 98"
 )
 NAT44_IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')
+DS_LITE = NAT44.replace('"nat44"', '"ds-lite"')
 NAT64_TAYGA = NAT64.replace('"jool"', '"nat64"')
 TAYGA = SIIT.replace('"jool-siit"', '"tayga"')
 ROUTER = SIIT.replace('"jool-siit"', '"kernel-router"').replace("right_ip_version = 4", "")

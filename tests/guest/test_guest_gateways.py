@@ -15,6 +15,7 @@ from natxy.trial.setup import set_up
 from tests.guest.guests import (
     AFTR,
     AFTR_TCP,
+    DS_LITE,
     NAT44,
     NAT44_IPTABLES,
     NAT64,
@@ -45,6 +46,7 @@ GATEWAYS = {
     "tayga": TAYGA,
     "aftr": AFTR,
     "aftr-tcp": AFTR_TCP,
+    "ds-lite-1518": DS_LITE.replace("[connections]", "frame_size_bytes = 1518\n[connections]"),
     "ipv6-router": ROUTER6,
 }
 SHORT = "aftr-tcp"  # many parts in one trial of seconds: softwires, masquerading, TCP
@@ -109,7 +111,12 @@ Holds = Callable[[dict[str, Any]], bool]
     ids=["establishment", "throughput", "latency", "frame-loss"],
 )
 @pytest.mark.parametrize(
-    "testbed", [pytest.param(PLAT, id="jool-as-plat"), pytest.param(AFTR, id="aftr")]
+    "testbed",
+    [
+        pytest.param(PLAT, id="jool-as-plat"),
+        pytest.param(AFTR, id="aftr"),
+        pytest.param(DS_LITE, id="ds-lite-in-a-row"),
+    ],
 )
 def test_a_gateway_of_subscribers_is_measured(
     verb: str, options: tuple[str, ...], holds: Holds, testbed: str, tmp_path: Path

@@ -21,7 +21,7 @@ from natxy.report.measurement_table import measurement_notes
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal
-from natxy.trial.connection_table import needed_timeout_s
+from natxy.trial.connection_table import RESETS_AGAIN, check_emptied, needed_timeout_s
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer
@@ -353,3 +353,27 @@ def test_a_spec_that_somebody_wrote_is_judged_as_one_of_ours() -> None:
     assert "100 did not answer" in how_lost(dropped.record)
     phase_1 = spec.model_copy(update={"phases": spec.phases[:1]})
     assert trials_of(StatefulGateway(entries=999)).run_spec(phase_1).record.verdict is Verdict.FAIL
+
+
+@dataclass(kw_only=True)
+class Straggling(StatefulDut):
+    """A gateway that has frames in its queues: after each of some resets, they make connections."""
+
+    fills: int
+    resets: int = 0
+
+    def reset(self) -> None:
+        self.resets += 1
+        self.gateway.stored = 5 if self.resets <= self.fills else 0
+
+
+def test_a_table_that_late_frames_fill_is_emptied_again() -> None:
+    waited_s: list[float] = []
+    dut = Straggling(gateway=StatefulGateway(), fills=RESETS_AGAIN)
+    dut.reset()
+    check_emptied(dut, waited_s.append)
+    assert len(waited_s) == RESETS_AGAIN
+    dut = Straggling(gateway=StatefulGateway(), fills=RESETS_AGAIN + 1)
+    dut.reset()
+    with pytest.raises(MeasurementError, match="still has 5 connections after it was reset for"):
+        check_emptied(dut, waited_s.append)

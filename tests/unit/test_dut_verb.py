@@ -14,6 +14,7 @@ from natxy.dut.recipe import recipe_names
 Captured = pytest.CaptureFixture[str]
 GUESTS = (
     "guest/aftr",
+    "guest/ds-lite",
     "guest/jool",
     "guest/jool-siit",
     "guest/kernel-router",

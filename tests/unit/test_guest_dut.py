@@ -17,6 +17,7 @@ from natxy.dut.config import GuestConfig
 from natxy.dut.conntrack import TIMEOUTS
 from natxy.dut.guest import GuestDut
 from natxy.dut.guest_aftr import GuestAftr
+from natxy.dut.guest_ds_lite import GuestDsLite
 from natxy.dut.guest_gateway import GuestSite
 from natxy.dut.guest_kernel import GuestIptablesNat44, GuestNat44, GuestRouter
 from natxy.dut.guest_tayga import GuestNat64, GuestTayga
@@ -85,6 +86,7 @@ def chosen(text: str) -> Dut:
         FOUR + CONNECTIONS + GUEST + 'driver = "nat44"\nconntrack_entries = 4096',
         FOUR + B4S + CONNECTIONS + AFTR + "hash_size = 4096",
         FOUR + CONNECTIONS + GUEST + 'driver = "nat44-iptables"',
+        FOUR + CONNECTIONS + GUEST + 'driver = "ds-lite"',
         CONNECTIONS + GUEST + 'driver = "nat64"\nconntrack_entries = 4096',
         GUEST + 'driver = "tayga"',
     ],
@@ -395,6 +397,25 @@ def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
     assert deletion.connections == 1234567
     assert deletion.seconds == pytest.approx(0.355336, abs=1e-6)
     assert added(guest.ran[-1]), "it is there for the next trial"
+
+
+def test_ds_lite_in_a_row_has_a_link_with_room_for_the_outer_header() -> None:
+    guest = FakeGuest({"read -r n": "2048\n"})
+    lab = GuestDsLite(guest.site(plan(4, 4, stateful=True), driver="ds-lite"))
+    lab.start()
+    made, aftr, b4, rules, *_ = guest.ran
+    assert made.startswith(
+        "ip netns add b4 && ip netns exec b4 bash -c 'echo 0 >/proc/sys/net/ipv6/"
+    )
+    assert "echo 1 >/proc/sys/net/ipv4/ip_forward" in made
+    assert "link add to-front mtu 1540 type veth peer name to-back netns b4 mtu 1540" in aftr
+    assert "link set eth0 netns b4" in aftr
+    assert "route add 198.18.0.0/16 dev softwire" in aftr
+    assert b4.startswith("ip -n b4 -batch -")
+    assert "route add 198.19.0.0/16 dev softwire" in b4
+    for lines in (aftr, b4):
+        assert "link add softwire mtu 1500 type ip6tnl mode ipip6 local 2001:2:0:4000::" in lines
+    assert 'ip saddr 198.18.0.0/16 oifname "eth1" masquerade' in rules
 
 
 def test_jool_s_table_has_no_size() -> None:
