@@ -10,6 +10,7 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 
 from natxy.model.trial_spec import Side
+from tests.frames.formats import Frame
 from tests.frames.golden import Number, arrival, arrival_side
 from tests.frames.specs import both_ways, series
 from tests.frames.subscribed import MECHANISMS, trial_of
@@ -97,3 +98,11 @@ def test_fields_in_parts(source: int, combination: str) -> None:
         its_stream["segments"][0]["frames"] = 1000
     expect_golden(trial, FRAMES)
     expect_arrivals(trial)
+
+
+def test_each_segment_of_subscribers_arrives(frames: list[Frame]) -> None:
+    for frame in frames:
+        number = frame.number
+        if "on the left tcp" in frame.format:
+            arrived = [(arrival_side(number), bytes(arrival(number)))]
+            assert judged(number.spec, arrived, number.phase) == ["received"], frame.name
