@@ -25,7 +25,8 @@ EXTENSIONS: list[list[str]] = [
     [],
     ["hop-by-hop"],
     ["destination-options", "routing"],
-    ["hop-by-hop", "routing", "destination-options"],
+    # As many as a frame may have, in RFC 8200's order; more than the 32 octets of RFC 5180 5.3.
+    ["hop-by-hop", "destination-options", *["routing"] * 5, "destination-options"],
 ]
 MACS_GIVEN = {"next_hop": {"ipv4": None, "ipv6": None, "mac": "02:00:00:00:00:0a"}}
 
