@@ -22,12 +22,13 @@ SHORT = ["-m", "not long"]
 CPUS = os.cpu_count() or 1
 # Tests of programs that read and write frames: unlike tests of time, they may run in parallel.
 WITHOUT_PORTS = [
-    "tests/frames/test_checksums.py",
     "tests/frames/test_golden.py",
     "tests/frames/test_icmp_errors.py",
     "tests/frames/test_judgement.py",
     "tests/frames/test_subscribers.py",
     "tests/frames/test_tcp.py",
+    "tests/frames/test_tcpdump.py",
+    "tests/frames/test_tshark.py",
     "tests/gateway/test_nat.py",
     "tests/gateway/test_translation.py",
 ]

@@ -121,6 +121,29 @@ spec::Traffic tunnelled(const spec::Encapsulation& encapsulation, IpVersion oute
   });
 }
 
+// Returns traffic of subscribers who share IPv4 addresses: the parts of a field are in several
+// places, and the ports are those of its port set.
+spec::Traffic subscribed(IpVersion version) {
+  auto made =
+      changed(tests::sized(tests::traffic(version, version), kFrameSizeBytes), [](auto& format) {
+        const std::uint8_t end = format.ip_version == IpVersion::k4 ? 32 : 128;
+        format.source.field = {{.value_bit = 0, .bits = 7, .address_bit = 9},
+                               {.value_bit = 7, .bits = 10, .address_bit = 22}};
+        format.destination.field = {
+            {.value_bit = 3, .bits = 13, .address_bit = 1},
+            {.value_bit = 0, .bits = 3, .address_bit = 14},
+            {.value_bit = 16, .bits = 1, .address_bit = static_cast<std::uint8_t>(end - 1)}};
+      });
+  for (auto* field : {&made.source_field, &made.destination_field}) {
+    *field = {spec::SeriesMode::kPseudorandom, 0, (1U << 17U) - 1};
+  }
+  made.source_port = {spec::SeriesMode::kPseudorandom, 0, 503};
+  made.source_port_set = spec::PortSet{.offset_bits = 6, .psid_bits = 7};
+  made.destination_port = {spec::SeriesMode::kPseudorandom, 1, 511};
+  made.destination_port_set = spec::PortSet{.offset_bits = 0, .psid_bits = 7};
+  return made;
+}
+
 std::vector<Case> all_cases() {
   const frame::Link tagged{.vlans = {{.tpid = 0x88a8, .id = 100}, {.tpid = 0x8100, .id = 7}}};
   std::vector<Case> all;
@@ -142,6 +165,17 @@ std::vector<Case> all_cases() {
         all.emplace_back(traffic, tagged);
       }
     }
+  }
+  // The corpus names cases by their places, so new ones come last.
+  add(tcp(extended()));
+  all.emplace_back(tcp(extended()), tagged);
+  for (const auto version : {IpVersion::k4, IpVersion::k6}) {
+    const auto plain = tests::sized(tests::varied_traffic(version, version), kFrameSizeBytes);
+    const auto softwire = tunnelled(spec::encapsulations().front(), IpVersion::k6, version);
+    all.emplace_back(tcp(plain), tagged);
+    all.emplace_back(tcp(softwire), tagged);
+    add(subscribed(version));
+    all.emplace_back(subscribed(version), tagged);
   }
   return all;
 }

@@ -1,23 +1,29 @@
-// natxy-engine-frames [FRAMES [FIRST [PHASE]]]: shows what the engine's loops send and how they
-// judge frames that arrive, without ports, for tests in any language.
+// natxy-engine-frames: shows what the engine's loops send and how they judge frames that arrive,
+// without ports, for tests in any language.
 //
-// Standard input: a trial spec as one line of JSON, then lines `SIDE HEX` with frames that arrive
-// there in this phase (0: the first one). All connections exist and have answered, and the gateway
-// has changed neither address nor port of them. Standard output: for each stream, a line `PHASE
-// DIRECTION NUMBER KIND ORDINAL HEX` for each of FRAMES frames from number FIRST on, sent when it
-// is due; then, for each frame that arrived, a line with the counter that it increased. The
-// tester's MAC addresses are 02:00:00:00:00:01 (left) and 02:00:00:00:00:02, the gateway's
-// 02:00:00:00:00:0a and 02:00:00:00:00:0b.
+// Standard input: lines that are answered at once. Unlike a program for each trial, one for all of
+// them starts only once, and a test has thousands of trials.
+//
+//     trial FRAMES FIRST PHASE SPEC   for each stream of the trial spec, a line `PHASE DIRECTION
+//                                     NUMBER KIND ORDINAL HEX` for each of FRAMES frames from
+//                                     number FIRST on, sent when it is due; then an empty line
+//     SIDE HEX                        for a frame that arrives there in phase PHASE (0: the first
+//                                     one) of this trial, a line with the counter that it increased
+//
+// All connections exist and have answered, and the gateway has changed neither address nor port of
+// them. The tester's MAC addresses are 02:00:00:00:00:01 (left) and 02:00:00:00:00:02, the
+// gateway's 02:00:00:00:00:0a and 02:00:00:00:00:0b.
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fake_port.hpp"
 #include "run/trial.hpp"
 #include "run/words.hpp"
+#include "spec/field_bits.hpp"
 #include "spec/json.hpp"
 #include "spec/validate.hpp"
 
@@ -60,7 +66,8 @@ class KnownConnections {
     const auto direction = static_cast<std::uint64_t>(establishing_->direction);
     const flow::Flow flow(traffic, flow::derive(spec.seed, 2 * direction));
     for (std::uint64_t i = 0; i < words_.size(); ++i) {
-      table_.learn(i, run::Entry(address_of(traffic), flow.at<kAll>(i).source_port));
+      const auto values = flow.at<kAll>(i);
+      table_.learn(i, run::Entry(address_of(traffic, values.source_field), values.source_port));
       table_.mark_answered(i);
     }
   }
@@ -70,12 +77,14 @@ class KnownConnections {
  private:
   static constexpr flow::Shape kAll{.addresses_vary = true, .enumerated = true};
 
-  std::uint32_t address_of(const spec::Traffic& traffic) {
-    const auto* octets = traffic.arrival.source.octets.data();
+  std::uint32_t address_of(const spec::Traffic& traffic, std::uint32_t field) {
+    const auto& pattern = traffic.arrival.source;
+    auto octets = pattern.octets;
+    spec::put_field(octets.data(), pattern.field, field);
     if (traffic.arrival.ip_version == spec::IpVersion::k6) {
-      return table_.addresses().number_of(octets);
+      return table_.addresses().number_of(octets.data());
     }
-    return frame::load<std::uint32_t>(octets);
+    return frame::load<std::uint32_t>(octets.data());
   }
 
   const spec::Stream* establishing_;
@@ -103,7 +112,7 @@ run::StreamPlan plan_of(const spec::TrialSpec& spec, std::size_t phase, const sp
 }
 
 struct Range {
-  std::uint64_t frames = 8;
+  std::uint64_t frames = 0;
   std::uint32_t first = 0;
   std::size_t phase = 0;  // of the frames that arrive
 };
@@ -187,16 +196,16 @@ class Judge : public AnyJudge {
         arrivals_(std::min<std::uint64_t>(plan.schedule.frames(), 1U << 16U)),
         receiver_(&plan, setup(plan, sent_here, arrivals_), queue_) {
     receiver_.begin(kStart);
+    counted_ = counters(receiver_.report());
   }
   std::string verdict(const Octets& octets) override {
-    const auto before = counters(receiver_.report());
     wire_.put(octets);
     receiver_.step(FakeClock::time);
-    const auto after = counters(receiver_.report());
+    const auto before = std::exchange(counted_, counters(receiver_.report()));
     std::string moved;
-    for (std::size_t i = 0; i < after.size(); ++i) {
+    for (std::size_t i = 0; i < counted_.size(); ++i) {
       const auto was = i < before.size() ? before[i].second : 0;
-      if (after[i].second != was) moved += (moved.empty() ? "" : " ") + after[i].first;
+      if (counted_[i].second != was) moved += (moved.empty() ? "" : " ") + counted_[i].first;
     }
     return moved.empty() ? "nothing" : moved;
   }
@@ -214,6 +223,7 @@ class Judge : public AnyJudge {
   FakeRxQueue queue_;
   run::Arrivals arrivals_;
   run::Receiver<kShape, FakeClock, FakeRxQueue> receiver_;
+  Counters counted_;
 };
 
 std::unique_ptr<AnyJudge> judge_of(const run::StreamPlan& plan, const run::SentHere& sent_here) {
@@ -227,49 +237,65 @@ std::unique_ptr<AnyJudge> judge_of(const run::StreamPlan& plan, const run::SentH
   return std::make_unique<Judge<kStateless>>(plan, sent_here);
 }
 
-void judge_arrivals(const std::vector<run::StreamPlan>& plans) {
-  std::array<std::unique_ptr<AnyJudge>, 2> judges;  // by Side
-  for (const auto& plan : plans) {
-    run::SentHere sent_here{};
-    for (const auto& other : plans) {
-      if (other.from() == plan.to()) sent_here = other.quotations();
+// Prints the frames of a trial, and judges those that arrive in one of its phases.
+class ShownTrial {
+ public:
+  ShownTrial(const std::string& spec, const Range& range)
+      : spec_(spec::parse_spec(spec)), connections_(spec_) {
+    for (std::size_t i = 0; i < spec_.phases.size(); ++i) {
+      for (const auto& stream : spec_.phases[i].streams) {
+        const auto plan = plan_of(spec_, i, stream, connections_);
+        if (range.frames > 0) print_stream(spec_.phases[i].name, plan, range);
+        if (i == range.phase) arriving_.push_back(plan);
+      }
     }
-    judges[static_cast<std::size_t>(plan.to())] = judge_of(plan, sent_here);
   }
-  std::string side;
-  std::string hex;
-  while (std::cin >> side >> hex) {
-    const auto& judge = judges[side == "left" ? 0 : 1];
-    std::cout << (judge ? judge->verdict(from_hex(hex)) : "nothing is due there") << '\n';
+  std::string verdict(spec::Side side, const Octets& octets) {
+    auto& judge = judges_[static_cast<std::size_t>(side)];
+    for (const auto& plan : arriving_) {
+      if (!judge && plan.to() == side) judge = judge_of(plan, sent_at(plan));
+    }
+    return judge ? judge->verdict(octets) : "nothing is due there";
   }
-}
 
-void run(const Range& range) {
-  std::string line;
-  std::getline(std::cin, line);
-  const auto spec = spec::parse_spec(line);
-  KnownConnections connections(spec);
-  std::vector<run::StreamPlan> arriving;
-  for (std::size_t i = 0; i < spec.phases.size(); ++i) {
-    for (const auto& stream : spec.phases[i].streams) {
-      const auto plan = plan_of(spec, i, stream, connections);
-      print_stream(spec.phases[i].name, plan, range);
-      if (i == range.phase) arriving.push_back(plan);
+ private:
+  // Returns what leaves on the side where the frames of this plan arrive.
+  [[nodiscard]] run::SentHere sent_at(const run::StreamPlan& plan) const {
+    for (const auto& other : arriving_) {
+      if (other.from() == plan.to()) return other.quotations();
+    }
+    return {};
+  }
+  spec::TrialSpec spec_;
+  KnownConnections connections_;
+  std::vector<run::StreamPlan> arriving_;
+  std::array<std::unique_ptr<AnyJudge>, 2> judges_;  // by Side; made when a frame arrives there
+};
+
+void answer_all() {
+  std::unique_ptr<ShownTrial> trial;
+  for (std::string word; std::cin >> word;) {
+    std::string rest;
+    if (word == "trial") {
+      Range range;
+      std::cin >> range.frames >> range.first >> range.phase;
+      std::getline(std::cin, rest);
+      trial = std::make_unique<ShownTrial>(rest, range);
+      std::cout << '\n' << std::flush;
+    } else {
+      std::cin >> rest;
+      const auto side = word == "left" ? spec::Side::kLeft : spec::Side::kRight;
+      std::cout << trial->verdict(side, from_hex(rest)) << '\n' << std::flush;
     }
   }
-  judge_arrivals(arriving);
 }
 
 }  // namespace
 }  // namespace natxy::tests
 
-int main(int argc, char** argv) {
+int main() {
   try {
-    natxy::tests::Range range;
-    if (argc > 1) range.frames = std::stoull(argv[1]);
-    if (argc > 2) range.first = static_cast<std::uint32_t>(std::stoul(argv[2]));
-    if (argc > 3) range.phase = std::stoul(argv[3]);
-    natxy::tests::run(range);
+    natxy::tests::answer_all();
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "natxy-engine-frames: " << error.what() << '\n';

@@ -16,6 +16,18 @@ FIELD_BYTES = {4: (2, 0), 6: (13, 10)}
 # The ends of a tunnel, and the octets of their fields, by the IP version of the outer header.
 TUNNEL_ENDS = {4: ("192.0.2.7", "203.0.113.8"), 6: ("2001:2::7", "2001:2:0:8000::8")}
 TUNNEL_FIELD_BYTES = {4: (2, 1), 6: (14, 9)}
+VLANS: dict[str, list[dict[str, Any]]] = {
+    "untagged": [],
+    "one": [{"tpid": "802.1Q", "id": 4094, "priority": 7}],
+    "two": [{"tpid": "802.1ad", "id": 1}, {"tpid": "802.1Q", "id": 100, "priority": 1}],
+}
+EXTENSIONS: list[list[str]] = [
+    [],
+    ["hop-by-hop"],
+    ["destination-options", "routing"],
+    # As many as a frame may have, in RFC 8200's order; more than the 32 octets of RFC 5180 5.3.
+    ["hop-by-hop", "destination-options", *["routing"] * 5, "destination-options"],
+]
 MACS_GIVEN = {"next_hop": {"ipv4": None, "ipv6": None, "mac": "02:00:00:00:00:0a"}}
 
 
@@ -133,3 +145,43 @@ def spec(*streams: dict[str, Any], **other: Any) -> dict[str, Any]:
         "phases": [{"name": "test", "gap_ns": 0, "streams": list(streams)}],
         **other,
     }
+
+
+def both_ways(
+    combination: str, size: int, mix: tuple[int, int] = (3, 2), **kind: Any
+) -> dict[str, Any]:
+    """The background is of the combination beside the foreground's."""
+    other = COMBINATIONS[COMBINATIONS.index(combination) - 1]
+    streams = [
+        stream(
+            direction,
+            traffic(combination, reverse=direction == "reverse", **kind),
+            traffic(other, reverse=direction == "reverse", **kind),
+            size=size,
+            mix=mix,
+        )
+        for direction in ("forward", "reverse")
+    ]
+    return spec(*streams)
+
+
+def with_format(
+    trial: dict[str, Any], extensions: list[str], vlans: tuple[str, str]
+) -> dict[str, Any]:
+    """The trial with VLAN tags, a traffic class, and what only IPv6 has where frames leave as IPv6.
+
+    A translator removes it.
+    """
+    for side, name in zip(("left", "right"), vlans, strict=True):
+        trial["sides"][side] = {**trial["sides"][side], "vlans": VLANS[name]}
+    for its_stream in trial["phases"][0]["streams"]:
+        for kind in filter(None, (its_stream["foreground"], its_stream["background"])):
+            for end in (kind["departure"], kind["arrival"]):
+                end["traffic_class"] = 0xB9
+                if kind["departure"]["ip_version"] == end["ip_version"] == 6:
+                    end["flow_label"] = 0x12345
+                    end["extension_headers"] = extensions
+                    end["frame_size_bytes"] += 8 * len(extensions)
+            kind["dscp_kept"] = True
+        its_stream["segments"][0]["frames"] = 1000
+    return trial

@@ -9,7 +9,19 @@ from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
 
 from tests.frames.golden import ENCAPSULATIONS, Number, arrival, arrival_side, departure
-from tests.frames.specs import COMBINATIONS, MODES, SIZES, in_tunnel, spec, stream, traffic
+from tests.frames.specs import (
+    COMBINATIONS,
+    EXTENSIONS,
+    MODES,
+    SIZES,
+    VLANS,
+    both_ways,
+    in_tunnel,
+    spec,
+    stream,
+    traffic,
+    with_format,
+)
 from tests.frames.tool import judged, sent
 
 FRAMES = 9
@@ -30,24 +42,6 @@ def expect_golden(trial: dict[str, Any], frames: int = FRAMES, first: int = 0) -
         number = Number(spec=trial, phase=index, stream=its_stream, number=frame.number)
         assert (frame.kind, frame.ordinal) == (number.kind, number.ordinal)
         assert frame.frame.hex() == departure(number).hex(), f"{frame.direction} {frame.number}"
-
-
-def both_ways(
-    combination: str, size: int, mix: tuple[int, int] = (3, 2), **kind: Any
-) -> dict[str, Any]:
-    """The background is of the combination beside the foreground's."""
-    other = COMBINATIONS[COMBINATIONS.index(combination) - 1]
-    streams = [
-        stream(
-            direction,
-            traffic(combination, reverse=direction == "reverse", **kind),
-            traffic(other, reverse=direction == "reverse", **kind),
-            size=size,
-            mix=mix,
-        )
-        for direction in ("forward", "reverse")
-    ]
-    return spec(*streams)
 
 
 def some_of(cases: Iterable[Case], combination: str, size: int) -> list[Case]:
@@ -116,39 +110,7 @@ def test_each_header_without_df_has_an_identification(combination: str, outer: i
     expect_golden(trial)
 
 
-VLANS: dict[str, list[dict[str, Any]]] = {
-    "untagged": [],
-    "one": [{"tpid": "802.1Q", "id": 4094, "priority": 7}],
-    "two": [{"tpid": "802.1ad", "id": 1}, {"tpid": "802.1Q", "id": 100, "priority": 1}],
-}
 SPOILT = {4: "192.0.2.9", 6: "2001:2::9"}  # the wrong source of a tunnel
-EXTENSIONS: list[list[str]] = [
-    [],
-    ["hop-by-hop"],
-    ["destination-options", "routing"],
-    ["hop-by-hop", "routing", "destination-options"],
-]
-
-
-def with_format(
-    trial: dict[str, Any], extensions: list[str], vlans: tuple[str, str]
-) -> dict[str, Any]:
-    """The trial with VLAN tags, a traffic class, and what only IPv6 has if both ends are IPv6."""
-    for side, name in zip(("left", "right"), vlans, strict=True):
-        trial["sides"][side] = {**trial["sides"][side], "vlans": VLANS[name]}
-    for its_stream in trial["phases"][0]["streams"]:
-        for kind in (its_stream["foreground"], its_stream["background"]):
-            ends = kind["departure"], kind["arrival"]
-            six = all(end["ip_version"] == 6 for end in ends)
-            for end in ends:
-                end["traffic_class"] = 0xB9
-                if six:
-                    end["flow_label"] = 0x12345
-                    end["extension_headers"] = extensions
-                    end["frame_size_bytes"] += 8 * len(extensions)
-            kind["dscp_kept"] = True
-        its_stream["segments"][0]["frames"] = 1000
-    return trial
 
 
 @pytest.mark.parametrize("vlans", list(itertools.product(VLANS, VLANS)), ids="-".join)

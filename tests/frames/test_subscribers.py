@@ -9,43 +9,15 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 
-from natxy.model.source import Source
-from natxy.model.testbed import Testbed
-from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Segment, Side
+from natxy.model.trial_spec import Side
+from tests.frames.formats import Frame
 from tests.frames.golden import Number, arrival, arrival_side
-from tests.frames.specs import series, spec
-from tests.frames.test_golden import both_ways, expect_golden
+from tests.frames.specs import both_ways, series
+from tests.frames.subscribed import MECHANISMS, trial_of
+from tests.frames.test_golden import expect_golden
 from tests.frames.tool import judged, sent
 
 FRAMES = 40
-GATEWAY = {"gateway": "2001:db9::1"}
-SHARED = {
-    "ipv6_prefix": "2001:db8:5000::/36",
-    "ipv4_prefix": "198.51.100.0/22",
-    "psid_bits": 7,
-    "count": 2**17,
-}
-MECHANISMS: dict[str, dict[str, Any]] = {
-    "map-e": {"mechanism": "map-e", **SHARED, **GATEWAY},
-    "map-e, addresses of their own": {
-        "mechanism": "map-e",
-        **SHARED,
-        **GATEWAY,
-        "psid_bits": 0,
-        "count": 1024,
-    },
-    "map-t": {"mechanism": "map-t", **SHARED, "gateway_prefix": "2001:db9::/64"},
-    "lw4o6": {"mechanism": "lw4o6", **SHARED, **GATEWAY},
-    "lw4o6, offset": {"mechanism": "lw4o6", **SHARED, **GATEWAY, "psid_offset_bits": 6},
-    "lw4o6, less room than addresses and PSIDs": {
-        "mechanism": "lw4o6",
-        **SHARED,
-        **GATEWAY,
-        "ipv6_prefix": "2001:db8:5001::/48",
-        "count": 2**16,
-    },
-}
 # A field in parts: their value bits, number of bits, and places in the address.
 PARTS: list[list[tuple[int, int, int]]] = [
     [(0, 24, 8)],
@@ -53,30 +25,6 @@ PARTS: list[list[tuple[int, int, int]]] = [
     [(23, 1, 0), (0, 13, 19), (13, 10, 1)],
     [(5, 3, 14)],
 ]
-
-
-def trial_of(mechanism: dict[str, Any], side: Side) -> dict[str, Any]:
-    """The trial as the package asks the engine for it."""
-    other = "right" if side == "left" else "left"
-    tunnels = mechanism["mechanism"] != "map-t"
-    document = {
-        "tester": {
-            side: {"next_hop_mac": "02:00:00:00:00:0a"},
-            other: {"ipv4_real": "203.0.113.9", "next_hop_mac": "02:00:00:00:00:0a"},
-        },
-        "traffic": {
-            f"{side}_ip_version": 4 if tunnels else 6,
-            f"{other}_ip_version": 4,
-            "frame_size_bytes": 200,
-        },
-        "subscribers": {**mechanism, "side": side},
-    }
-    source = Source(text="", name="testbed.toml")
-    plan = TrafficPlan(testbed=source.validated(Testbed, document), source=source)
-    plan.check()
-    segments = (Segment(frames=1000, rate_fps=2**33, pause_ns=0),)
-    streams = [stream.model_dump(mode="json") for stream in plan.streams(segments)]
-    return spec(*streams)
 
 
 def numbers_of(trial: dict[str, Any]) -> list[Number]:
@@ -150,3 +98,11 @@ def test_fields_in_parts(source: int, combination: str) -> None:
         its_stream["segments"][0]["frames"] = 1000
     expect_golden(trial, FRAMES)
     expect_arrivals(trial)
+
+
+def test_each_segment_of_subscribers_arrives(frames: list[Frame]) -> None:
+    for frame in frames:
+        number = frame.number
+        if "on the left tcp" in frame.format:
+            arrived = [(arrival_side(number), bytes(arrival(number)))]
+            assert judged(number.spec, arrived, number.phase) == ["received"], frame.name

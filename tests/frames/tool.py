@@ -2,10 +2,16 @@
 
 import json
 import subprocess
+import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NoReturn
 
 from tests.programs import tool
+
+LIMIT_S = 120
+AT_ONCE = 64  # lines that are written before their answers are read: both fit into a pipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,16 +24,69 @@ class Sent:
     frame: bytes
 
 
-def _run(arguments: list[str], lines: list[str]) -> list[str]:
-    done = subprocess.run(
-        [tool("engine", "natxy-engine-frames"), *arguments],
-        input="\n".join(lines) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+class Program:
+    """The running program. One process answers for all trials, because its start takes longer than
+    most answers."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [tool("engine", "natxy-engine-frames")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def trial(self, request: str) -> list[str]:
+        self._write([request])
+        return list(iter(self._read, ""))
+
+    def verdicts(self, lines: list[str]) -> Iterator[str]:
+        for at in range(0, len(lines), AT_ONCE):
+            some = lines[at : at + AT_ONCE]
+            self._write(some)
+            for _ in some:
+                yield self._read()
+
+    def end(self) -> None:
+        """Ends the program; it must have nothing to say, such as of memory that leaked."""
+        _, said = self._process.communicate(timeout=LIMIT_S)
+        assert self._process.returncode == 0, said
+
+    def _write(self, lines: Iterable[str]) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write("".join(f"{line}\n" for line in lines))
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            self._fail()
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        limit = threading.Timer(LIMIT_S, self._process.kill)
+        limit.start()
+        line = self._process.stdout.readline()
+        limit.cancel()
+        if not line:
+            self._fail()
+        return line.rstrip("\n")
+
+    def _fail(self) -> NoReturn:
+        """Says why the program has ended; the next trial starts another one."""
+        program.cache_clear()
+        self._process.kill()
+        _, said = self._process.communicate()
+        raise AssertionError(f"natxy-engine-frames ended with {self._process.returncode}: {said}")
+
+
+@cache
+def program() -> Program:
+    return Program()
+
+
+def end() -> None:
+    if program.cache_info().currsize:
+        program().end()
 
 
 def _read(line: str) -> Sent:
@@ -44,10 +103,10 @@ def _read(line: str) -> Sent:
 
 def sent(spec: dict[str, Any], frames: int, first: int = 0) -> list[Sent]:
     """Of each stream so many frames, from number `first` on."""
-    return [_read(line) for line in _run([str(frames), str(first)], [json.dumps(spec)])]
+    return [_read(line) for line in program().trial(f"trial {frames} {first} 0 {json.dumps(spec)}")]
 
 
 def judged(spec: dict[str, Any], arrivals: list[tuple[str, bytes]], phase: int = 0) -> list[str]:
     """For each (side, frame) that arrives in this phase the counter that it moved."""
-    lines = [json.dumps(spec), *(f"{side} {frame.hex()}" for side, frame in arrivals)]
-    return _run(["0", "0", str(phase)], lines)
+    program().trial(f"trial 0 0 {phase} {json.dumps(spec)}")
+    return list(program().verdicts([f"{side} {frame.hex()}" for side, frame in arrivals]))
