@@ -36,19 +36,21 @@ ordered_json direction_json(const DirectionRecord& record) {
 
 ordered_json nat_json(const std::optional<NatRecord>& nat) {
   if (!nat) return nullptr;
-  return {
-      {"created", nat->created},
-      {"refused",
-       {{"full", nat->refused_full}, {"rate", nat->refused_rate}, {"ports", nat->refused_ports}}},
-      {"overwritten", nat->overwritten},
-      {"expired", nat->expired},
-      {"flushed", nat->flushed},
-      {"collided", nat->collided},
-      {"forgotten", nat->forgotten},
-      {"changed", nat->changed},
-      {"entries", nat->entries},
-      {"peak", nat->peak},
-      {"translated", {{"outbound", nat->outbound}, {"inbound", nat->inbound}}}};
+  return {{"created", nat->created},
+          {"refused",
+           {{"full", nat->refused_full},
+            {"rate", nat->refused_rate},
+            {"limit", nat->refused_limit},
+            {"ports", nat->refused_ports}}},
+          {"overwritten", nat->overwritten},
+          {"expired", nat->expired},
+          {"flushed", nat->flushed},
+          {"collided", nat->collided},
+          {"forgotten", nat->forgotten},
+          {"changed", nat->changed},
+          {"entries", nat->entries},
+          {"peak", nat->peak},
+          {"translated", {{"outbound", nat->outbound}, {"inbound", nat->inbound}}}};
 }
 
 ordered_json record_json(const Record& record) {

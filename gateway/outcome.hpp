@@ -23,16 +23,17 @@ enum class Drop : std::uint8_t {
   kTransmit,
   kNatFull,
   kNatRate,
+  kNatLimit,
   kNatPorts,
   kNatUnknown,
   kNatProtocol,
   kSoftwire  // the inner source does not belong to the outer one
 };
 
-inline constexpr std::array<const char*, 16> kDropNames{
-    "rate_limit",   "loss",        "buffer",       "sulk",     "mute",     "no_route",
-    "no_neighbour", "hop_limit",   "malformed",    "transmit", "nat_full", "nat_rate",
-    "nat_ports",    "nat_unknown", "nat_protocol", "softwire"};
+inline constexpr std::array<const char*, 17> kDropNames{
+    "rate_limit",   "loss",      "buffer",      "sulk",         "mute",     "no_route",
+    "no_neighbour", "hop_limit", "malformed",   "transmit",     "nat_full", "nat_rate",
+    "nat_limit",    "nat_ports", "nat_unknown", "nat_protocol", "softwire"};
 
 [[nodiscard]] constexpr std::size_t index_of(Drop drop) {
   return static_cast<std::size_t>(drop);

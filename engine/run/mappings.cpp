@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -49,9 +50,39 @@ std::vector<Mapping> stored_in(const StateTable& table, std::uint64_t stored,
   return all;
 }
 
-void count(spec::Range& range, std::uint64_t of_one) {
-  range.min = range.max == 0 ? of_one : std::min(range.min, of_one);
-  range.max = std::max(range.max, of_one);
+// A count of each host, or of each address.
+class Tally {
+ public:
+  void add(std::uint64_t count) {
+    ++times_[count];
+    ++total_;
+  }
+  [[nodiscard]] spec::CountSummary summary() const {
+    if (total_ == 0) return {};
+    return {.min = times_.begin()->first,
+            .median = static_cast<double>(at(total_ / 2) + at((total_ - 1) / 2)) / 2,
+            .p99 = at((total_ * 99 + 99) / 100 - 1),
+            .max = times_.rbegin()->first};
+  }
+
+ private:
+  // Returns the count that has this many before it when all are in order.
+  [[nodiscard]] std::uint64_t at(std::uint64_t before) const {
+    for (const auto& [count, times] : times_) {
+      if (before < times) return count;
+      before -= times;
+    }
+    return times_.rbegin()->first;
+  }
+
+  // How often each count was found. Different counts are few: n connections have less than
+  // sqrt(2 n) of them.
+  std::map<std::uint64_t, std::uint64_t> times_;
+  std::uint64_t total_ = 0;
+};
+
+std::uint64_t length(const auto& first, const auto& end) {
+  return static_cast<std::uint64_t>(end - first);
 }
 
 // Calls use(first, end) for each run of neighbours that `same` holds together.
@@ -90,42 +121,73 @@ int block_bits(const std::vector<Mapping>& all) {
   return bits;
 }
 
+bool same_address(const Mapping& one, const Mapping& other) {
+  return one.address == other.address;
+}
+
+bool same_endpoint(const Mapping& one, const Mapping& other) {
+  return same_address(one, other) && one.port == other.port;
+}
+
+bool same_host(const Mapping& one, const Mapping& other) {
+  return one.host == other.host;
+}
+
+// all: sorted by endpoint.
+void sum_up_addresses(const std::vector<Mapping>& all, spec::Mappings& found) {
+  Tally ports_of;
+  Tally connections_of;
+  for_each_run(all, same_address, [&](auto first, auto end) {
+    const auto ports = runs(first, end, same_endpoint);
+    found.ports += ports;
+    ++found.addresses;
+    ports_of.add(ports);
+    connections_of.add(length(first, end));
+  });
+  found.ports_per_address = ports_of.summary();
+  found.connections_per_address = connections_of.summary();
+}
+
+// all: sorted by host. block_bits: those of the blocks to be counted.
+void sum_up_hosts(const std::vector<Mapping>& all, unsigned block_bits, spec::Mappings& found) {
+  const auto same_block = [block_bits](const Mapping& one, const Mapping& other) {
+    return same_address(one, other) && one.port >> block_bits == other.port >> block_bits;
+  };
+  Tally ports_of;
+  Tally connections_of;
+  Tally addresses_of;
+  Tally blocks_of;
+  std::unordered_map<std::uint32_t, std::uint64_t> hosts_of;
+  for_each_run(all, same_host, [&](auto first, auto end) {
+    ++found.hosts;
+    ports_of.add(runs(first, end, same_endpoint));
+    connections_of.add(length(first, end));
+    addresses_of.add(runs(first, end, same_address));
+    blocks_of.add(runs(first, end, same_block));
+    for (auto at = first; at != end; ++at) {
+      if (at == first || !same_address(*at, *(at - 1))) ++hosts_of[at->address];
+    }
+  });
+  found.ports_per_host = ports_of.summary();
+  found.connections_per_host = connections_of.summary();
+  found.addresses_per_host = addresses_of.summary();
+  found.blocks_per_host = blocks_of.summary();
+  Tally of_address;
+  for (const auto& [address, hosts] : hosts_of) of_address.add(hosts);
+  found.hosts_per_address = of_address.summary();
+}
+
 }  // namespace
 
 spec::Mappings mappings_of(const StateTable& table, std::uint64_t stored, const flow::Flow& flow) {
   auto all = stored_in(table, stored, flow);
   spec::Mappings found;
-  const auto same_address = [](const Mapping& a, const Mapping& b) {
-    return a.address == b.address;
-  };
-  const auto same_endpoint = [](const Mapping& a, const Mapping& b) {
-    return a.address == b.address && a.port == b.port;
-  };
   std::ranges::sort(all, by_endpoint);
   const auto bits = block_bits(all);
-  for_each_run(all, same_address, [&](auto first, auto end) {
-    const auto ports = runs(first, end, same_endpoint);
-    found.ports += ports;
-    ++found.addresses;
-    count(found.ports_per_address, ports);
-  });
-  std::ranges::sort(all, by_host);
-  std::unordered_map<std::uint32_t, std::uint64_t> hosts_of;
-  const auto same_host = [](const Mapping& a, const Mapping& b) { return a.host == b.host; };
-  const auto same_block = [bits](const Mapping& a, const Mapping& b) {
-    return a.address == b.address && a.port >> std::max(bits, 0) == b.port >> std::max(bits, 0);
-  };
-  for_each_run(all, same_host, [&](auto first, auto end) {
-    ++found.hosts;
-    count(found.ports_per_host, runs(first, end, same_endpoint));
-    count(found.addresses_per_host, runs(first, end, same_address));
-    count(found.blocks_per_host, runs(first, end, same_block));
-    for (auto at = first; at != end; ++at) {
-      if (at == first || at->address != (at - 1)->address) ++hosts_of[at->address];
-    }
-  });
-  for (const auto& [address, hosts] : hosts_of) count(found.hosts_per_address, hosts);
   found.block_ports = bits < 0 ? 0 : 1U << static_cast<unsigned>(bits);
+  sum_up_addresses(all, found);
+  std::ranges::sort(all, by_host);
+  sum_up_hosts(all, static_cast<unsigned>(std::max(bits, 0)), found);
   return found;
 }
 

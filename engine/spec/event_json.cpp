@@ -72,8 +72,8 @@ Json json_of(const ConnectionCounters& of) {
           {"collided", of.collided}, {"ending_new_percent", of.ending_new_percent}};
 }
 
-Json json_of(const Range& of) {
-  return {{"min", of.min}, {"max", of.max}};
+Json json_of(const CountSummary& of) {
+  return {{"min", of.min}, {"median", of.median}, {"p99", of.p99}, {"max", of.max}};
 }
 
 Json json_of(const Mappings& of) {
@@ -82,7 +82,9 @@ Json json_of(const Mappings& of) {
           {"ports", of.ports},
           {"hosts_per_address", json_of(of.hosts_per_address)},
           {"ports_per_address", json_of(of.ports_per_address)},
+          {"connections_per_address", json_of(of.connections_per_address)},
           {"ports_per_host", json_of(of.ports_per_host)},
+          {"connections_per_host", json_of(of.connections_per_host)},
           {"addresses_per_host", json_of(of.addresses_per_host)},
           {"block_ports", of.block_ports},
           {"blocks_per_host", json_of(of.blocks_per_host)}};

@@ -118,8 +118,12 @@ struct ConnectionCounters {
   double ending_new_percent = 0;  // share of new ones in the last 1 % of an establishing stream
 };
 
-struct Range {  // of a count; 0 to 0 if nothing was counted
+// The distribution of a count over hosts, or over addresses; all 0 if there are none. Median and
+// percentile are those of RFC 2330, 11.3.
+struct CountSummary {
   std::uint64_t min = 0;
+  double median = 0;
+  std::uint64_t p99 = 0;
   std::uint64_t max = 0;
 };
 
@@ -129,15 +133,17 @@ struct Mappings {
   std::uint64_t hosts = 0;      // inside addresses that have a connection
   std::uint64_t addresses = 0;  // external ones
   std::uint64_t ports = 0;      // external pairs of an address and a port
-  Range hosts_per_address;
-  Range ports_per_address;
-  Range ports_per_host;
-  Range addresses_per_host;  // 1 to 1: a host always has the same address (RFC 4787 REQ-2)
+  CountSummary hosts_per_address;
+  CountSummary ports_per_address;
+  CountSummary connections_per_address;
+  CountSummary ports_per_host;
+  CountSummary connections_per_host;
+  CountSummary addresses_per_host;  // 1 to 1: a host always has the same address (RFC 4787 REQ-2)
   // The largest power of two for which no block of so many ports of an address, aligned to its
   // size, has the ports of two hosts; 65,536 if no address has two hosts, 0 if two hosts have the
   // same port of an address.
   std::uint64_t block_ports = 0;
-  Range blocks_per_host;  // blocks of this size, or ports if it is 0
+  CountSummary blocks_per_host;  // blocks of this size, or ports if it is 0
 };
 
 // The tester's state table.

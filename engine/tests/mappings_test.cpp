@@ -52,9 +52,9 @@ Entry at(std::uint32_t address, std::uint32_t port) {
   return {address, static_cast<std::uint16_t>(port)};
 }
 
-void expect(const spec::Range& range, std::uint64_t min, std::uint64_t max) {
-  EXPECT_EQ(range.min, min);
-  EXPECT_EQ(range.max, max);
+void expect(const spec::CountSummary& found, std::uint64_t min, std::uint64_t max) {
+  EXPECT_EQ(found.min, min);
+  EXPECT_EQ(found.max, max);
 }
 
 TEST(Mappings, OfDeterministicBlocksAreThoseBlocks) {
@@ -112,6 +112,47 @@ TEST(Mappings, OfAPortThatTwoHostsHave) {
   EXPECT_EQ(found.ports, (kHosts - 1) * kConnections);
 }
 
+// Of an odd and of an even number of hosts: host n has the first n + 1 of its connections, and
+// two of them share a port.
+TEST(Mappings, HaveMedianAndPercentileOfTheirDistribution) {
+  const auto of_hosts = [](std::uint32_t hosts) {
+    return summary([hosts](auto host, auto i) {
+      return host >= hosts || i > host ? Entry() : at(host % 3, host * 64 + (i == 1 ? 0 : i));
+    });
+  };
+  const auto odd = of_hosts(5);  // 1, 2, 3, 4 and 5 connections
+  expect(odd.connections_per_host, 1, 5);
+  EXPECT_EQ(odd.connections_per_host.median, 3);
+  EXPECT_EQ(odd.ports_per_host.median, 2);    // 1, 1, 2, 3, 4
+  expect(odd.connections_per_address, 3, 7);  // 1 + 4, 2 + 5, 3
+  EXPECT_EQ(odd.connections_per_address.median, 5);
+  EXPECT_EQ(odd.ports_per_address.median, 4);  // 1 + 3, 1 + 4, 2
+  EXPECT_EQ(odd.hosts_per_address.median, 2);
+  const auto even = of_hosts(20);
+  EXPECT_EQ(even.connections_per_host.median, 10.5);
+  EXPECT_EQ(even.connections_per_host.p99, 20U);
+  EXPECT_EQ(even.hosts_per_address.median, 7);  // 7, 7 and 6
+}
+
+TEST(Mappings, ThePercentileLeavesOutTheLargestHundredth) {
+  const auto of_hosts = [](std::uint32_t hosts) {
+    spec::Traffic traffic = hosts_with_connections(spec::Selection::kEnumerateIncreasing);
+    traffic.source_field.max = hosts - 1;
+    traffic.source_port.max = traffic.source_port.min + 1;
+    std::vector<std::uint64_t> words(std::size_t{hosts} * 2, 0);
+    StateTable table(words.data(), words.size(), 1);
+    const flow::Flow flow(traffic, 1);
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+      table.learn(*flow.ordinal_of({kFirstPort, 53, host, 0, 0}), at(host, 1));
+    }
+    table.learn(*flow.ordinal_of({kFirstPort + 1, 53, 0, 0, 0}), at(0, 2));  // the first has two
+    return mappings_of(table, hosts + 1, flow).connections_per_host;
+  };
+  EXPECT_EQ(of_hosts(99).p99, 2U);
+  EXPECT_EQ(of_hosts(100).p99, 1U);
+  EXPECT_EQ(of_hosts(100).max, 2U);
+}
+
 TEST(Mappings, AreThoseOfConnectionsThatExist) {
   const auto found = summary([](auto host, auto i) {
     return host == 5 || (host == 6 && i > 0) ? Entry() : at(1, 1024 + host * 64 + i);
@@ -121,6 +162,7 @@ TEST(Mappings, AreThoseOfConnectionsThatExist) {
   const auto none = summary([](auto, auto) { return Entry(); });
   EXPECT_EQ(none.hosts + none.addresses + none.ports, 0U);
   expect(none.ports_per_host, 0, 0);
+  EXPECT_EQ(none.ports_per_host.median, 0);
 }
 
 }  // namespace

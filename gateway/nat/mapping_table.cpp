@@ -23,9 +23,10 @@ const MappingTable::Mapping* MappingTable::find(const Ipv4Endpoint& external) co
       hash_of(external), [&](EntryNumber entry) { return mappings_[entry].external == external; }));
 }
 
-void MappingTable::join(const InsideEndpoint& inside, const Ipv4Endpoint& external) {
+bool MappingTable::join(const InsideEndpoint& inside, const Ipv4Endpoint& external) {
   auto entry = number_of(inside);
-  if (entry == kNoEntry) {
+  const auto is_first = entry == kNoEntry;
+  if (is_first) {
     entry = free_.back();
     free_.pop_back();
     mappings_[entry] = {.inside = inside, .external = external, .connections = 0};
@@ -33,15 +34,17 @@ void MappingTable::join(const InsideEndpoint& inside, const Ipv4Endpoint& extern
     by_external_.insert(hash_of(external), entry);
   }
   ++mappings_[entry].connections;
+  return is_first;
 }
 
-void MappingTable::leave(const InsideEndpoint& inside) {
+bool MappingTable::leave(const InsideEndpoint& inside) {
   const auto entry = number_of(inside);
   auto& mapping = mappings_[entry];
-  if (--mapping.connections != 0) return;
+  if (--mapping.connections != 0) return false;
   by_inside_.erase(hash_of(inside), entry);
   by_external_.erase(hash_of(mapping.external), entry);
   free_.push_back(entry);
+  return true;
 }
 
 }  // namespace natxy::gateway

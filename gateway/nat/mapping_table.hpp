@@ -24,10 +24,11 @@ class MappingTable {
   [[nodiscard]] const Mapping* find(const InsideEndpoint& inside) const;
   [[nodiscard]] const Mapping* find(const Ipv4Endpoint& external) const;
 
-  // Adds a connection of the inside endpoint; the first one creates the mapping.
-  void join(const InsideEndpoint& inside, const Ipv4Endpoint& external);
-  // Removes a connection; the last one removes the mapping.
-  void leave(const InsideEndpoint& inside);
+  // Adds a connection of the inside endpoint. Returns true if it is the first one, which creates
+  // the mapping.
+  bool join(const InsideEndpoint& inside, const Ipv4Endpoint& external);
+  // Removes a connection. Returns true if it was the last one, which removes the mapping.
+  bool leave(const InsideEndpoint& inside);
 
  private:
   [[nodiscard]] EntryNumber number_of(const InsideEndpoint& inside) const;

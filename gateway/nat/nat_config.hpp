@@ -61,7 +61,10 @@ struct NatConfig {
   Side inside = Side::kLeft;
   std::vector<IpAddress> pool;  // external addresses, IPv4
   PortRange ports;
-  Prefix prefix;  // for NAT64
+  // Ports are given out in blocks of so many; 0: one by one.
+  std::uint32_t block_ports = 0;
+  std::uint32_t ports_per_host = 0;  // 0: no limit
+  Prefix prefix;                     // for NAT64
   std::uint32_t entries = 65536;
   std::optional<NewRate> new_rate;
   std::optional<Work> work;

@@ -13,6 +13,7 @@ using plumbing::Value;
 
 constexpr Range kEntries{1, 1U << 27U};
 constexpr Range kRate_per_s{1, 1'000'000'000};
+constexpr Range kPorts{0, 65536};
 
 const Names<NatKind> kKinds{{"nat44", NatKind::kNat44}, {"nat64", NatKind::kNat64}};
 const Names<Replacement> kReplacements{{"refuse", Replacement::kRefuse},
@@ -52,6 +53,21 @@ PortRange read_ports(const Value& value) {
   return {.first = ends[0], .last = ends[1]};
 }
 
+// Returns a number of ports; 0 if it is not given.
+std::uint32_t read_count(Object& object, const std::string& member) {
+  return static_cast<std::uint32_t>(number_or(object, member, 0, kPorts));
+}
+
+std::uint32_t read_block_ports(Object& object, const PortRange& ports) {
+  const auto size = read_count(object, "block_ports");
+  const auto first = size == 0 ? ports.first : (ports.first + size - 1) / size * size;
+  if (first + size <= ports.last + 1U) return size;
+  throw ConfigError(object.path_of("block_ports"),
+                    "no block of " + std::to_string(size) +
+                        " ports, aligned to its size, is in the range of ports (expected a smaller "
+                        "block)");
+}
+
 std::optional<NewRate> read_new_rate(Object& object) {
   const auto depth = number_or(object, "depth", 1, kRate_per_s);
   if (!object.find("new_per_s")) return std::nullopt;
@@ -85,6 +101,11 @@ void read_behaviour(Object& object, NatConfig& nat) {
                       "here connections share external endpoints (expected "
                       "address-and-port-dependent)");
   }
+  if (nat.mapping == Dependence::kEndpointIndependent) return;
+  if (nat.block_ports == 0 && nat.ports_per_host == 0) return;
+  throw ConfigError(object.path_of(nat.block_ports > 0 ? "block_ports" : "ports_per_host"),
+                    "needs endpoint-independent mapping (RFC 6888 REQ-1), because other external "
+                    "ports are shared (expected 0)");
 }
 
 std::uint64_t read_connection(Object& object) {
@@ -104,6 +125,8 @@ NatConfig read_nat(const Value& value) {
   if (const auto inside = object.find("inside")) nat.inside = read_side(*inside);
   nat.pool = read_pool(object["pool"]);
   if (const auto ports = object.find("ports")) nat.ports = read_ports(*ports);
+  nat.block_ports = read_block_ports(object, nat.ports);
+  nat.ports_per_host = read_count(object, "ports_per_host");
   if (nat.kind == NatKind::kNat64) nat.prefix = read_translation_prefix(object["prefix"]);
   nat.entries = static_cast<std::uint32_t>(number_or(object, "entries", nat.entries, kEntries));
   nat.new_rate = read_new_rate(object);

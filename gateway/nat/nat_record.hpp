@@ -9,6 +9,7 @@ struct NatRecord {
   std::uint64_t created = 0;
   std::uint64_t refused_full = 0;  // from here: new connections that were refused
   std::uint64_t refused_rate = 0;
+  std::uint64_t refused_limit = 0;
   std::uint64_t refused_ports = 0;
   std::uint64_t overwritten = 0;
   std::uint64_t expired = 0;

@@ -29,6 +29,7 @@ Opened Sessions::outbound(const InsideEndpoint& inside, const Ipv4Endpoint& remo
   const auto known = table_.find(inside, remote);
   if (known != kNoEntry) return use(known, now_ns);
   if (const auto reason = make_room(now_ns)) return refuse(*reason);
+  if (has_all_its_ports(inside)) return refuse(Drop::kNatLimit);
   const auto external = choose_external(inside, remote);
   if (!external) return refuse(Drop::kNatPorts);
   return create({.inside = inside, .remote = remote, .external = *external}, now_ns);
@@ -57,6 +58,7 @@ Opened Sessions::use(EntryNumber entry, Nanoseconds now_ns) {
 Opened Sessions::refuse(Drop reason) {
   if (reason == Drop::kNatFull) ++record_.refused_full;
   if (reason == Drop::kNatRate) ++record_.refused_rate;
+  if (reason == Drop::kNatLimit) ++record_.refused_limit;
   if (reason == Drop::kNatPorts) ++record_.refused_ports;
   return {.connection = std::nullopt, .reason = reason};
 }
@@ -78,6 +80,13 @@ bool Sessions::is_free(const Ipv4Endpoint& external, const Ipv4Endpoint& remote)
   return !maps_endpoints() || mappings_.find(external) == nullptr;
 }
 
+// RFC 6888 REQ-4: a connection of an inside endpoint that has a port needs no further one.
+bool Sessions::has_all_its_ports(const InsideEndpoint& inside) const {
+  if (config_.ports_per_host == 0 || mappings_.find(inside) != nullptr) return false;
+  const auto found = ports_of_.find(inside.address);
+  return found != ports_of_.end() && found->second >= config_.ports_per_host;
+}
+
 std::optional<Ipv4Endpoint> Sessions::choose_external(const InsideEndpoint& inside,
                                                       const Ipv4Endpoint& remote) {
   if (maps_endpoints()) {
@@ -93,7 +102,10 @@ std::optional<Ipv4Endpoint> Sessions::choose_external(const InsideEndpoint& insi
 
 Opened Sessions::create(const Connection& connection, Nanoseconds now_ns) {
   const auto entry = table_.add(connection, now_ns);
-  if (maps_endpoints()) mappings_.join(connection.inside, connection.external);
+  if (maps_endpoints() && mappings_.join(connection.inside, connection.external)) {
+    endpoints_.take(connection.inside, connection.external);
+    if (config_.ports_per_host > 0) ++ports_of_[connection.inside.address];
+  }
   ++record_.created;
   record_.peak = std::max<std::uint64_t>(record_.peak, table_.size());
   faults_.created(entry, table_, now_ns);
@@ -105,8 +117,12 @@ void Sessions::remove(EntryNumber entry) {
   table_.remove(entry);
   endpoints_.freed(connection.external);
   if (!maps_endpoints()) return;
-  endpoints_.freed(mappings_.find(connection.inside)->external);  // another one after a change
-  mappings_.leave(connection.inside);
+  const auto mapped = mappings_.find(connection.inside)->external;  // another one after a change
+  endpoints_.freed(mapped);
+  if (!mappings_.leave(connection.inside)) return;
+  endpoints_.give_back(mapped);
+  const auto ports = ports_of_.find(connection.inside.address);
+  if (ports != ports_of_.end() && --ports->second == 0) ports_of_.erase(ports);
 }
 
 // Removes expired connections, which are the first in the order of use, because all have the same

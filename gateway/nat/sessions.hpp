@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "gateway/faults/token_bucket.hpp"
@@ -52,6 +53,7 @@ class Sessions {
     return config_.mapping == Dependence::kEndpointIndependent;
   }
   [[nodiscard]] bool is_free(const Ipv4Endpoint& external, const Ipv4Endpoint& remote) const;
+  [[nodiscard]] bool has_all_its_ports(const InsideEndpoint& inside) const;
   [[nodiscard]] std::optional<Ipv4Endpoint> choose_external(const InsideEndpoint& inside,
                                                             const Ipv4Endpoint& remote);
   [[nodiscard]] std::optional<Drop> make_room(Nanoseconds now_ns);
@@ -68,6 +70,7 @@ class Sessions {
   ConnectionTable table_;
   MappingTable mappings_;  // used with endpoint-independent mapping only
   ExternalEndpoints endpoints_;
+  std::map<Uint128, std::uint32_t> ports_of_;  // of inside addresses, if their number is limited
   std::optional<TokenBucket> new_rate_;
   std::optional<TokenBucket> work_;
   NatFaults faults_;

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from natxy.errors import DutError
@@ -35,6 +36,7 @@ class GatewayProcess:
     def __init__(self, arguments: list[str], log: Path) -> None:
         self._log = log
         self._pending = b""
+        self._asking = Lock()  # a reset is asked for by a thread of its own
         with log.open("wb") as errors:
             self._process = subprocess.Popen(
                 [str(gateway_program()), *arguments],
@@ -60,13 +62,14 @@ class GatewayProcess:
     def ask(self, request: str, answer: str, **members: Any) -> dict[str, Any]:
         """Sends a request and returns its answer; DutError for another event or none."""
         line = json.dumps({"request": request, **members}) + "\n"
-        try:
-            assert self._process.stdin is not None
-            self._process.stdin.write(line.encode())
-            self._process.stdin.flush()
-        except (BrokenPipeError, ValueError) as error:
-            raise DutError(self._obituary()) from error
-        return self._event(answer)
+        with self._asking:
+            try:
+                assert self._process.stdin is not None
+                self._process.stdin.write(line.encode())
+                self._process.stdin.flush()
+            except (BrokenPipeError, ValueError) as error:
+                raise DutError(self._obituary()) from error
+            return self._event(answer)
 
     def check(self) -> None:
         if self._process.poll() is not None:

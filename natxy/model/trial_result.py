@@ -88,10 +88,15 @@ class StreamResult(Model):
         return any(c.sent for c in counters) and whole and not changed
 
 
-class CountRange(Model):
-    """The smallest and the largest of several counts; 0 and 0 if there are none."""
+class CountSummary(Model):
+    """The distribution of a count over hosts, or over addresses; all 0 if there are none.
+
+    Median and percentile are those of RFC 2330 section 11.3.
+    """
 
     min: Count
+    median: float
+    p99: Count
     max: Count
 
 
@@ -105,15 +110,17 @@ class MappingsResult(Model):
     hosts: Count  # inside addresses that have a connection
     addresses: Count  # external ones
     ports: Count
-    hosts_per_address: CountRange
-    ports_per_address: CountRange
-    ports_per_host: CountRange
-    addresses_per_host: CountRange  # 1 to 1: a host always has the same one (RFC 4787 REQ-2)
+    hosts_per_address: CountSummary
+    ports_per_address: CountSummary
+    connections_per_address: CountSummary
+    ports_per_host: CountSummary
+    connections_per_host: CountSummary
+    addresses_per_host: CountSummary  # 1 to 1: a host always has the same one (RFC 4787 REQ-2)
     # The largest power of two for which no block of so many ports of an address, aligned to its
     # size, has the ports of two hosts. 65,536: no address has two hosts. 0: two hosts have the same
     # port of an address.
     block_ports: Count
-    blocks_per_host: CountRange  # blocks of this size, or ports if it is 0
+    blocks_per_host: CountSummary  # blocks of this size, or ports if it is 0
 
 
 class ConnectionTableResult(Model):

@@ -189,14 +189,22 @@ def mapping_lines(of: ConnectionTableResult) -> Iterator[str]:
         f"external ports {found.ports:,}"
     )
     counted = {
-        "ports of an external address": found.ports_per_address,
-        "inside addresses of an external address": found.hosts_per_address,
         "ports of an inside address": found.ports_per_host,
+        "connections of an inside address": found.connections_per_host,
         "external addresses of an inside address": found.addresses_per_host,
+        "inside addresses of an external address": found.hosts_per_address,
+        "ports of an external address": found.ports_per_address,
+        "connections of an external address": found.connections_per_address,
     }
-    for name, counts in counted.items():
-        yield f"  {name}: {counts.min:,} to {counts.max:,}"
+    yield _mapping_row("", "min", "median", "P99", "max")
+    for name, of_one in counted.items():
+        shown = (of_one.min, of_one.median, of_one.p99, of_one.max)
+        yield _mapping_row(name, *(f"{value:,.10g}" for value in shown))
     yield f"  {block_sentence(found)}"
+
+
+def _mapping_row(name: str, *values: str) -> str:
+    return f"  {name:<39}" + "".join(f"{value:>11}" for value in values)
 
 
 def block_sentence(of: MappingsResult) -> str:

@@ -2,7 +2,7 @@
 calibration gateway, which checks addresses and ports itself, and every fault is named."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,9 @@ from typing import Any
 import pytest
 
 from natxy.dut.calibration import CalibrationDut
-from natxy.dut.choice import dut_of
 from natxy.model.measurement import Measurement
-from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import CountRange
-from natxy.model.trial_spec import Direction, Recording
+from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan
@@ -23,82 +20,26 @@ from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.procedure.latency import TYPICAL, LatencyPlan, latency
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
-from natxy.trial.establishing import Establishing
-from natxy.trial.load import steady
 from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.setup import Setup
 from natxy.trial.timing import Timing
+from tests.accuracy.subscribers import (
+    RATE_FPS,
+    STATEFUL,
+    STATELESS,
+    TIMING,
+    N,
+    gateway_for,
+)
 from tests.valid import ATTEMPTS, valid_trial, with_and_without_noise
 
-RATE_FPS = 20_000
-TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 25))
 FRAMES = RATE_FPS // 10
-N = 1000  # connections
 LIMIT_FPS, DEPTH = 10_000, 100
 EXCESS_FPS = DEPTH / TIMING.duration_s  # what a bucket lets through beyond its rate
 ERROR = Fraction(1, 10)
 SEARCH = SearchError(fraction=ERROR)
 DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
 DELAY_NS, SLACK_NS = 3_000_000, 1_000_000
-TESTBED = """
-[tester]
-cores = [0]
-lateness_tolerance_us = 10000
-warm_up = "neighbours"
-[tester.left]
-{left}
-[tester.right]
-{right}
-[traffic]
-left_ip_version = {version}
-right_ip_version = 4
-{connections}
-{subscribers}
-[dut]
-kind = "calibration"
-realtime = true
-poll_gap_limit_us = 20000
-{nat}
-faults = [{fault}]
-"""
-SHARED = 'ipv6_prefix = "2001:db8::/32"\nipv4_prefix = "10.64.0.0/{length}"\npsid_bits = 8\n'
-GATEWAY = 'gateway = "2001:db9::1"\n'
-PREFIX = 'gateway_prefix = "2001:db9::/96"\n'
-CONNECTIONS = """
-frame_size_bytes = 128
-[traffic.forward]
-source_port = {{mode = "pseudorandom", min = 10000, max = 10099}}
-destination_port = {{mode = "fixed", min = 53, max = 53}}
-[connections]
-transport = "{transport}"
-count = {count}
-rate_fps = 20000
-sample = 0
-"""
-NAT = 'nat = {{pool = ["198.19.0.1"], entries = 10000{limit}}}\n'
-
-
-OF_THEIR_OWN = 'ipv6_prefix = "2001:db8::/32"\n'
-CGN_SUBSCRIBERS, CGN_RATE_CPS = 100_000, 50_000  # more than the 65,536 ports of an address
-CGN_TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 2))
-
-
-def mechanism(name: str, count: int, *lines: str) -> str:
-    return f'[subscribers]\nmechanism = "{name}"\ncount = {count}\n' + "".join(lines)
-
-
-FEW, ALL = SHARED.format(length=32), SHARED.format(length=16)  # 256 or 2^24 subscribers
-STATELESS = {
-    "lw4o6": (4, mechanism("lw4o6", 200, FEW, GATEWAY)),
-    "map-e": (4, mechanism("map-e", 2**24, ALL, GATEWAY)),
-    "map-t": (6, mechanism("map-t", 2**24, ALL, PREFIX)),
-}
-STATEFUL = {
-    "ds-lite": (4, mechanism("ds-lite", 100, OF_THEIR_OWN, GATEWAY)),
-    "464xlat": (6, mechanism("464xlat", 100, OF_THEIR_OWN, PREFIX)),
-}
-
-
 # Faults of a direction, and the counter that names each. In the other words of docs/glossary.md: a
 # frame is misdelivered, counted by the first check that failed.
 OF_ALL = {
@@ -145,88 +86,10 @@ def faults(kind: Kind, direction: Direction) -> dict[str, str]:
     return found
 
 
-@contextmanager
-def gateway_for(
-    name: str,
-    folder: Path,
-    fault: str = "",
-    *,
-    tags: str = "",
-    limit: str = "",
-    transport: str = "udp",
-    connections: int = N,
-) -> Iterator[tuple[Setup, CalibrationDut]]:
-    stateful = name in STATEFUL
-    version, subscribers = (STATELESS | STATEFUL)[name]
-    path = folder / "subscribers.toml"
-    text = TESTBED.format(
-        left=tags,
-        right="",
-        version=version,
-        subscribers=subscribers,
-        connections=CONNECTIONS.format(count=connections, transport=transport) if stateful else "",
-        nat=NAT.format(limit=limit) if stateful else "",
-        fault=fault,
-    )
-    path.write_text(text)
-    testbed, source = read_testbed(path)
-    dut = dut_of(testbed, source)
-    assert isinstance(dut, CalibrationDut)
-    with set_up(testbed, source, dut) as setup:
-        yield setup, dut
-
-
 def trial_through(setup: Setup, dut: CalibrationDut) -> tuple[TrialRecord, Any]:
     plan = FrameLossPlan(timing=TIMING, seed=1)
     trial = valid_trial(plan.trials(setup.tester, dut, Observer()), RATE_FPS)
     return trial, dut.record()
-
-
-CGN = f"""
-[tester]
-cores = [0]
-lateness_tolerance_us = 10000
-warm_up = "neighbours"
-[traffic]
-left_ip_version = 4
-right_ip_version = 4
-[traffic.forward]
-source_port = {{mode = "fixed", min = 10000, max = 10000}}
-destination_port = {{mode = "fixed", min = 53, max = 53}}
-[connections]
-count = {CGN_SUBSCRIBERS}
-rate_fps = {CGN_RATE_CPS}
-sample = 0
-{mechanism("ds-lite", CGN_SUBSCRIBERS, OF_THEIR_OWN, GATEWAY)}
-[dut]
-kind = "calibration"
-nat = {{pool = ["198.19.0.1", "198.19.1.1"], entries = 131072}}
-"""
-
-
-def test_more_subscribers_than_an_address_has_ports(tmp_path: Path) -> None:
-    """Each has a connection from the same address and port; all are told apart by their softwires
-    (RFC 6333 section 6.6), and answered there."""
-    path = tmp_path / "cgn.toml"
-    path.write_text(CGN)
-    testbed, source = read_testbed(path)
-    dut = dut_of(testbed, source)
-    assert isinstance(dut, CalibrationDut)
-    with set_up(testbed, source, dut) as setup:
-        trials = FrameLossPlan(timing=CGN_TIMING, seed=1).trials(setup.tester, dut, Observer())
-        # No rate is judged, so the senders may pause as long as they must.
-        load = Establishing(rate_fps=CGN_RATE_CPS, alpha=Fraction(1), pause_share=Fraction(1))
-        trial = valid_trial(trials, load)
-        nat = dut.record()["nat"]
-    assert trial.verdict is Verdict.PASS
-    assert (trial.misdelivered, trial.changed) == (0, 0)
-    assert nat["created"] == nat["entries"] == CGN_SUBSCRIBERS
-    made, answered, *again = (stream.kinds.foreground for stream in trial.result.streams)
-    assert made is not None
-    assert answered is not None
-    assert made.received == CGN_SUBSCRIBERS
-    late = sum(each.received for each in again if each is not None)  # lost, and sent once more
-    assert answered.received + late == CGN_SUBSCRIBERS
 
 
 EACH = pytest.mark.parametrize("name", [*STATELESS, *STATEFUL])
@@ -253,24 +116,6 @@ def test_tcp_connections_of_subscribers_are_made_and_used(name: str, tmp_path: P
     for stream in trial.result.streams:
         assert stream.kinds.foreground is not None
         assert stream.kinds.foreground.received == FRAMES
-
-
-@pytest.mark.parametrize("name", STATEFUL)
-def test_the_mappings_of_a_gateway_are_summed_up(name: str, tmp_path: Path) -> None:
-    """The gateway gives out the ports of its one address in the order of new connections."""
-    with gateway_for(name, tmp_path) as (setup, dut):
-        trials = FrameLossPlan(timing=TIMING, seed=1).trials(setup.tester, dut, Observer())
-        load = steady(RATE_FPS, TIMING.duration_s, Recording(mappings=True))
-        table = valid_trial(trials, load).result.connections
-    assert table is not None
-    found = table.mappings
-    assert found is not None
-    assert (found.hosts, found.addresses, found.ports) == (100, 1, N)
-    assert found.hosts_per_address == CountRange(min=100, max=100)
-    assert found.ports_per_address == CountRange(min=N, max=N)
-    assert found.addresses_per_host == CountRange(min=1, max=1)
-    assert found.ports_per_host.min < N / 100 < found.ports_per_host.max
-    assert found.block_ports == 1
 
 
 def test_they_pass_with_vlan_tags_on_their_side(tmp_path: Path) -> None:
@@ -460,7 +305,7 @@ def test_the_latency_is_the_delay_of_each_direction(name: str, tmp_path: Path) -
 def test_the_validated_establishment_rate_is_that_of_the_gateway(
     name: str, transport: str, tmp_path: Path
 ) -> None:
-    limit = f", new_per_s = {LIMIT_FPS}, depth = {DEPTH}"
+    limit = {"new_per_s": LIMIT_FPS, "depth": DEPTH}
     plan = EstablishmentPlan(
         timing=TIMING,
         seed=1,
@@ -471,7 +316,7 @@ def test_the_validated_establishment_rate_is_that_of_the_gateway(
         loss_verifications=3,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_for(name, tmp_path, limit=limit, transport=transport) as (setup, dut):
+    with gateway_for(name, tmp_path, transport=transport, nat=limit) as (setup, dut):
         found = establishment(plan, setup.tester, dut)
     rate = found.figures[0]
     assert rate.lower_bound == (False,)

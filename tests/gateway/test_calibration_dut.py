@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -72,6 +73,15 @@ def test_a_table_of_connections_is_set_and_asked(dut: CalibrationDut) -> None:
     assert dut.record()["nat"]["created"] == 0
     dut.configure()
     assert dut.record()["nat"] is None
+
+
+def test_it_answers_several_threads(dut: CalibrationDut) -> None:
+    """A reset that comes late is asked for while the record of its trial is read."""
+    with ThreadPoolExecutor() as threads:
+        muted = [threads.submit(dut.mute, 1e-6) for _ in range(100)]
+        read = [threads.submit(dut.record) for _ in range(100)]
+    assert [future.result() for future in muted] == [None] * 100
+    assert all("muted_ns" in future.result() for future in read)
 
 
 def test_its_telemetry_is_of_its_process_its_cpu_and_its_table(dut: CalibrationDut) -> None:

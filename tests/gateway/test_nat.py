@@ -86,7 +86,7 @@ def test_a_table_takes_exactly_its_entries(kind: str, entries: int) -> None:
     ports = [(1024 + i, 9) for i in range(entries + 3)]
     played = send(kind, {"entries": entries}, ports)
     assert len(played.departures) == entries
-    assert played.record["nat"]["refused"] == {"full": 3, "rate": 0, "ports": 0}
+    assert played.record["nat"]["refused"] == {"full": 3, "rate": 0, "limit": 0, "ports": 0}
     assert played.record["directions"]["forward"]["dropped"]["nat_full"] == 3
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from natxy.model.trial_result import ConnectionTableResult, CountRange, MappingsResult
+from natxy.model.trial_result import ConnectionTableResult, CountSummary, MappingsResult
 from natxy.model.verdict import Verdict
 from natxy.report.trial_text import block_sentence, mapping_lines, trial_text
 from tests.unit.results import result_of, stream_of
@@ -21,17 +21,19 @@ def test_a_sender_that_did_not_pause_is_not_mentioned() -> None:
 
 
 def mappings(block_ports: int, ports: int = 640) -> MappingsResult:
-    one = CountRange(min=1, max=1)
+    one = CountSummary(min=1, median=1, p99=1, max=1)
     return MappingsResult(
         hosts=20,
         addresses=2,
         ports=ports,
-        hosts_per_address=CountRange(min=10, max=10),
-        ports_per_address=CountRange(min=300, max=340),
-        ports_per_host=CountRange(min=8, max=64),
+        hosts_per_address=CountSummary(min=10, median=10, p99=10, max=10),
+        ports_per_address=CountSummary(min=300, median=320, p99=340, max=340),
+        connections_per_address=CountSummary(min=1_234_567, median=1e7, p99=10**7, max=10**7),
+        ports_per_host=CountSummary(min=8, median=31.5, p99=60, max=64),
+        connections_per_host=CountSummary(min=9, median=32, p99=61, max=65),
         addresses_per_host=one,
         block_ports=block_ports,
-        blocks_per_host=CountRange(min=1, max=2),
+        blocks_per_host=CountSummary(min=1, median=1, p99=2, max=2),
     )
 
 
@@ -41,10 +43,13 @@ def test_a_gateways_ports_are_summed_up() -> None:
     )
     assert list(mapping_lines(table)) == [
         "mappings: inside addresses 20, external addresses 2, external ports 640",
-        "  ports of an external address: 300 to 340",
-        "  inside addresses of an external address: 10 to 10",
-        "  ports of an inside address: 8 to 64",
-        "  external addresses of an inside address: 1 to 1",
+        "                                                 min     median        P99        max",
+        "  ports of an inside address                       8       31.5         60         64",
+        "  connections of an inside address                 9         32         61         65",
+        "  external addresses of an inside address          1          1          1          1",
+        "  inside addresses of an external address         10         10         10         10",
+        "  ports of an external address                   300        320        340        340",
+        "  connections of an external address       1,234,567 10,000,000 10,000,000 10,000,000",
         "  no block of 64 ports is shared; an inside address has ports in 1 to 2 such blocks",
     ]
     assert list(mapping_lines(table.model_copy(update={"mappings": None}))) == []
