@@ -1,18 +1,21 @@
-// natxy-engine-frames [FRAMES [FIRST [PHASE]]]: shows what the engine's loops send and how they
-// judge frames that arrive, without ports, for tests in any language.
+// natxy-engine-frames: shows what the engine's loops send and how they judge frames that arrive,
+// without ports, for tests in any language.
 //
-// Standard input: a trial spec as one line of JSON, then lines `SIDE HEX` with frames that arrive
-// there in this phase (0: the first one). All connections exist and have answered, and the gateway
-// has changed neither address nor port of them. Standard output: for each stream, a line `PHASE
-// DIRECTION NUMBER KIND ORDINAL HEX` for each of FRAMES frames from number FIRST on, sent when it
-// is due; then, for each frame that arrived, a line with the counter that it increased. The
-// tester's MAC addresses are 02:00:00:00:00:01 (left) and 02:00:00:00:00:02, the gateway's
-// 02:00:00:00:00:0a and 02:00:00:00:00:0b.
+// Standard input: requests, each ended by an empty line. A request is a line `FRAMES FIRST PHASE`,
+// a trial spec as one line of JSON, and lines `SIDE HEX` with frames that arrive there in this
+// phase (0: the first one). All connections exist and have answered, and the gateway has changed
+// neither address nor port of them. Standard output: for each stream, a line `PHASE DIRECTION
+// NUMBER KIND ORDINAL HEX` for each of FRAMES frames from number FIRST on, sent when it is due;
+// then, for each frame that arrived, a line with the counter that it increased; then an empty line.
+// The tester's MAC addresses are 02:00:00:00:00:01 (left) and 02:00:00:00:00:02, the gateway's
+// 02:00:00:00:00:0a and 02:00:00:00:00:0b. A request that is wrong ends the program.
 #include <algorithm>
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fake_port.hpp"
@@ -103,9 +106,15 @@ run::StreamPlan plan_of(const spec::TrialSpec& spec, std::size_t phase, const sp
 }
 
 struct Range {
-  std::uint64_t frames = 8;
+  std::uint64_t frames = 0;
   std::uint32_t first = 0;
   std::size_t phase = 0;  // of the frames that arrive
+};
+
+struct Request {
+  Range range;
+  std::string spec;
+  std::vector<std::pair<bool, Octets>> arrivals;  // whether on the left; the frame
 };
 
 // Collects the sender's frames. Before each step, the clock is set to the next due time.
@@ -189,10 +198,10 @@ class Judge : public AnyJudge {
     receiver_.begin(kStart);
   }
   std::string verdict(const Octets& octets) override {
-    const auto before = counters(receiver_.report());
+    const auto before = counters(receiver_.so_far());
     wire_.put(octets);
     receiver_.step(FakeClock::time);
-    const auto after = counters(receiver_.report());
+    const auto after = counters(receiver_.so_far());
     std::string moved;
     for (std::size_t i = 0; i < after.size(); ++i) {
       const auto was = i < before.size() ? before[i].second : 0;
@@ -227,7 +236,7 @@ std::unique_ptr<AnyJudge> judge_of(const run::StreamPlan& plan, const run::SentH
   return std::make_unique<Judge<kStateless>>(plan, sent_here);
 }
 
-void judge_arrivals(const std::vector<run::StreamPlan>& plans) {
+void judge_arrivals(const std::vector<run::StreamPlan>& plans, const Request& request) {
   std::array<std::unique_ptr<AnyJudge>, 2> judges;  // by Side
   for (const auto& plan : plans) {
     run::SentHere sent_here{};
@@ -236,40 +245,55 @@ void judge_arrivals(const std::vector<run::StreamPlan>& plans) {
     }
     judges[static_cast<std::size_t>(plan.to())] = judge_of(plan, sent_here);
   }
-  std::string side;
-  std::string hex;
-  while (std::cin >> side >> hex) {
-    const auto& judge = judges[side == "left" ? 0 : 1];
-    std::cout << (judge ? judge->verdict(from_hex(hex)) : "nothing is due there") << '\n';
+  for (const auto& [left, octets] : request.arrivals) {
+    const auto& judge = judges[left ? 0 : 1];
+    std::cout << (judge ? judge->verdict(octets) : "nothing is due there") << '\n';
   }
 }
 
-void run(const Range& range) {
+// Reads a whole request before it is answered: whoever writes it need not read at the same time.
+// Returns whether there was one.
+bool read(Request& request) {
+  request = {};
   std::string line;
-  std::getline(std::cin, line);
-  const auto spec = spec::parse_spec(line);
+  if (!std::getline(std::cin, line)) return false;
+  auto& range = request.range;
+  if (!(std::istringstream(line) >> range.frames >> range.first >> range.phase)) {
+    throw std::runtime_error("`" + line + "` is no request (expected FRAMES FIRST PHASE)");
+  }
+  std::getline(std::cin, request.spec);
+  while (std::getline(std::cin, line)) {
+    if (line.empty()) return true;
+    const auto side = line.substr(0, line.find(' '));
+    request.arrivals.emplace_back(side == "left", from_hex(line.substr(side.size() + 1)));
+  }
+  throw std::runtime_error("the request has no end (expected an empty line)");
+}
+
+void answer(const Request& request) {
+  FakeClock::time = 0;
+  const auto spec = spec::parse_spec(request.spec);
   KnownConnections connections(spec);
   std::vector<run::StreamPlan> arriving;
   for (std::size_t i = 0; i < spec.phases.size(); ++i) {
     for (const auto& stream : spec.phases[i].streams) {
       const auto plan = plan_of(spec, i, stream, connections);
-      print_stream(spec.phases[i].name, plan, range);
-      if (i == range.phase) arriving.push_back(plan);
+      print_stream(spec.phases[i].name, plan, request.range);
+      if (i == request.range.phase) arriving.push_back(plan);
     }
   }
-  judge_arrivals(arriving);
+  judge_arrivals(arriving, request);
+  std::cout << std::endl;
 }
 
 }  // namespace
 }  // namespace natxy::tests
 
-int main(int argc, char** argv) {
+int main() {
   try {
-    natxy::tests::Range range;
-    if (argc > 1) range.frames = std::stoull(argv[1]);
-    if (argc > 2) range.first = static_cast<std::uint32_t>(std::stoul(argv[2]));
-    if (argc > 3) range.phase = std::stoul(argv[3]);
-    natxy::tests::run(range);
+    for (natxy::tests::Request request; natxy::tests::read(request);) {
+      natxy::tests::answer(request);
+    }
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "natxy-engine-frames: " << error.what() << '\n';
