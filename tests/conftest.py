@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -40,6 +41,16 @@ def _test_of(item: pytest.Item) -> tuple[str, dict[str, object]]:
     params = item.callspec.params if hasattr(item, "callspec") else {}
     others = {name: value for name, value in params.items() if name != "noise"}
     return item.nodeid.partition("[")[0], others
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Has the groups of tests/side_by_side.py made; None: pytest-xdist chooses."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from tests.side_by_side import in_groups
+
+    return in_groups(config, log)
 
 
 @pytest.fixture(autouse=True, scope="session")

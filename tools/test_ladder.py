@@ -20,8 +20,11 @@ SHOWN_LINES = 80
 PYTEST = [".venv/bin/pytest", "-q", "--durations=40"]
 SHORT = ["-m", "not long"]
 CPUS = os.cpu_count() or 1
-# Tests of programs that read and write frames: unlike tests of time, they may run in parallel.
-WITHOUT_PORTS = [
+# Tests that measure no time run in parallel. Many of them wait, so there are more of them than
+# processors. tests/side_by_side.py names those that cannot run beside each other.
+WITHOUT_TIME = [
+    "tests/engine/test_process.py",
+    "tests/frames/test_capture.py",
     "tests/frames/test_golden.py",
     "tests/frames/test_icmp_errors.py",
     "tests/frames/test_judgement.py",
@@ -31,6 +34,13 @@ WITHOUT_PORTS = [
     "tests/frames/test_tshark.py",
     "tests/gateway/test_nat.py",
     "tests/gateway/test_translation.py",
+    "tests/labs/test_documented_commands.py",
+    "tests/labs/test_forwarding.py",
+    "tests/labs/test_lifecycle.py",
+    "tests/labs/test_ssh_connection.py",
+    "tests/labs/test_ssh_recipes.py",
+    "tests/labs/test_stateful_duts.py",
+    "tests/labs/test_tcp_conntrack.py",
 ]
 GUEST = "tests/guest"  # has a limit of its own, with the build of the guest
 
@@ -60,7 +70,11 @@ TEST = [
     Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1200),
     Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
     Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=8"], limit_s=300),
-    Rung(name="frames", command=[*PYTEST, "-n", str(CPUS), *WITHOUT_PORTS], limit_s=300),
+    Rung(
+        name="without-time",
+        command=[*PYTEST, "-n", str(2 * CPUS), "--dist=loadgroup", *WITHOUT_TIME, *SHORT],
+        limit_s=600,
+    ),
     Rung(name="accuracy", command=[*PYTEST, "tests/accuracy", *SHORT], limit_s=1800),
     Rung(
         name="gateways-and-labs",
@@ -69,7 +83,7 @@ TEST = [
             "tests",
             *(
                 f"--ignore={path}"
-                for path in ("tests/unit", "tests/accuracy", GUEST, *WITHOUT_PORTS)
+                for path in ("tests/unit", "tests/accuracy", GUEST, *WITHOUT_TIME)
             ),
             *SHORT,
         ],

@@ -78,6 +78,9 @@ class Receiver {
     }
     return report;
   }
+  // Returns the report as it grows, without the connections and the hop limits, and not as a copy,
+  // which is of 1.7 MB.
+  [[nodiscard]] const ReceiverReport& so_far() const { return recorder_.report(); }
   [[nodiscard]] std::uint64_t progress() const { return progress_.load(std::memory_order_relaxed); }
 
  private:

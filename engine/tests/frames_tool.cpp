@@ -196,12 +196,12 @@ class Judge : public AnyJudge {
         arrivals_(std::min<std::uint64_t>(plan.schedule.frames(), 1U << 16U)),
         receiver_(&plan, setup(plan, sent_here, arrivals_), queue_) {
     receiver_.begin(kStart);
-    counted_ = counters(receiver_.report());
+    counted_ = counters(receiver_.so_far());
   }
   std::string verdict(const Octets& octets) override {
     wire_.put(octets);
     receiver_.step(FakeClock::time);
-    const auto before = std::exchange(counted_, counters(receiver_.report()));
+    const auto before = std::exchange(counted_, counters(receiver_.so_far()));
     std::string moved;
     for (std::size_t i = 0; i < counted_.size(); ++i) {
       const auto was = i < before.size() ? before[i].second : 0;

@@ -176,7 +176,7 @@ TEST(Threads, SendersAndReceiversOnThreadsOfTheirOwn) {
       return static_cast<Ticks>(std::chrono::steady_clock::now().time_since_epoch().count());
     }
   };
-  Control control(2, rate.from_ns(2'000'000'000), cancelled);
+  Control control(2, rate.from_ns(300'000'000), cancelled);
   FakeTxQueue tx[2]{FakeTxQueue(wire), FakeTxQueue(wire)};
   FakeRxQueue rx(wire);
   Arrivals arrivals(20'000);

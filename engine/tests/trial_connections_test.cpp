@@ -65,6 +65,7 @@ TEST_P(Connections, AreLearnedByOneThreadAndUsedByAnother) {
        ++nonce) {  // the second trial reuses the table's memory
     auto spec = of_connections(version, 2000);
     spec.nonce = nonce;
+    spec.drain_ns = tests::drain_ns(workers);
     spec.recording.mappings = nonce == 21;
     const auto result = runner.run(spec, kQuiet, kGoOn);
     EXPECT_TRUE(result.valid) << result.invalid_reasons.front();

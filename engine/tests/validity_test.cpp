@@ -18,6 +18,11 @@ using tests::kGoOn;
 using tests::kQuiet;
 using Runner = tests::FakeRunner;
 
+// The observer may be kept from its core for as long as the trial sends.
+bool under_way(const spec::Progress& progress) {
+  return progress.stage == spec::Stage::kSending || progress.stage == spec::Stage::kDraining;
+}
+
 TEST(Trial, WhatTheTesterDidWrongMakesItInvalid) {
   FakeDevice device(1);
   auto spec = both_ways(100);
@@ -74,9 +79,7 @@ TEST(Trial, ABurstThatTheRingHoldsIsNoReason) {
 TEST(Trial, ADropCounterThatMovedMakesItInvalid) {
   FakeDevice device(1);
   const Poll drop = [&](const spec::Progress& progress) {
-    const bool under_way =
-        progress.stage == spec::Stage::kSending || progress.stage == spec::Stage::kDraining;
-    if (under_way) device.counts[1].kernel_rx_dropped = 5;
+    if (under_way(progress)) device.counts[1].kernel_rx_dropped = 5;
   };
   const auto result = Runner(device).run(both_ways(), drop, kGoOn);
   EXPECT_FALSE(result.valid);
@@ -96,7 +99,7 @@ TEST(Trial, EachDropCounterIsAReasonOfItsOwn) {
   for (const auto& [counter, name] : counters) {
     device.counts[0] = {};
     const Poll drop = [&device, moves = counter](const spec::Progress& progress) {
-      if (progress.stage == spec::Stage::kSending) device.counts[0].*moves = 1;
+      if (under_way(progress)) device.counts[0].*moves = 1;
     };
     const auto result = Runner(device).run(both_ways(), drop, kGoOn);
     ASSERT_EQ(result.invalid_reasons.size(), 1U) << name;
@@ -162,7 +165,7 @@ TEST(Trial, FramesWithoutAStampMakeItInvalid) {
   FakeDevice device(1);
   device.clocks[0] = {.own = true, .error_ns = 1, .unstamped = 2, .implausible = 3};
   const Poll strip = [&](const spec::Progress& progress) {
-    if (progress.stage == spec::Stage::kSending) {
+    if (under_way(progress)) {
       device.clocks[0].unstamped = 7;
       device.clocks[0].implausible = 4;
     }
@@ -180,7 +183,7 @@ TEST(Trial, FramesWithoutAStampMakeItInvalid) {
 TEST(Trial, ALinkThatIsLostMakesItInvalid) {
   FakeDevice device(1);
   const Poll lose = [&](const spec::Progress& progress) {
-    if (progress.stage == spec::Stage::kSending) device.links_up[0] = false;
+    if (under_way(progress)) device.links_up[0] = false;
   };
   const auto result = Runner(device).run(both_ways(), lose, kGoOn);
   EXPECT_FALSE(result.valid);

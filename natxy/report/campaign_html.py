@@ -1,5 +1,6 @@
 """A campaign's report as one HTML file, which loads nothing from a network."""
 
+import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -49,6 +50,12 @@ def bundle() -> str:
             "natxy report: the HTML report needs vl-convert-python (expected "
             "`pip install natxy[report]`)"
         ) from None
+    return _bundle_of(vl_convert)
+
+
+@functools.cache
+def _bundle_of(vl_convert: Any) -> str:
+    """Takes 1.5 s, and is the same for each report."""
     text: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return text
 

@@ -47,7 +47,7 @@ def testbed_file(folder: Path, entries: int, more: str) -> Path:
 @pytest.mark.parametrize(  # more than one port each, and than 2^16
     ("entries", "noise"),
     [
-        (10_000, "0%"),
+        pytest.param(10_000, "0%", marks=pytest.mark.long),
         (70_001, "0%"),
         pytest.param(10_000, "5%", marks=pytest.mark.long),
         pytest.param(70_001, "5%", marks=pytest.mark.long),

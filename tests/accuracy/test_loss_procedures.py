@@ -79,18 +79,18 @@ def test_the_longest_burst_is_the_buffers(frames: int, drain_fps: int, tmp_path:
     plan = BackToBackPlan(
         timing=Timing(duration_s=Fraction(1, 4), drain_s=Fraction(1, 10)),
         seed=1,
-        repetitions=2,
+        repetitions=1,
         burst_rate_fps=rate_fps,
         throughput_fps=drain_fps,
         invalid_repeats=ATTEMPTS,
     )
     with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
         result = back_to_back(plan, setup.tester, setup.dut)
-    assert result.figure(BURST).values == (longest, longest)
+    assert result.figure(BURST).values == (longest,)
     assert not any(result.figure(BURST).lower_bound)
     # What remains when the frames are taken off that left while the burst came: the buffer.
     corrected_s = longest / rate_fps * (1 - drain_fps / rate_fps)
-    assert result.figure(CORRECTED).values == pytest.approx((corrected_s, corrected_s))
+    assert result.figure(CORRECTED).values == pytest.approx((corrected_s,))
     assert corrected_s * rate_fps == pytest.approx(frames, rel=0.01)
 
 
@@ -108,7 +108,7 @@ def test_the_longest_burst_is_the_buffers_by_its_own_arrivals(noise: str, tmp_pa
     plan = BackToBackPlan(
         timing=Timing(duration_s=Fraction(1, 4), drain_s=Fraction(1, 50)),
         seed=1,
-        repetitions=2,
+        repetitions=1,
         burst_rate_fps=rate_fps,
         throughput_fps=drain_fps,
         step_frames=step,

@@ -59,7 +59,7 @@ def test_a_table_that_was_dropped_between_the_phases_fails_the_trial(
     direction: str, sample: int, sentence: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "testbed.toml"
-    path.write_text(TESTBED.format(direction=direction, delay_s=0.9, sample=sample))
+    path.write_text(TESTBED.format(direction=direction, delay_s=0.5, sample=sample))
     testbed, source = read_testbed(path)
     with set_up(testbed, source, dut_of(testbed, source)) as setup:
         table = setup.dut.table

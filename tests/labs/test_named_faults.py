@@ -25,8 +25,9 @@ from natxy.trial.trials import Trials
 from tests.labs.test_trials import testbed_of
 from tests.valid import valid
 
-RATE_FPS = 1000
-TIMING = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 5))
+RATE_FPS = 5000
+TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 10))
+WHILE_A_LINK_FALLS = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 5))
 MOST_FPS = 2000  # any router passes that
 PATIENCE = 50  # invalid trials of a rate; a search must not end at one that stays invalid
 LAB = """
@@ -50,7 +51,9 @@ device = '{device}'
 class Lab:
     """A router between two links, and hands to change it with."""
 
-    def __init__(self, setup: Setup, observer: Observer | None = None) -> None:
+    def __init__(
+        self, setup: Setup, observer: Observer | None = None, timing: Timing = TIMING
+    ) -> None:
         assert setup.dut.tester_namespace is not None
         self.setup = setup
         self.tester = setup.dut.tester_namespace
@@ -59,7 +62,7 @@ class Lab:
         self.trials = Trials(
             tester=setup.tester,
             dut=setup.dut,
-            timing=TIMING,
+            timing=timing,
             campaign_seed=7,
             observer=observer or Observer(),
         )
@@ -96,6 +99,7 @@ def lab(
     udp_checksum: str = "optional",
     hop_limit: int = 64,
     observer: Observer | None = None,
+    timing: Timing = TIMING,
 ) -> Iterator[Lab]:
     text = LAB.format(
         version=version,
@@ -106,7 +110,7 @@ def lab(
     )
     testbed, source, dut = testbed_of(text)
     with set_up(testbed, source, dut) as setup:
-        yield Lab(setup, observer)
+        yield Lab(setup, observer, timing)
 
 
 @pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
@@ -245,9 +249,9 @@ class Flap(Observer):
 @pytest.mark.parametrize("may_fall", [False, True], ids=["measured", "reset"])
 def test_a_link_that_falls_within_a_trial_makes_it_invalid(device: str, may_fall: bool) -> None:
     flap = Flap()
-    with lab(device=device, observer=flap) as made:
+    with lab(device=device, observer=flap, timing=WHILE_A_LINK_FALLS) as made:
         flap.command = ["ip", "-n", made.tester, "link", "set", "t1"]
-        load = replace(steady(RATE_FPS, TIMING.duration_s), link_may_fall=may_fall)
+        load = replace(steady(RATE_FPS, WHILE_A_LINK_FALLS.duration_s), link_may_fall=may_fall)
         trial = made.trials.run(load=load, repetition=1, seed=7)
     reason = "right port: its link went down and came back once within the trial (link_downs)"
     downs = {port.side: port.link_downs for port in trial.result.ports}

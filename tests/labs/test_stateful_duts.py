@@ -97,11 +97,10 @@ def send_to(lab: NamespaceDut, address: str, packets: int = PACKETS) -> None:
 
 def counted(lab: NamespaceDut, wanted: int) -> int:
     """Packets need a moment."""
-    assert lab.table is not None
-    for _ in range(100):
-        if (count := lab.table.count()) >= wanted:
-            return count
-    return count
+    table = lab.table
+    assert table is not None
+    within(5, lambda: table.count() >= wanted)
+    return table.count()
 
 
 def test_the_table_counts_and_deletes_what_was_sent(dut: NamespaceDut) -> None:
@@ -142,9 +141,7 @@ def test_new_connections_are_logged(dut: NamespaceDut) -> None:
     send(dut)
     counted(dut, PACKETS)
     (log,) = Path("/tmp").glob(f"natxy-lab-{label_of(dut)}-*/connections.log")
-    for _ in range(200):
-        if len(log.read_text().splitlines()) >= PACKETS:
-            break
+    within(5, lambda: len(log.read_text().splitlines()) >= PACKETS)
     assert len([line for line in log.read_text().splitlines() if "[NEW] udp" in line]) == PACKETS
     assert "NEW" in dut.describe()["logging"]
 

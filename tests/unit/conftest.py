@@ -1,6 +1,8 @@
 """A testbed, and an engine that is a script."""
 
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,14 @@ def fake_engine(folder: Path) -> Path:
     path.write_text(f"#!{sys.executable} -IS\n{source}")
     path.chmod(0o755)
     return path
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_wait_for_the_disk() -> Iterator[None]:
+    """Makes os.fsync check its file, and no more: tests about what is on the disk patch it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", os.fstat)
+        yield
 
 
 @pytest.fixture
