@@ -31,6 +31,7 @@ WITHOUT_PORTS = [
     "tests/gateway/test_nat.py",
     "tests/gateway/test_translation.py",
 ]
+HARDWARE = "tests/hardware"  # the tester's guest; it builds an engine of its own
 GUEST = "tests/labs/test_jool_guest.py"  # has a limit of its own, with the build of the guest
 
 
@@ -81,7 +82,12 @@ LONG = [
     Rung(name="tidy", command=["make", "tidy"], limit_s=3600),
     Rung(name="planted", command=["make", "planted"], limit_s=3600),
     Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
-    Rung(name="long", command=[*PYTEST, "tests", "-m", "long"], limit_s=7200),
+    Rung(name="hardware", command=["make", "hardware"], limit_s=7200),
+    Rung(
+        name="long",
+        command=[*PYTEST, "tests", f"--ignore={HARDWARE}", "-m", "long"],
+        limit_s=7200,
+    ),
 ]
 LADDERS = {"check": CHECK, "test": TEST, "test-long": LONG}
 

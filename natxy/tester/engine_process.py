@@ -79,10 +79,7 @@ class EngineProcess:
         """Returns the error for an engine that ended by itself: how, and its last lines."""
         words = " | ".join(self.last_lines()) or "it printed nothing"
         status = self._process.poll()
-        if status is None:
-            end = "closed its output"
-        else:
-            end = ended(status)
+        end = "closed its output" if status is None else ended(status)
         return TesterDied(f"natxy-engine (process {self.pid}) {end}: {words}")
 
     def last_lines(self) -> tuple[str, ...]:

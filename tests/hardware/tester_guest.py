@@ -12,25 +12,45 @@ machine. The guest is emulated and slow: no test here is about speed.
 The NICs belong to node 1, as cards in a slot of a second processor do.
 """
 
+import json
 import socket
 import subprocess
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from natxy.dut.execution import in_namespace
 from natxy.dut.process import within
-from natxy.guest.channel import Channel, ChannelError
+from natxy.guest.channel import Channel
 from natxy.guest.machine import QEMU
+from tests.hardware.gateway import NAMESPACE, TAPS, Gateway
 from tests.hardware.guest_image import FIRST_PROCESS
 from tests.programs import ROOT
 
-TAPS = ("t0", "t1")
 VIRTIOFSD = "/usr/lib/qemu/virtiofsd"
 NODES, CPUS_OF_NODE, NODE_MB = 2, 4, 4096
 NIC_NODE = 1
 BOOTS_WITHIN_S, ANSWERS_WITHIN_S = 120.0, 600.0
+# Built for the processor that QEMU emulates; the installed one is built for this machine's.
+ENGINE = ROOT / "build/hardware/engine/natxy-engine"
+NATXY = Path(sys.executable).with_name("natxy")
+ENVIRONMENT = (
+    "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp "
+    f"COLUMNS=200 NATXY_ENGINE={ENGINE}; cd {ROOT}"
+)
+# What the first process of other guests leaves out: the place of modprobe, and the port to the
+# gateway.
+SETTLE = """
+echo /sbin/modprobe >/proc/sys/kernel/modprobe
+ip link set lo up
+for name in /sys/class/virtio-ports/*/name; do
+  port=${name%/name}
+  [ "$(cat "$name")" = gateway ] && ln -s "${port##*/}" /dev/gateway
+done
+[ -e /dev/gateway ]
+"""
 HUGE_PAGES = (
     "default_hugepagesz=2M hugepagesz=1G hugepages=0:1,1:1 hugepagesz=2M hugepages=0:300,1:300"
 )
@@ -59,27 +79,27 @@ class Hardware:
 
 class TesterGuest:
     def __init__(
-        self, folder: Path, hardware: Hardware, boot: tuple[Path, Path], namespace: str
+        self, folder: Path, hardware: Hardware, boot: tuple[Path, Path], gateway: Gateway
     ) -> None:
-        """Boots kernel and initramfs in the namespace that has the taps."""
+        """Boots kernel and initramfs, with the NICs' cables in the gateway."""
         self._folder = folder
-        own, other = socket.socketpair()
-        self._channel = Channel(own)
-        self._monitor, monitor = socket.socketpair()
         shared = folder / "files"
-        self._files = self._start(
-            [VIRTIOFSD, f"--socket-path={shared}", "-o", "source=/,sandbox=chroot,cache=always"], "files"
-        )
+        options = "source=/,sandbox=chroot,cache=always"
+        self._files = self._start([VIRTIOFSD, f"--socket-path={shared}", "-o", options], "files")
         within(10.0, shared.exists)
-        fds = (other.fileno(), monitor.fileno())
-        command = [
-            *("ip", "netns", "exec", namespace),
-            *qemu(folder, hardware, boot, fds),
-        ]
-        with other, monitor:
-            self._qemu = self._start(command, "qemu", fds)
+        pairs = [socket.socketpair() for _ in range(3)]
+        (control, self._monitor, commands), others = zip(*pairs, strict=True)
+        self._channel = Channel(control)
+        gateway.obey(commands)
+        fds = tuple(other.fileno() for other in others)
+        self._qemu = self._start(
+            in_namespace(NAMESPACE, qemu(folder, hardware, boot, fds)), "qemu", fds
+        )
+        for other in others:
+            other.close()
         try:
             self._channel.wait_until_ready(BOOTS_WITHIN_S)
+            self.run(SETTLE)
         except BaseException:
             self.stop()
             raise
@@ -98,8 +118,21 @@ class TesterGuest:
             )
 
     def run(self, command: str, within_s: float = ANSWERS_WITHIN_S) -> str:
-        path = "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp"
-        return self._channel.run(f"{path}; cd {ROOT}; {command}", within_s)
+        return self._channel.run(f"{ENVIRONMENT}\n{command}", within_s)
+
+    def json(self, arguments: str) -> Any:
+        """Returns what `natxy` prints with --json; fails with its errors if it fails."""
+        self.run(f"{NATXY} {arguments} --json >/tmp/json 2>/tmp/errors || true")
+        return self.read_json()
+
+    def read_json(self) -> Any:
+        """Returns what is in /tmp/json; fails with what is in /tmp/errors if that is no JSON."""
+        said = self.run("cat /tmp/json")
+        try:
+            return json.loads(said)
+        except ValueError:
+            words = self.run("tail -n 5 /tmp/errors")
+            raise AssertionError(f"no JSON: {said[-500:]}{words}") from None
 
     def monitor(self, command: str) -> None:
         """Gives QEMU's monitor a command, such as `set_link n0 off`."""
@@ -114,10 +147,10 @@ class TesterGuest:
 
 
 def qemu(
-    folder: Path, hardware: Hardware, boot: tuple[Path, Path], fds: tuple[int, int]
+    folder: Path, hardware: Hardware, boot: tuple[Path, Path], fds: tuple[int, ...]
 ) -> Sequence[str]:
     kernel, initramfs = boot
-    control, monitor = fds
+    control, monitor, commands = fds
     memory = f"{NODES * NODE_MB}M"
     return [
         *(QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
@@ -129,6 +162,8 @@ def qemu(
         *("-serial", "chardev:console"),
         *("-device", "virtio-serial-pci", "-chardev", f"socket,id=control,fd={control}"),
         *("-device", "virtserialport,chardev=control,name=natxy"),
+        *("-chardev", f"socket,id=gateway,fd={commands}"),
+        *("-device", "virtserialport,chardev=gateway,name=gateway"),
         *("-chardev", f"socket,id=monitor,fd={monitor}", "-mon", "chardev=monitor"),
         *("-chardev", f"socket,id=files,path={folder / 'files'}"),
         *("-device", "vhost-user-fs-pci,chardev=files,tag=host,vectors=0"),
