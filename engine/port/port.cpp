@@ -82,6 +82,10 @@ std::uint64_t distributed_by(const DeviceString& device, std::uint64_t offered) 
                              " (expected --rx-queues 1)");
 }
 
+unsigned tx_queue_limit(const std::string& driver, unsigned offered, unsigned rx_queues) {
+  return driver == "net_virtio" && rx_queues == 1 ? std::min(offered, 1U) : offered;
+}
+
 std::uint32_t ring_frames(const rte_mempool* pool, std::uint32_t asked_for) {
   const auto filled = rte_mempool_in_use_count(pool);
   return filled == 0 ? asked_for : std::min(filled, asked_for);
@@ -107,7 +111,9 @@ Port::Port(const PortOptions& options, EthDevice device)
   rte_eth_dev_info info{};
   check(rte_eth_dev_info_get(id(), &info), "tell about itself");
   driver_ = info.driver_name == nullptr ? options_.device.driver : info.driver_name;
-  const auto limit = traits_.tx_queues != 0 ? traits_.tx_queues : info.max_tx_queues;
+  const auto limit = traits_.tx_queues != 0
+                         ? traits_.tx_queues
+                         : tx_queue_limit(driver_, info.max_tx_queues, options_.rx_queues);
   const auto queues = tx_queues_to_use(limit);
   stamps_ = options_.own_clock && (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
   check_rx_queues(traits_.rx_queues != 0 ? traits_.rx_queues : info.max_rx_queues);

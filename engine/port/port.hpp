@@ -28,6 +28,12 @@ namespace natxy::port {
 // two addresses would come to one queue.
 [[nodiscard]] std::uint64_t distributed_by(const DeviceString& device, std::uint64_t offered);
 
+// Returns how many transmit queues a driver lets the port use beside so many receive queues. The
+// queues of net_virtio are pairs: without RSS, the device distributes frames among all pairs as it
+// likes, and nobody would empty the receive queue of a second one.
+[[nodiscard]] unsigned tx_queue_limit(const std::string& driver, unsigned offered,
+                                      unsigned rx_queues);
+
 // Returns how many frames the ring of a started queue holds: at most what it was asked for. A
 // driver may make a smaller ring and not tell (net_virtio takes the device's size), but it has
 // filled it with buffers of the queue's pool. A driver that has taken none gets its buffers later.

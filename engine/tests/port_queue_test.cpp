@@ -243,6 +243,12 @@ TEST(Port, HasAMacAndTellsAboutItself) {
   EXPECT_TRUE(ports[1]->link_up());
 }
 
+TEST(Port, APairOfQueuesIsNotUsedForItsTransmitQueueAlone) {
+  EXPECT_EQ(tx_queue_limit("net_virtio", 4, 1), 1U);
+  EXPECT_EQ(tx_queue_limit("net_virtio", 4, 2), 4U);  // RSS chooses among the receive queues
+  EXPECT_EQ(tx_queue_limit("net_vmxnet3", 4, 1), 4U);
+}
+
 TEST(Port, ARingHoldsAsManyFramesAsTheDriverHasFilledItWith) {
   const Pool pool(create_pool({.name = "filled", .frames = 1023}));
   EXPECT_EQ(ring_frames(pool.get(), 1024), 1024U);  // not filled yet

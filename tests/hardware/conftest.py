@@ -1,28 +1,14 @@
 """One guest for each kind of NIC; all tests of the kind run in it, one after the other."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from natxy.guest.image import image_of_this_process
-from tests.hardware.gateway import Gateway
+from tests.hardware.bench import Bench
 from tests.hardware.guest_image import initramfs
-from tests.hardware.tester_guest import NICS, Hardware, TesterGuest
-
-MTU_BYTES = 9000
-RING_FRAMES = 512  # of a virtio NIC, which DPDK's driver cannot change
-QUEUES = 4  # of a virtio NIC
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bench:
-    """The tester's guest and the gateway."""
-
-    nic: str
-    guest: TesterGuest
-    gateway: Gateway
+from tests.hardware.tester_guest import NICS
 
 
 @pytest.fixture(scope="session")
@@ -41,18 +27,9 @@ def nic(request: pytest.FixtureRequest) -> str:
 def bench(
     nic: str, boot: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bench]:
-    hardware = Hardware(
-        nic=nic,
-        queues=QUEUES if nic == "virtio" else 1,
-        mtu_bytes=MTU_BYTES,
-        ring_frames=RING_FRAMES,
-    )
-    gateway = Gateway(queues=hardware.queues, mtu_bytes=MTU_BYTES)
+    running = Bench(nic, boot, lambda: tmp_path_factory.mktemp(nic))
     try:
-        guest = TesterGuest(tmp_path_factory.mktemp(nic), hardware, boot, gateway)
-        try:
-            yield Bench(nic=nic, guest=guest, gateway=gateway)
-        finally:
-            guest.stop()
+        running.boot()
+        yield running
     finally:
-        gateway.stop()
+        running.stop()

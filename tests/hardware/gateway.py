@@ -1,20 +1,27 @@
 """The gateway of the tester's guest: a namespace whose taps are the NICs' cables."""
 
 import socket
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
 from natxy.dut.links import FORWARDING, QUIET_IPV6, addresses_and_routes
 from natxy.dut.masquerade import TABLE, nftables_rules
 from natxy.dut.namespaces import make_namespace, remove_namespace
+from natxy.dut.process import within
 
 NAMESPACE = "natxy-hardware"
 TAPS = ("t0", "t1")  # left and right
 PLAN = AddressPlan(left_ip_version=4, right_ip_version=4)
 CONNECTIONS = 300  # that the NAT44 can have to one address and port
 FIRST_PORT = 10_000
+LATE, DELAY_S = "late", 0.1
+DELAY_LINE = Path(__file__).with_name("delay_line.py")
 LINES = {"reset": ["conntrack", "-F"]}
 
 
@@ -44,6 +51,26 @@ class Gateway:
         ports = f"masquerade to :{FIRST_PORT}-{FIRST_PORT + CONNECTIONS - 1}"
         rules = nftables_rules(LEFT.ipv4_prefix, TAPS[1])
         self._nft(rules.replace("masquerade", f"ip protocol udp {ports}"))
+
+    @contextmanager
+    def delaying(self) -> Iterator[None]:
+        """Lets each packet wait for DELAY_S on its way from one tap to the other."""
+        line = [sys.executable, str(DELAY_LINE), LATE, str(DELAY_S)]
+        with subprocess.Popen(in_namespace(NAMESPACE, line), start_new_session=True) as process:
+            try:
+                assert within(10.0, lambda: LATE in execute(["ip", "-n", NAMESPACE, "link"]))
+                ip_batch(
+                    NAMESPACE,
+                    [
+                        f"link set {LATE} mtu 9000 txqueuelen 10000 up",
+                        f"route add default dev {LATE} table 100",
+                        *(f"rule add iif {tap} lookup 100" for tap in TAPS),
+                    ],
+                )
+                yield
+            finally:
+                ip_batch(NAMESPACE, [f"rule del iif {tap} lookup 100" for tap in TAPS])
+                process.kill()
 
     def obey(self, guest: socket.socket) -> None:
         """Executes what the guest writes to its port `gateway`, until the guest ends."""

@@ -3,6 +3,7 @@
 from tests.hardware.tester_guest import TesterGuest
 
 NICS = ("0000:02:00.0", "0000:02:00.1")
+NODES = "/sys/devices/system/node"
 BOUND = ["vfio-pci", "vfio-pci"]
 KERNELS_DRIVER = {"e1000e": "", "vmxnet3": "vmxnet3", "virtio": "virtio-pci"}
 DPDKS_DRIVER = {"e1000e": "net_e1000_em", "vmxnet3": "net_vmxnet3", "virtio": "net_virtio"}
@@ -60,6 +61,21 @@ def drivers(guest: TesterGuest) -> list[str]:
     """Returns the driver of each NIC, empty if it has none."""
     links = (f"/sys/bus/pci/devices/{nic}/driver" for nic in NICS)
     return guest.run("; ".join(f"basename $(readlink {link}) ''" for link in links)).split("\n")[:2]
+
+
+def set_free_pages(guest: TesterGuest, *, of_2_mb: int = 0, of_1_gb: bool = False) -> None:
+    """Sets how many huge pages are free on each node; fails if a node does not have so many.
+
+    A kernel hardly finds 1 GB in one piece later, so a file takes those that it had at its start.
+    """
+    guest.run(
+        "missing=\n"
+        f"for pages in {NODES}/node[01]/hugepages/hugepages-2048kB/nr_hugepages; do\n"
+        f'echo {of_2_mb} >$pages; [ "$(cat $pages)" = {of_2_mb} ] || missing=$pages\ndone\n'
+        "mkdir -p /tmp/large && { mountpoint -q /tmp/large || mount -t hugetlbfs -o pagesize=1G "
+        "large /tmp/large; }\n"
+        f"{'rm -f' if of_1_gb else 'fallocate -l 2G'} /tmp/large/taken && [ -z $missing ]"
+    )
 
 
 def write_testbed(

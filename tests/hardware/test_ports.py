@@ -8,40 +8,64 @@ from typing import Any
 import pytest
 
 from natxy.dut.addresses import LEFT
-from tests.hardware.conftest import MTU_BYTES, RING_FRAMES, Bench
-from tests.hardware.nics import DPDKS_DRIVER, NICS, SPEED_MBPS, bind, unbind, write_testbed
-from tests.hardware.tester_guest import NATXY, TesterGuest
+from tests.hardware.bench import MTU_BYTES, PAGES, RING_FRAMES, Bench, whatever_qemu_does
+from tests.hardware.nics import (
+    DPDKS_DRIVER,
+    NICS,
+    SPEED_MBPS,
+    bind,
+    set_free_pages,
+    unbind,
+    write_testbed,
+)
+from tests.hardware.tester_guest import TesterGuest
+from tests.valid import valid
 
 pytestmark = pytest.mark.long
 LARGEST_BYTES = MTU_BYTES + 18 + 20  # with header and FCS; as an IPv4 frame, it is 20 smaller
 LINK_DOWN_S = 1.0
-# Lists the free pages of both nodes, of 1 GB and of 2 MB, and the engine's threads with their CPUs,
-# while a command runs.
-WATCHED = """
-{command} &
-trial=$!
-while kill -0 $trial 2>/dev/null; do
-  engine=$(pidof natxy-engine) && {{
-    cat /sys/devices/system/node/node[01]/hugepages/hugepages-*/free_hugepages | tr '\\n' ' '
-    for task in /proc/$engine/task/*; do
-      echo -n "$(cat $task/comm):$(sed -n 's/Cpus_allowed_list:\\t//p' $task/status) "
-    done
-    echo
-  }} 2>/dev/null
+# Lists, while the engine runs, the free pages of 1 GB and of 2 MB of node 0, then those of node 1,
+# and the engine's threads with their CPUs.
+WATCH = """
+until engine=$(pidof natxy-engine); do sleep 0.1; done
+while [ -e /proc/$engine/exe ]; do
+  cat /sys/devices/system/node/node[01]/hugepages/hugepages-*/free_hugepages | tr '\\n' ' '
+  for task in /proc/$engine/task/*; do
+    echo -n "$(cat $task/comm):$(sed -n 's/Cpus_allowed_list:\\t//p' $task/status) "
+  done
+  echo
   sleep 0.5
-done
+done 2>/dev/null
 """
 
 
-@pytest.fixture
-def bound(bench: Bench) -> TesterGuest:
+def with_router(bench: Bench) -> TesterGuest:
     bench.gateway.route()
     bind(bench.guest)
     return bench.guest
 
 
 def refusal(guest: TesterGuest, testbed: str) -> str:
-    return guest.run(f"{NATXY} trial {testbed} --rate 100 --duration 0.5 2>&1 || true")
+    guest.start(f"trial {testbed} --rate 100 --duration 0.5")
+    assert guest.wait() != 0
+    return " ".join(guest.run("cat /tmp/errors").split())
+
+
+def valid_trial(guest: TesterGuest, testbed: str, options: str = "") -> dict[str, Any]:
+    words = f"trial {testbed} --rate 100 --duration 0.5 {options}"
+    return valid(lambda: guest.json(words), invalid_reasons)
+
+
+def watched_trial(guest: TesterGuest, testbed: str) -> tuple[list[list[str]], dict[str, Any]]:
+    """Returns the lines of WATCH, as words, and the trial."""
+    guest.start(f"trial {testbed} --rate 100 --duration 0.5 --json")
+    seen = [words for line in guest.run(WATCH).splitlines() if len(words := line.split()) > 4]
+    guest.wait()
+    return seen, guest.read_json()
+
+
+def invalid_reasons(trial: dict[str, Any]) -> list[str]:
+    return list(trial["invalid_reasons"])
 
 
 def check_every_frame(trial: dict[str, Any]) -> None:
@@ -52,17 +76,27 @@ def check_every_frame(trial: dict[str, Any]) -> None:
         assert (counters["misdelivered"]["total"], counters["duplicated"]) == (0, 0)
 
 
-def test_memory_and_workers_are_near_the_port(bench: Bench, bound: TesterGuest) -> None:
-    queues = 2 if bench.nic == "virtio" else 1
-    testbed = write_testbed(bound, cores=4, queues=queues)
-    command = f"{NATXY} trial {testbed} --rate 100 --duration 1 --json >/tmp/json"
-    seen = [line.split() for line in bound.run(WATCHED.format(command=command)).splitlines()]
-    # By node, the pages of 1 GB before those of 2 MB: the buffers are in the page of node 1.
-    assert min(int(words[2]) for words in seen) == 0, seen
+@pytest.mark.parametrize("size", ["2 MB", "1 GB"])
+@whatever_qemu_does
+def test_memory_and_workers_are_near_the_port(bench: Bench, size: str) -> None:
+    bound = with_router(bench)
+    testbed = write_testbed(bound, cores=4, queues=2 if bench.nic == "virtio" else 1)
+    try:
+        if size == "1 GB":
+            set_free_pages(bound, of_1_gb=True)
+        seen, trial = valid(
+            lambda: watched_trial(bound, testbed), lambda found: invalid_reasons(found[1])
+        )
+    finally:
+        set_free_pages(bound, of_2_mb=PAGES)
+    free = [min(int(words[place]) for words in seen) for place in range(4)]
+    if size == "1 GB":
+        assert free[2] == 0, seen
+    else:
+        assert free[3] < free[1], seen
     threads = {word for words in seen for word in words[4:]}
     assert {f"rte-worker-{n}:{n + 3}" for n in (1, 2, 3, 4)} <= threads, threads
 
-    trial = bound.read_json()
     check_every_frame(trial)
     tester, workers = trial["provenance"]["tester"], trial["result"]["workers"]
     assert tester["huge_pages"]
@@ -77,23 +111,28 @@ def test_memory_and_workers_are_near_the_port(bench: Bench, bound: TesterGuest) 
 
 @pytest.mark.parametrize("queues", [2, 4])
 @pytest.mark.parametrize("nic", ["e1000e", "vmxnet3"], indirect=True)
-def test_a_nic_that_cannot_distribute_says_so(bound: TesterGuest, nic: str, queues: int) -> None:
+@whatever_qemu_does
+def test_a_nic_that_cannot_distribute_says_so(bench: Bench, nic: str, queues: int) -> None:
     """QEMU's e1000e does not distribute for DPDK, and its vmxnet3 not by the ports of UDP."""
+    bound = with_router(bench)
     said = refusal(bound, write_testbed(bound, cores=4, queues=queues))
     reason = "" if nic == "e1000e" else " by the ports of UDP"
     assert (
         f'left: the device "{NICS[0]}" does not distribute frames among receive queues{reason} '
-        "(expected --rx-queues 1)" in " ".join(said.split())
+        "(expected --rx-queues 1)" in said
     )
 
 
-def test_frames_of_an_mtu_of_9000(bound: TesterGuest) -> None:
+@whatever_qemu_does
+def test_frames_of_an_mtu_of_9000(bench: Bench) -> None:
+    bound = with_router(bench)
     testbed = write_testbed(bound, mtu_bytes=MTU_BYTES)
-    options = f"--rate 100 --duration 0.5 --frame-size {LARGEST_BYTES}"
-    check_every_frame(bound.json(f"trial {testbed} {options}"))
+    check_every_frame(valid_trial(bound, testbed, f"--frame-size {LARGEST_BYTES}"))
 
 
-def test_a_link_that_falls_in_a_trial_is_counted(bound: TesterGuest) -> None:
+@whatever_qemu_does
+def test_a_link_that_falls_in_a_trial_is_counted(bench: Bench) -> None:
+    bound = with_router(bench)
     testbed = write_testbed(bound)
     ended = threading.Event()
 
@@ -117,18 +156,22 @@ def test_a_link_that_falls_in_a_trial_is_counted(bound: TesterGuest) -> None:
     assert any("link" in reason for reason in trial["invalid_reasons"])
 
 
-def test_a_nic_is_given_back_and_taken_again(bench: Bench, bound: TesterGuest) -> None:
+@whatever_qemu_does
+def test_a_nic_is_given_back_and_taken_again(bench: Bench) -> None:
+    bound = with_router(bench)
     testbed = write_testbed(bound)
     unbind(bound, bench.nic)
     if bench.nic != "e1000e":  # the guest's kernel has no driver for it
-        interfaces = bound.run(f"ls /sys/bus/pci/devices/{NICS[0]}/{{,virtio*/}}net 2>/dev/null")
+        interfaces = bound.run(f"ls /sys/bus/pci/devices/{NICS[0]}/{{,virtio*/}}net 2>&1 || true")
         assert "eth" in interfaces
     assert f"DPDK finds no Ethernet device {NICS[0]}" in refusal(bound, testbed)
     bind(bound)
-    check_every_frame(bound.json(f"trial {testbed} --rate 100 --duration 0.5"))
+    check_every_frame(valid_trial(bound, testbed))
 
 
-def test_a_next_hop_behind_the_nic_is_missed(bound: TesterGuest) -> None:
+@whatever_qemu_does
+def test_a_next_hop_behind_the_nic_is_missed(bench: Bench) -> None:
+    bound = with_router(bench)
     testbed = write_testbed(bound)
     bound.run(f"sed -i 's/{LEFT.gateway_ipv4}/198.18.0.9/' {testbed}")
     bound.run(f"sed -i 's/^rx_queues/warm_up_timeout_s = 2\\nrx_queues/' {testbed}")

@@ -13,6 +13,7 @@ The NICs belong to node 1, as cards in a slot of a second processor do.
 """
 
 import json
+import shlex
 import socket
 import subprocess
 import sys
@@ -50,7 +51,9 @@ for name in /sys/class/virtio-ports/*/name; do
   [ "$(cat "$name")" = gateway ] && ln -s "${port##*/}" /dev/gateway
 done
 [ -e /dev/gateway ]
+mkfifo /tmp/requests /tmp/status
 """
+SERVE = f"{sys.executable} -m tests.hardware.server /tmp/requests /tmp/status >/tmp/server 2>&1 &"
 HUGE_PAGES = (
     "default_hugepagesz=2M hugepagesz=1G hugepages=0:1,1:1 hugepagesz=2M hugepages=0:300,1:300"
 )
@@ -99,7 +102,7 @@ class TesterGuest:
             other.close()
         try:
             self._channel.wait_until_ready(BOOTS_WITHIN_S)
-            self.run(SETTLE)
+            self.run(SETTLE + SERVE)
         except BaseException:
             self.stop()
             raise
@@ -122,8 +125,17 @@ class TesterGuest:
 
     def json(self, arguments: str) -> Any:
         """Returns what `natxy` prints with --json; fails with its errors if it fails."""
-        self.run(f"{NATXY} {arguments} --json >/tmp/json 2>/tmp/errors || true")
+        self.start(f"{arguments} --json")
+        self.wait()
         return self.read_json()
+
+    def start(self, arguments: str) -> None:
+        """Starts `natxy`, which writes to /tmp/json and /tmp/errors."""
+        self.run(f"echo {shlex.quote(arguments)} >/tmp/requests")
+
+    def wait(self) -> int:
+        """Waits for the end of what was started, and returns its exit status."""
+        return int(self.run("cat /tmp/status"))
 
     def read_json(self) -> Any:
         """Returns what is in /tmp/json; fails with what is in /tmp/errors if that is no JSON."""
@@ -133,6 +145,11 @@ class TesterGuest:
         except ValueError:
             words = self.run("tail -n 5 /tmp/errors")
             raise AssertionError(f"no JSON: {said[-500:]}{words}") from None
+
+    def crashed(self) -> bool:
+        """Returns whether a signal has ended QEMU."""
+        within(10.0, lambda: self._qemu.poll() is not None)
+        return (self._qemu.returncode or 0) < 0
 
     def monitor(self, command: str) -> None:
         """Gives QEMU's monitor a command, such as `set_link n0 off`."""

@@ -20,5 +20,5 @@ def test_the_last_line_that_gives_a_reason(text: str, words: str) -> None:
 
 
 def test_a_batch_of_ip_is_quoted_with_its_reason() -> None:
-    with pytest.raises(DutError, match='status 1: .*"natxy-none"'):
+    with pytest.raises(DutError, match=r'status 1: .*"natxy-none"'):
         execute(["ip", "-batch", "-"], feed="link show natxy-none\n")
