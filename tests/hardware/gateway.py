@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,6 @@ CONNECTIONS = 300  # that the NAT44 can have to one address and port
 FIRST_PORT = 10_000
 LATE, DELAY_S = "late", 0.1
 DELAY_LINE = Path(__file__).with_name("delay_line.py")
-LINES = {"reset": ["conntrack", "-F"]}
 
 
 class Gateway:
@@ -73,14 +73,19 @@ class Gateway:
                 process.kill()
 
     def obey(self, guest: socket.socket) -> None:
-        """Executes what the guest writes to its port `gateway`, until the guest ends."""
+        """Answers what the guest writes to its port `gateway`, line by line, until the guest ends.
+
+        `count` asks for the number of connections, `empty` for the seconds that ending them takes.
+        """
         threading.Thread(target=self._obey, args=(guest,), daemon=True).start()
 
     def _obey(self, guest: socket.socket) -> None:
         with guest, guest.makefile("rw") as lines:
             for line in lines:
-                execute(in_namespace(NAMESPACE, LINES[line.strip()]))
-                lines.write("done\n")
+                begin_s = time.monotonic()
+                option = {"count": "-C", "empty": "-F"}[line.strip()]
+                said = execute(in_namespace(NAMESPACE, ["conntrack", option])).strip()
+                lines.write(f"{said or time.monotonic() - begin_s}\n")
                 lines.flush()
 
     def _nft(self, rules: str) -> None:

@@ -37,7 +37,8 @@ rate_fps = 500
 incomplete = "repeat"
 [dut]
 kind = "command"
-reset = "exec 3<>/dev/gateway; echo reset >&3; read -r answer <&3; [ $answer = done ]"
+count = "/tmp/ask count"
+delete_all = "/tmp/ask empty"
 """
 
 

@@ -48,7 +48,7 @@ def values_of(entry: dict[str, Any], name: str) -> list[float]:
 @whatever_qemu_does
 def test_throughput(bench: Bench, queues: int) -> None:
     bench.gateway.route()
-    entry = measured(bench, "throughput --error 30%", queues)
+    entry = measured(bench, "throughput --error 30% --max-rate 20000", queues)
     assert entry["rate_fps_per_direction"] > 100
 
 

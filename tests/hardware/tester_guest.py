@@ -52,6 +52,13 @@ for name in /sys/class/virtio-ports/*/name; do
 done
 [ -e /dev/gateway ]
 mkfifo /tmp/requests /tmp/status
+cat >/tmp/ask <<'END'
+#!/bin/sh
+exec 3<>/dev/gateway
+echo "$1" >&3
+read -r answer <&3 && echo "$answer"
+END
+chmod +x /tmp/ask
 """
 SERVE = f"{sys.executable} -m tests.hardware.server /tmp/requests /tmp/status >/tmp/server 2>&1 &"
 HUGE_PAGES = (
