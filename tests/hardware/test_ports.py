@@ -103,9 +103,10 @@ def test_memory_and_workers_are_near_the_port(bench: Bench, size: str) -> None:
     for port in tester["ports"]:
         assert (port["numa_node"], port["driver"]) == (1, DPDKS_DRIVER[bench.nic])
         assert port["link_speed_mbps"] == SPEED_MBPS[bench.nic]
-        # A buffer of a virtio NIC's ring may be in the driver's hands when it is counted.
-        frames = (RING_FRAMES - 1, RING_FRAMES) if bench.nic == "virtio" else (1024,)
-        assert port["rx_ring_frames"] in frames
+        if bench.nic == "virtio":  # whose driver leaves a place or two of the ring empty
+            assert RING_FRAMES - 8 <= port["rx_ring_frames"] <= RING_FRAMES
+        else:
+            assert port["rx_ring_frames"] == 1024
         assert port["offloads"] == []  # none of these devices time-stamps arrivals
     assert [worker["cpu"] for worker in workers] == [4, 5, 6, 7]
     assert all(worker["tasks"] for worker in workers), workers

@@ -14,6 +14,7 @@ from tests.programs import ROOT
 
 pytestmark = pytest.mark.long
 QUICK = "--profile quick --repetitions 1 --seed 5 --output /tmp/results"
+CAPACITY = "connection tracking table capacity C"
 PROBES = 10  # connections of the warm-up that may still be in the table
 # The others of the emulated NICs have one receive queue that the tester can use.
 queues_of_each = pytest.mark.parametrize(
@@ -76,5 +77,9 @@ def test_establishment(bench: Bench, queues: int) -> None:
 def test_capacity(bench: Bench, queues: int) -> None:
     bench.gateway.masquerade()
     words = "capacity --error 10 --max-rate 2000 --rate-error 50%"
-    (found,) = values_of(measured(bench, words, queues, CONNECTIONS), "capacity")
-    assert OF_THE_GATEWAY - PROBES - 10 <= found <= OF_THE_GATEWAY
+    entry = measured(bench, words, queues, CONNECTIONS)
+    (figure,) = (each for each in entry["figures"] if each["figure"] == CAPACITY)
+    (found,) = figure["values"]
+    assert found <= OF_THE_GATEWAY
+    if figure["bound"] != "lower":  # that of an hour in which trials above it stayed invalid
+        assert found >= OF_THE_GATEWAY - PROBES - 10
