@@ -26,7 +26,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway plumbing -name CMakeLists.txt -o -name '*.cmake') \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
-.PHONY: help demo install check test test-long unit planted mutants bench report fuzz tidy format format-check lint types reference docs docs-serve \
+.PHONY: help demo install check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference docs docs-serve \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas samples clean packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
@@ -57,6 +57,10 @@ test: $(DEVELOPMENT) packages-test packages-guest ## Run all tests of CI; NOISE=
 
 test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test, clang-tidy, long accuracy tests, Debian 13.
 	@$(LADDER) test test-long
+
+hardware: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run the tester in a guest with NICs, two nodes and 1 GB pages (an hour).
+	@cmake --preset hardware >/dev/null && cmake --build --preset hardware -j$(JOBS)
+	@$(BIN)/pytest -q --durations=40 -m long tests/hardware
 
 planted: $(DEVELOPMENT) packages-test ## Plant the defects of tests/planted; a test must catch each (minutes).
 	@$(BIN)/python tools/planted.py --jobs $(JOBS)

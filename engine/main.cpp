@@ -98,6 +98,7 @@ void serve(const Options& options, plumbing::EventWriter& writer) {
                        .rx_queues = options.rx_queues,
                        .own_clocks = options.own_clocks},
                       run::TickRate(tsc.hz()));
+  device.await_speeds();
   writer.write(spec::hello_event(hello(options, eal, device)));
   plumbing::LineReader reader(STDIN_FILENO);
   std::optional<RecordWriter> records;

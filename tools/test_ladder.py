@@ -42,6 +42,7 @@ WITHOUT_TIME = [
     "tests/labs/test_stateful_duts.py",
     "tests/labs/test_tcp_conntrack.py",
 ]
+HARDWARE = "tests/hardware"  # the tester's guest; it builds an engine of its own
 GUEST = "tests/guest"  # has a limit of its own, with the build of the guest
 
 
@@ -96,7 +97,12 @@ LONG = [
     Rung(name="tidy", command=["make", "tidy"], limit_s=3600),
     Rung(name="planted", command=["make", "planted"], limit_s=3600),
     Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
-    Rung(name="long", command=[*PYTEST, "tests", "-m", "long"], limit_s=7200),
+    Rung(name="hardware", command=["make", "hardware"], limit_s=7200),
+    Rung(
+        name="long",
+        command=[*PYTEST, "tests", f"--ignore={HARDWARE}", "-m", "long"],
+        limit_s=7200,
+    ),
 ]
 LADDERS = {"check": CHECK, "test": TEST, "test-long": LONG}
 

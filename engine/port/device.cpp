@@ -2,6 +2,7 @@
 
 #include <rte_mbuf_dyn.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -16,8 +17,7 @@ using spec::Side;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kLinkPatience{10'000};  // a NIC's negotiation takes three or four seconds
-constexpr milliseconds kConnectAgain{200};     // a memif's handshake takes some milliseconds
+constexpr milliseconds kConnectAgain{200};  // a memif's handshake takes some milliseconds
 constexpr milliseconds kAskAgain{100};
 constexpr milliseconds kTell{10};  // reporting progress also reads a cancel request
 constexpr std::chrono::microseconds kNap{50};
@@ -136,6 +136,14 @@ spec::PortInfo Device::info(Side side) const {
   auto info = port(side).info();
   if (side_of(side).clock) info.offloads.emplace_back("rx_timestamp");
   return info;
+}
+
+void Device::await_speeds(milliseconds patience) const {
+  const auto end = steady_clock::now() + patience;
+  const auto known = [](const auto& side) { return side->port->speed_known(); };
+  while (!std::ranges::all_of(sides_, known) && steady_clock::now() < end) {
+    std::this_thread::sleep_for(kTell);
+  }
 }
 
 spec::ArrivalClock Device::arrival_clock(Side side) {

@@ -30,6 +30,9 @@
 
 namespace natxy::port {
 
+// How long to wait for a link: a NIC's negotiation takes three or four seconds.
+inline constexpr std::chrono::milliseconds kLinkPatience{10'000};
+
 struct DeviceOptions {
   std::array<DeviceString, 2> devices;  // by Side
   std::vector<int> worker_cpus;         // the same as in EalOptions
@@ -75,6 +78,9 @@ class Device {
   void watch_links() {
     for (const auto& side : sides_) side->port->watch_link();
   }
+  // Waits until the links of ports that have a speed are up: before, a NIC does not know its speed.
+  // A link that stays down is an error only of the first trial.
+  void await_speeds(std::chrono::milliseconds patience = kLinkPatience) const;
   [[nodiscard]] spec::PortInfo info(spec::Side side) const;
 
   // Returns the MAC addresses of the port and of the next hop, zeros if the last trial resolved

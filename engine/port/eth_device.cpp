@@ -28,7 +28,8 @@ std::uint16_t port_of(const DeviceString& device) {
   std::uint16_t id = 0;
   if (rte_eth_dev_get_port_by_name(device.name.c_str(), &id) == 0) return id;
   refuse("DPDK finds no Ethernet device " + device.name +
-         (device.pci ? " (expected one that is bound to vfio-pci or to a bifurcated driver)"
+         (device.pci ? " (expected one that is bound to vfio-pci, with all devices of its IOMMU "
+                       "group, or to a bifurcated driver; natxy doctor examines it)"
                      : " (expected a device that DPDK has a driver for)"));
 }
 

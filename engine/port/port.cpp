@@ -82,6 +82,15 @@ std::uint64_t distributed_by(const DeviceString& device, std::uint64_t offered) 
                              " (expected --rx-queues 1)");
 }
 
+unsigned tx_queue_limit(const std::string& driver, unsigned offered, unsigned rx_queues) {
+  return driver == "net_virtio" && rx_queues == 1 ? std::min(offered, 1U) : offered;
+}
+
+std::uint32_t ring_frames(const rte_mempool* pool, std::uint32_t asked_for) {
+  const auto filled = rte_mempool_in_use_count(pool);
+  return filled == 0 ? asked_for : std::min(filled, asked_for);
+}
+
 std::unique_ptr<Port> Port::open(const PortOptions& options) {
   check_interface(options);
   try {
@@ -102,7 +111,9 @@ Port::Port(const PortOptions& options, EthDevice device)
   rte_eth_dev_info info{};
   check(rte_eth_dev_info_get(id(), &info), "tell about itself");
   driver_ = info.driver_name == nullptr ? options_.device.driver : info.driver_name;
-  const auto limit = traits_.tx_queues != 0 ? traits_.tx_queues : info.max_tx_queues;
+  const auto limit = traits_.tx_queues != 0
+                         ? traits_.tx_queues
+                         : tx_queue_limit(driver_, info.max_tx_queues, options_.rx_queues);
   const auto queues = tx_queues_to_use(limit);
   stamps_ = options_.own_clock && (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
   check_rx_queues(traits_.rx_queues != 0 ? traits_.rx_queues : info.max_rx_queues);
@@ -159,7 +170,6 @@ void Port::configure(unsigned tx_queues, const rte_eth_dev_info& info) {
   tx_descriptors_ = traits_.tx_descriptors;
   check(rte_eth_dev_adjust_nb_rx_tx_desc(id(), &rx_descriptors_, &tx_descriptors_),
         "take its numbers of descriptors");
-  rx_ring_frames_ = traits_.rx_ring_frames != 0 ? traits_.rx_ring_frames : rx_descriptors_;
 }
 
 std::uint16_t Port::data_room_bytes() const {
@@ -214,11 +224,18 @@ void Port::set_up_sending(unsigned tx_queues) {
 void Port::start() {
   check(rte_eth_dev_start(id()), "start");
   started_ = true;
+  rx_ring_frames_ = traits_.rx_ring_frames != 0 ? traits_.rx_ring_frames : smallest_ring_frames();
   if (stamps_) rte_eth_timesync_enable(id());  // without it, some drivers have no readable clock
   rte_eth_promiscuous_enable(id());            // may fail: the port's own MAC address is enough
   mac_ = read_mac();
   last_interface_ = interface_counters(options_.device.interface()).value_or(InterfaceCounters{});
   rte_eth_stats_reset(id());
+}
+
+std::uint32_t Port::smallest_ring_frames() const {
+  std::uint32_t smallest = rx_descriptors_;
+  for (const auto& pool : rx_pools_) smallest = ring_frames(pool.get(), smallest);
+  return smallest;
 }
 
 // Returns the port's MAC address; for net_ring and net_null, which have none, a locally

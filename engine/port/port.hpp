@@ -28,6 +28,17 @@ namespace natxy::port {
 // two addresses would come to one queue.
 [[nodiscard]] std::uint64_t distributed_by(const DeviceString& device, std::uint64_t offered);
 
+// Returns how many transmit queues a driver lets the port use beside so many receive queues. The
+// queues of net_virtio are pairs: without RSS, the device distributes frames among all pairs as it
+// likes, and nobody would empty the receive queue of a second one.
+[[nodiscard]] unsigned tx_queue_limit(const std::string& driver, unsigned offered,
+                                      unsigned rx_queues);
+
+// Returns how many frames the ring of a started queue holds: at most what it was asked for. A
+// driver may make a smaller ring and not tell (net_virtio takes the device's size), but it has
+// filled it with buffers of the queue's pool. A driver that has taken none gets its buffers later.
+[[nodiscard]] std::uint32_t ring_frames(const rte_mempool* pool, std::uint32_t asked_for);
+
 struct PortOptions {
   spec::Side side = spec::Side::kLeft;
   DeviceString device;
@@ -67,6 +78,8 @@ class Port {
   [[nodiscard]] const std::string& device() const { return options_.device.text; }
 
   [[nodiscard]] bool link_up() const;
+  // Returns whether info() has the speed: the link is up, or the driver tells no speed.
+  [[nodiscard]] bool speed_known() const { return !traits_.has_link_speed || link_up(); }
   // Checks whether the link has gone down since the last call, for counters(); the kernel counts
   // this for its own interfaces. Only the control thread may call it.
   void watch_link();
@@ -90,6 +103,7 @@ class Port {
   void set_up_sending(unsigned tx_queues);
   void start();
   [[nodiscard]] unsigned tx_queues_to_use(unsigned limit) const;
+  [[nodiscard]] std::uint32_t smallest_ring_frames() const;
   [[nodiscard]] Mac read_mac() const;
   [[nodiscard]] std::optional<std::uint64_t> read_clock() const;
   [[nodiscard]] std::uint16_t data_room_bytes() const;

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
+#include <rte_ethdev.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "port/device.hpp"
 #include "port/eal.hpp"
@@ -219,6 +221,26 @@ TEST_F(DeviceTest, RealtimeLastsAsLongAsTheWork) {
   }
   EXPECT_EQ(policy_on_worker(device_, false), SCHED_OTHER);
   EXPECT_EQ(sched_getscheduler(0), SCHED_OTHER) << "the main thread is as it was";
+}
+
+// A NIC negotiates for seconds after its start, and does not know its speed before.
+TEST(DeviceSpeeds, AreAwaitedUntilTheLinkOfANicIsUp) {
+  std::array<RingCable, 2> cables;
+  std::array ports{cables[0].port(Side::kLeft, 1, "0000:01:00.0"), cables[1].port(Side::kRight)};
+  const std::array ids{ports[0]->id(), ports[1]->id()};
+  const Device device(std::move(ports), tests::worker_cpus(), run::TickRate(1'000'000'000));
+  for (const auto id : ids) rte_eth_dev_set_link_down(id);
+  const auto begin = std::chrono::steady_clock::now();
+  device.await_speeds(std::chrono::milliseconds(50));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(50));
+
+  std::jthread negotiation([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    rte_eth_dev_set_link_up(ids[0]);
+  });
+  device.await_speeds(std::chrono::minutes(10));  // the other port has no speed to wait for
+  EXPECT_EQ(device.info(Side::kLeft).link_speed_mbps, 10'000U);
+  EXPECT_EQ(device.info(Side::kRight).link_speed_mbps, 0U);
 }
 
 TEST(Eal, StartsOneWorkerACpuWithoutPciUnlessAsked) {

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <rte_mbuf.h>
 
 #include <array>
 #include <numeric>
@@ -240,6 +241,22 @@ TEST(Port, HasAMacAndTellsAboutItself) {
   EXPECT_EQ(ports[1]->info().rx_ring_frames, 1023U);
   EXPECT_EQ(ports[1]->counters().rx_missed, 0U);
   EXPECT_TRUE(ports[1]->link_up());
+}
+
+TEST(Port, APairOfQueuesIsNotUsedForItsTransmitQueueAlone) {
+  EXPECT_EQ(tx_queue_limit("net_virtio", 4, 1), 1U);
+  EXPECT_EQ(tx_queue_limit("net_virtio", 4, 2), 4U);  // RSS chooses among the receive queues
+  EXPECT_EQ(tx_queue_limit("net_vmxnet3", 4, 1), 4U);
+}
+
+TEST(Port, ARingHoldsAsManyFramesAsTheDriverHasFilledItWith) {
+  const Pool pool(create_pool({.name = "filled", .frames = 1023}));
+  EXPECT_EQ(ring_frames(pool.get(), 1024), 1024U);  // not filled yet
+  std::array<rte_mbuf*, 256> buffers{};
+  ASSERT_EQ(rte_pktmbuf_alloc_bulk(pool.get(), buffers.data(), buffers.size()), 0);
+  EXPECT_EQ(ring_frames(pool.get(), 1024), 256U);  // the device has a smaller ring
+  EXPECT_EQ(ring_frames(pool.get(), 128), 128U);   // some drivers keep more buffers than the ring
+  rte_pktmbuf_free_bulk(buffers.data(), buffers.size());
 }
 
 std::string complaint(const std::string& left, const std::string& right,

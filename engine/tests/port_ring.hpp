@@ -21,8 +21,10 @@ class RingCable {
         from_port_(port::make_ring(1024, port::Producers::kMany)),
         pool_(port::create_pool({.name = "test", .frames = 2047})) {}
 
-  std::unique_ptr<port::Port> port(spec::Side side, unsigned queues = 1) {
-    port::PortOptions options{.side = side, .device = port::parse_device("ring")};
+  // device: whose driver's traits the port has.
+  std::unique_ptr<port::Port> port(spec::Side side, unsigned queues = 1,
+                                   const char* device = "ring") {
+    port::PortOptions options{.side = side, .device = port::parse_device(device)};
     options.workers = 2;
     options.tx_queues = queues;
     return std::make_unique<port::Port>(

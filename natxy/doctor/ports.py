@@ -7,6 +7,8 @@ from natxy.doctor.finding import Finding, Machine, costs, good
 NETWORK_CLASS = "0x02"
 USER_SPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
 SHARED_DRIVERS = ("mlx5_core", "mlx4_core")  # DPDK uses these NICs while the kernel keeps them
+# A device of the same IOMMU group that has one of these can stay: a group goes as a whole.
+LET_GO = ("vfio-pci", "pci-stub", "pcieport", "no driver")
 
 OF_DPDK = (*USER_SPACE_DRIVERS, *SHARED_DRIVERS)
 
@@ -37,6 +39,15 @@ def nic(machine: Machine, path: Path) -> Finding:
     name = f"NIC {path.name}"
     interfaces = _interfaces(machine, folder)
     state = ", ".join([_identity(machine, folder), driver, *interfaces])
+    if kept := _kept_of_group(machine, path):
+        named = ", ".join(f"{other} ({its})" for other, its in kept.items())
+        return costs(
+            name,
+            f"{state}; also in its IOMMU group: {named}",
+            cost="DPDK cannot use it while the kernel has a device of its group",
+            remedy=f"dpdk-devbind.py --bind=vfio-pci {' '.join(kept)}; or put the NIC in a slot "
+            "whose group it has for itself",
+        )
     if driver in OF_DPDK:
         return good(name, state)
     shared = f", except as net_af_xdp0,iface={interfaces[0]}" if interfaces else ""
@@ -46,6 +57,16 @@ def nic(machine: Machine, path: Path) -> Finding:
         cost=f"DPDK cannot use it{shared}",
         remedy=f"unless you reach this machine through it: {_binding(machine, path.name)}",
     )
+
+
+def _kept_of_group(machine: Machine, path: Path) -> dict[str, str]:
+    """Returns the devices that keep a NIC of vfio-pci from being used, with their drivers."""
+    if _driver(machine, path) != "vfio-pci":
+        return {}
+    folder = path.relative_to(machine.root)
+    others = machine.paths(f"{folder}/iommu_group/devices/*")
+    drivers = {other.name: _driver(machine, other) for other in others if other.name != path.name}
+    return {name: driver for name, driver in drivers.items() if driver not in LET_GO}
 
 
 def _interfaces(machine: Machine, folder: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 
 from natxy.doctor.finding import Finding, costs, good, impossible
 from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
@@ -9,6 +10,9 @@ from natxy.dut.ledger import sweep
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import EngineNotFound, NatxyError
 from natxy.tester.command import find_engine
+from natxy.tester.engine_process import ended
+
+STARTS_WITHIN_S = 10.0
 
 
 def examine_tools() -> list[Finding]:
@@ -31,9 +35,28 @@ def privileges() -> Finding:
 
 def engine() -> Finding:
     try:
-        return good("engine", find_engine())
+        found = find_engine()
     except EngineNotFound as error:
         return impossible("engine", str(error), cost="no trials", remedy="run make install")
+    if complaint := _complaint(found):
+        return impossible(
+            "engine", f"{found} {complaint}", cost="no trials", remedy="run make install here"
+        )
+    return good("engine", found)
+
+
+def _complaint(program: str) -> str:
+    """Returns why a program does not start, empty if it does.
+
+    It is built for the processor of the machine that builds it, and may not run on another one.
+    """
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, timeout=STARTS_WITHIN_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"does not start: {error}"
+    return "" if done.returncode == 0 else ended(done.returncode)
 
 
 def programs() -> Finding:

@@ -33,9 +33,15 @@ def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIME
     except subprocess.TimeoutExpired as late:
         raise DutError(f"`{' '.join(arguments)}` did not end within {timeout_s:g} s.") from late
     if done.returncode != 0:
-        words = (done.stderr or done.stdout).strip().splitlines() or ["it printed nothing"]
-        raise DutError(f"`{' '.join(arguments)}` ended with status {done.returncode}: {words[-1]}")
+        words = last_words(done.stderr or done.stdout)
+        raise DutError(f"`{' '.join(arguments)}` ended with status {done.returncode}: {words}")
     return done.stdout
+
+
+def last_words(text: str) -> str:
+    """Returns a program's last line, without that of `ip -batch`, which gives no reason."""
+    lines = [line for line in text.strip().splitlines() if not line.startswith("Command failed -")]
+    return lines[-1] if lines else "it printed nothing"
 
 
 def ip_batch(namespace: str | None, lines: Sequence[str]) -> None:

@@ -117,7 +117,7 @@ def _fill(guest: Path, system: Path, release: str) -> None:
     for name in EXTENSIONS:
         shutil.copy(_one(system, f"**/xtables/{name}"), extensions)
     (extensions / MASQUERADE).symlink_to(EXTENSIONS[0])
-    _copy_modules(guest, system, release)
+    copy_modules(guest, system, release)
 
 
 def _copy_libraries(guest: Path, system: Path) -> None:
@@ -139,10 +139,11 @@ def _copy_libraries(guest: Path, system: Path) -> None:
             shutil.copy(library, guest / "lib")
 
 
-def _copy_modules(guest: Path, system: Path, release: str) -> None:
+def copy_modules(guest: Path, system: Path, release: str, names: Sequence[str] = MODULES) -> None:
+    """Copies modules of an unpacked kernel package, with those that they need."""
     modules = system / "lib/modules" / release
     listed = dict(line.split(":", 1) for line in (modules / "modules.dep").read_text().splitlines())
-    for path in needed_modules(listed, MODULES):
+    for path in needed_modules(listed, names):
         target = guest / "lib/modules" / release / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(modules / path, target)

@@ -3,6 +3,7 @@
 import contextlib
 import queue
 import shutil
+import signal
 import subprocess
 import threading
 from collections import deque
@@ -15,6 +16,16 @@ from natxy.errors import EngineNotFound, TesterDied
 LOG_LINES = 5  # the engine's last lines of standard error, for an error message
 PATIENCE_S = 3.0  # for each way of ending it, before the next, harder one
 RUN_FOLDER = Path("/var/run/dpdk")
+
+
+def ended(status: int) -> str:
+    """Returns how a program ended, for a sentence that begins with its name."""
+    if status == -signal.SIGILL:
+        return (
+            "was ended by signal 4, an illegal instruction: it was built for another processor "
+            "(expected `make install` on this machine)"
+        )
+    return f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
 
 
 class EngineProcess:
@@ -68,10 +79,7 @@ class EngineProcess:
         """Returns the error for an engine that ended by itself: how, and its last lines."""
         words = " | ".join(self.last_lines()) or "it printed nothing"
         status = self._process.poll()
-        if status is None:
-            end = "closed its output"
-        else:
-            end = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+        end = "closed its output" if status is None else ended(status)
         return TesterDied(f"natxy-engine (process {self.pid}) {end}: {words}")
 
     def last_lines(self) -> tuple[str, ...]:

@@ -137,6 +137,28 @@ def test_with_an_iommu_nothing_is_booted_anew(tmp_path: Path) -> None:
     assert "iommu=on" not in finding.remedy
 
 
+@pytest.mark.parametrize(
+    ("driver", "of_other", "grade"),
+    [
+        ("vfio-pci", "i40e", Grade.COSTS),
+        ("vfio-pci", "vfio-pci", Grade.GOOD),
+        ("vfio-pci", "pcieport", Grade.GOOD),
+        ("mlx5_core", "i40e", Grade.GOOD),  # the kernel keeps it
+    ],
+)
+def test_an_iommu_group_goes_to_user_space_as_a_whole(
+    driver: str, of_other: str, grade: Grade, tmp_path: Path
+) -> None:
+    other = tmp_path / NIC / "iommu_group/devices/0000:01:00.1"
+    other.mkdir(parents=True)
+    (other / "driver").symlink_to(f"../../drivers/{of_other}")
+    finding = nic(tmp_path, driver, {f"{NIC}/iommu_group/devices/0000:01:00.0/class": "0x020000"})
+    assert finding.grade is grade
+    if grade is Grade.COSTS:
+        assert "group: 0000:01:00.1 (i40e)" in finding.state
+        assert finding.remedy.startswith("dpdk-devbind.py --bind=vfio-pci 0000:01:00.1;")
+
+
 def test_the_engine_wants_as_many_huge_pages_as_doctor(tmp_path: Path) -> None:
     options = (Path(__file__).parents[2] / "engine" / "options.hpp").read_text()
     assert f"unsigned memory_mb = {ENOUGH_KIB // 1024};" in options
