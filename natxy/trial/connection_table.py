@@ -4,23 +4,20 @@ The table must hold the connections of a trial until the trial ends. After a fai
 show how connections were lost.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from typing import NoReturn
 
 from natxy.dut.base import Dut, TableParameters
-from natxy.dut.cable import Cable
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.phase_names import ESTABLISH, TEST, VALIDATE
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.model.verdict import Verdict
+from natxy.trial.emptied_table import count_of
 
 MARGIN_S = 2.0  # for resolving neighbours, touching memory, and coarse timers of the gateway
-RESETS_AGAIN = 3
-STRAGGLERS_S = 1.0  # in which a slow gateway forwards what it has in its queues
 SAMPLE_LOSS = 0.1  # a larger share of lost frames is not chance
 RUN = 3  # lost replies in a row that are not chance
 LOST_ADVICE = 'use a lower phase 1 rate, or connections.incomplete = "accept"'
@@ -125,32 +122,6 @@ def _lasts(dut: Dut, needed_s: float) -> bool:
     return known_s is not None and known_s >= needed_s
 
 
-def check_emptied(dut: Dut, settle: Callable[[float], None]) -> None:
-    """Raises MeasurementError if the table is not empty before a trial, as far as is known.
-
-    Connections of an earlier trial would count as new ones, or would already exist in phase 1.
-    A slow gateway still forwards frames of that trial after its reset, and they make connections;
-    so the reset is repeated a few times.
-    """
-    left = _count(dut)
-    for _ in range(RESETS_AGAIN):
-        if not left:
-            break
-        settle(STRAGGLERS_S)
-        dut.reset()
-        left = _count(dut)
-    if left:
-        raise MeasurementError(
-            f"The gateway still has {left:,} connections after it was reset for a trial (expected "
-            "a reset that empties its table)."
-        )
-    if left is None and isinstance(dut, NoDut) and not isinstance(dut, Cable):
-        raise MeasurementError(
-            "Nothing empties the gateway's connection table between trials (expected [dut] with "
-            'kind = "command" and a `reset` that empties it).'
-        )
-
-
 def check_established(result: TrialResult, dut: Dut) -> None:
     """Raises IncompletePhase1 if a trial ended before its phase 2."""
     if result.connections is None:
@@ -215,7 +186,7 @@ def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
     table = result.connections
     if table is None or result.incomplete or result.ended_early:
         return ""
-    left, needed_s = _count(dut), needed_timeout_s(spec)
+    left, needed_s = count_of(dut), needed_timeout_s(spec)
     stored = min(table.stored, spec.phases[0].streams[0].frames_of("foreground"))
     if left is not None and left < stored:
         return (
@@ -238,7 +209,7 @@ def check_answers(result: TrialResult, dut: Dut) -> None:
     table, validated = result.connections, result.stream_of(VALIDATE)
     if table is None or validated is None or validated.connections is None:
         return
-    left = _count(dut)
+    left = count_of(dut)
     if left is not None and 2 * left < table.stored:
         raise MeasurementError(
             f"Of {table.stored:,} connections that phase 1 created, the gateway has {left:,} left: "
@@ -334,7 +305,7 @@ def _asked(made: StreamResult) -> int:
 
 def _why(dut: Dut, stored: int, asked: int, advice: str) -> str:
     """Returns why connections are missing: the table is too small, or frames were lost."""
-    entries, left = parameters_of(dut).entries, _count(dut)
+    entries, left = parameters_of(dut).entries, count_of(dut)
     if entries is not None and entries < asked:
         return (
             f"the gateway's table takes only {entries:,} entries; use a larger table, or fewer "
@@ -348,12 +319,3 @@ def _why(dut: Dut, stored: int, asked: int, advice: str) -> str:
             "table"
         )
     return f"{asked - stored:,} frames were lost; {advice}"
-
-
-def _count(dut: Dut) -> int | None:
-    if dut.table is None:
-        return None
-    try:
-        return dut.table.count()
-    except DutError:
-        return None

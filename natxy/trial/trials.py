@@ -15,12 +15,12 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.trial.connection_table import (
     IncompletePhase1,
-    check_emptied,
     check_established,
     check_repeating,
     needed_timeout_s,
     refuse_small_table,
 )
+from natxy.trial.emptied_table import check_emptied
 from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer

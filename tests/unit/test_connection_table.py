@@ -21,7 +21,8 @@ from natxy.report.measurement_table import measurement_notes
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal
-from natxy.trial.connection_table import RESETS_AGAIN, check_emptied, needed_timeout_s
+from natxy.trial.connection_table import needed_timeout_s
+from natxy.trial.emptied_table import RESETS_AGAIN, check_emptied
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer
