@@ -54,17 +54,21 @@ class GuestAftr(GuestNat44):
 
 
 def softwire_lines(asked: SubscribersSection) -> Iterator[str]:
-    """Yields `ip` lines that make a device for each softwire, with the route to its B4.
-
-    Linux would put a destination option into each packet (the encapsulation limit of RFC 2473)
-    where a B4 expects the IPv4 header.
-    """
+    """Yields `ip` lines that make a device for each softwire, with the route to its B4."""
     yield f"addr add {asked.gateway}/128 dev lo"
     for name, standing_for, ipv6 in _b4s(asked):
-        ends = f"local {asked.gateway} remote {ipv6} encaplimit none"
-        yield f"link add {name} type ip6tnl mode ipip6 {ends}"
-        yield f"link set {name} up"
+        yield from tunnel_lines(name, str(asked.gateway), ipv6)
         yield f"route add {standing_for}/32 dev {name}"
+
+
+def tunnel_lines(name: str, own: str, other: str) -> Iterator[str]:
+    """Yields `ip` lines that make an end of a softwire.
+
+    Linux would put a destination option into each packet (the encapsulation limit of RFC 2473)
+    where the other end expects the IPv4 header.
+    """
+    yield f"link add {name} type ip6tnl mode ipip6 local {own} remote {other} encaplimit none"
+    yield f"link set {name} up"
 
 
 def aftr_rules(asked: SubscribersSection, outside: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from natxy.dut.addresses import BACK_IPV6, FRONT_IPV6
+from natxy.dut.guest_aftr import tunnel_lines
 from natxy.dut.guest_gateway import FORWARDING, MTU_BYTES, GuestSite, fed
 from natxy.dut.guest_kernel import GuestNat44
 from natxy.dut.links import QUIET_IPV6, TO_BACK, TO_FRONT, addresses_and_routes
@@ -62,7 +63,6 @@ def _side(end: str, own: str, other: str, ipv4: str, ipv6: str) -> Iterator[str]
     yield f"addr add {own}/128 dev {end} nodad"
     yield f"route add {other}/128 dev {end}"
     yield f"route add {ipv6} via {other} dev {end} onlink"
-    ends = f"local {own} remote {other} encaplimit none"
-    yield f"link add {TUNNEL} mtu {MTU_BYTES} type ip6tnl mode ipip6 {ends}"
-    yield f"link set {TUNNEL} up"
+    yield from tunnel_lines(TUNNEL, own, other)
+    yield f"link set {TUNNEL} mtu {MTU_BYTES}"
     yield f"route add {ipv4} dev {TUNNEL}"

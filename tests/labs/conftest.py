@@ -1,6 +1,5 @@
 """Labs need root and real namespaces; a test that leaves a lab as it was may share it."""
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,14 +9,9 @@ from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.namespace import NamespaceDut
 from tests.labs.ssh_machine import Machine, ssh_machine
+from tests.root import needs_root as needs_root
 
 StartLab = Callable[..., NamespaceDut]
-
-
-@pytest.fixture(autouse=True)
-def _root() -> None:
-    if os.geteuid() != 0:
-        pytest.skip("a lab needs root")
 
 
 def lab_of(

@@ -414,7 +414,8 @@ def test_ds_lite_in_a_row_has_a_link_with_room_for_the_outer_header() -> None:
     assert b4.startswith("ip -n b4 -batch -")
     assert "route add 198.19.0.0/16 dev softwire" in b4
     for lines in (aftr, b4):
-        assert "link add softwire mtu 1500 type ip6tnl mode ipip6 local 2001:2:0:4000::" in lines
+        assert "link add softwire type ip6tnl mode ipip6 local 2001:2:0:4000::" in lines
+        assert "link set softwire mtu 1500" in lines
     assert 'ip saddr 198.18.0.0/16 oifname "eth1" masquerade' in rules
 
 
