@@ -51,6 +51,11 @@ def main() -> int:
         "--tolerance", type=float, default=0.03, help="share that is accepted [default: 0.03]"
     )
     options = parser.parse_args()
+    for program in (options.before, bench.BENCH):
+        if not program.is_file():
+            parser.error(
+                f"{program} is not there (expected a natxy-bench; `make bench` builds one)"
+            )
     samples: Ratios = collections.defaultdict(list)
     for number in range(options.rounds):
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
