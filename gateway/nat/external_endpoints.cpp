@@ -3,9 +3,7 @@
 #include <algorithm>
 
 namespace natxy::gateway {
-namespace {
 
-// Returns the whole blocks in a range, each aligned to its size; with 0, the range is the block.
 std::vector<PortRange> blocks_of(const PortRange& ports, std::uint32_t size) {
   if (size == 0) return {ports};
   std::vector<PortRange> blocks;
@@ -16,6 +14,8 @@ std::vector<PortRange> blocks_of(const PortRange& ports, std::uint32_t size) {
   }
   return blocks;
 }
+
+namespace {
 
 // Numbers the hosts of a subnet, or the subnets of a prefix, one after the other.
 std::uint64_t number_of(const Uint128& address) {

@@ -10,6 +10,9 @@
 
 namespace natxy::gateway {
 
+// Returns the whole blocks in a range, each aligned to its size; with 0, the range is the block.
+[[nodiscard]] std::vector<PortRange> blocks_of(const PortRange& ports, std::uint32_t size);
+
 class ExternalEndpoints {
  public:
   explicit ExternalEndpoints(const NatConfig& config);

@@ -2,6 +2,7 @@
 
 #include "gateway/json.hpp"
 #include "gateway/json_value.hpp"
+#include "gateway/nat/external_endpoints.hpp"
 
 namespace natxy::gateway {
 namespace {
@@ -60,8 +61,7 @@ std::uint32_t read_count(Object& object, const std::string& member) {
 
 std::uint32_t read_block_ports(Object& object, const PortRange& ports) {
   const auto size = read_count(object, "block_ports");
-  const auto first = size == 0 ? ports.first : (ports.first + size - 1) / size * size;
-  if (first + size <= ports.last + 1U) return size;
+  if (!blocks_of(ports, size).empty()) return size;
   throw ConfigError(object.path_of("block_ports"),
                     "no block of " + std::to_string(size) +
                         " ports, aligned to its size, is in the range of ports (expected a smaller "
