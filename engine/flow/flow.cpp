@@ -33,28 +33,29 @@ Flow::Flow(const spec::Traffic& traffic, std::uint64_t seed)
     : selection_(traffic.selection),
       shape_{.addresses_vary = addresses_vary(traffic),
              .enumerated = traffic.selection != spec::Selection::kIndependent},
-      port_key_(derive(seed, 0)),
-      address_key_(derive(seed, 1)),
-      network_(spec::SeriesMode::kPseudorandom, 0, traffic.networks) {
+      series_{.port_key = derive(seed, 0),
+              .address_key = derive(seed, 1),
+              .network = {spec::SeriesMode::kPseudorandom, 0, traffic.networks}} {
   const auto series = [this](const spec::Series& of) {
     return shape_.enumerated ? as_range(of) : Series(of);
   };
-  source_port_ = series(traffic.source_port);
-  destination_port_ = series(traffic.destination_port);
-  source_field_ = series(traffic.source_field);
-  destination_field_ = series(traffic.destination_field);
-  ports_are_random_ = source_port_.pseudorandom() && destination_port_.pseudorandom();
+  series_.source_port = series(traffic.source_port);
+  series_.destination_port = series(traffic.destination_port);
+  series_.source_field = series(traffic.source_field);
+  series_.destination_field = series(traffic.destination_field);
+  ports_are_random_ = series_.source_port.pseudorandom() && series_.destination_port.pseudorandom();
   ports_are_shared_ = traffic.source_port_set || traffic.destination_port_set;
   if (traffic.source_port_set) source_ports_ = SharedPorts(*traffic.source_port_set);
   if (traffic.destination_port_set) {
     destination_ports_ = SharedPorts(*traffic.destination_port_set);
   }
   if (!shape_.enumerated) return;
-  by_ports_alone_ = NarrowDivider(source_port_.range());
-  by_source_ports_ = Divider(source_port_.range());
-  by_destination_ports_ = Divider(destination_port_.range());
-  const auto sources = std::uint64_t{source_port_.range()} * source_field_.range();
-  const auto destinations = std::uint64_t{destination_port_.range()} * destination_field_.range();
+  by_ports_alone_ = NarrowDivider(series_.source_port.range());
+  by_source_ports_ = Divider(series_.source_port.range());
+  by_destination_ports_ = Divider(series_.destination_port.range());
+  const auto sources = std::uint64_t{series_.source_port.range()} * series_.source_field.range();
+  const auto destinations =
+      std::uint64_t{series_.destination_port.range()} * series_.destination_field.range();
   combinations_ = sources * destinations;
   by_sources_ = Divider(sources);
   permuted_ = selection_ == spec::Selection::kEnumeratePseudorandom;
@@ -62,15 +63,16 @@ Flow::Flow(const spec::Traffic& traffic, std::uint64_t seed)
 }
 
 std::optional<std::uint64_t> Flow::ordinal_of(const Values& values) const {
-  const auto source_port = index_in(source_port_, values.source_port);
-  const auto destination_port = index_in(destination_port_, values.destination_port);
-  const auto source_field = index_in(source_field_, values.source_field);
-  const auto destination_field = index_in(destination_field_, values.destination_field);
+  const auto source_port = index_in(series_.source_port, values.source_port);
+  const auto destination_port = index_in(series_.destination_port, values.destination_port);
+  const auto source_field = index_in(series_.source_field, values.source_field);
+  const auto destination_field = index_in(series_.destination_field, values.destination_field);
   if (!shape_.enumerated || !source_port || !destination_port || !source_field ||
       !destination_field)
     return std::nullopt;
-  const auto source = *source_field * source_port_.range() + *source_port;
-  const auto destination = *destination_field * destination_port_.range() + *destination_port;
+  const auto source = *source_field * series_.source_port.range() + *source_port;
+  const auto destination =
+      *destination_field * series_.destination_port.range() + *destination_port;
   const auto place = destination * by_sources_.divisor() + source;
   const auto rank = permuted_ ? permutation_.rank_of(place) : place;
   return selection_ == spec::Selection::kEnumerateDecreasing ? combinations_ - 1 - rank : rank;

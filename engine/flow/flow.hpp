@@ -139,6 +139,39 @@ class SharedPorts {
   std::uint32_t first_block_ = 0;
 };
 
+// The series of a four-tuple, and what makes their random numbers differ.
+struct AllSeries {
+  std::uint64_t port_key = 0;
+  std::uint64_t address_key = 0;
+  Series source_port;
+  Series destination_port;
+  Series source_field;
+  Series destination_field;
+  Series network;
+
+  // Returns the values of an ordinal if the series are independent of each other.
+  template <Shape kShape, bool kRandomPorts>
+  [[nodiscard]] Values at(std::uint64_t ordinal) const {
+    const auto random = mix(ordinal ^ port_key);
+    const auto port = [ordinal](const Series& series, std::uint64_t bits) {
+      return static_cast<std::uint16_t>(kRandomPorts ? series.at_random(bits)
+                                                     : series.at(ordinal, bits));
+    };
+    Values values{.source_port = port(source_port, random),
+                  .destination_port = port(destination_port, random << 32U),
+                  .source_field = 0,
+                  .destination_field = 0,
+                  .network = 0};
+    if constexpr (kShape.addresses_vary) {
+      const auto more = mix(random ^ address_key);
+      values.source_field = source_field.at(ordinal, more);
+      values.destination_field = destination_field.at(ordinal, more << 24U);
+      values.network = static_cast<std::uint8_t>(network.at(ordinal, more << 48U));
+    }
+    return values;
+  }
+};
+
 class Flow {
  public:
   Flow() = default;
@@ -176,10 +209,12 @@ class Flow {
       if (selection_ != spec::Selection::kIndependent)
         return fill_enumerated<kShape>(ordinals, n, values);
     }
+    // A copy, because the compiler does not vectorise a loop whose stores might change the series.
+    const auto series = series_;
     if (ports_are_random_) {
-      for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape, true>(ordinals[i]));
+      for (unsigned i = 0; i < n; ++i) values.set(i, series.at<kShape, true>(ordinals[i]));
     } else {
-      for (unsigned i = 0; i < n; ++i) values.set(i, independent<kShape, false>(ordinals[i]));
+      for (unsigned i = 0; i < n; ++i) values.set(i, series.at<kShape, false>(ordinals[i]));
     }
   }
 
@@ -190,27 +225,6 @@ class Flow {
       values.destination_port[i] =
           destination_ports_.at(values.destination_port[i], values.destination_field[i]);
     }
-  }
-
-  template <Shape kShape, bool kRandomPorts>
-  [[nodiscard]] Values independent(std::uint64_t ordinal) const {
-    const auto random = mix(ordinal ^ port_key_);
-    const auto port = [ordinal](const Series& series, std::uint64_t bits) {
-      return static_cast<std::uint16_t>(kRandomPorts ? series.at_random(bits)
-                                                     : series.at(ordinal, bits));
-    };
-    Values values{.source_port = port(source_port_, random),
-                  .destination_port = port(destination_port_, random << 32U),
-                  .source_field = 0,
-                  .destination_field = 0,
-                  .network = 0};
-    if constexpr (kShape.addresses_vary) {
-      const auto more = mix(random ^ address_key_);
-      values.source_field = source_field_.at(ordinal, more);
-      values.destination_field = destination_field_.at(ordinal, more << 24U);
-      values.network = static_cast<std::uint8_t>(network_.at(ordinal, more << 48U));
-    }
-    return values;
   }
 
   // Ports alone have at most 2^32 combinations.
@@ -249,30 +263,24 @@ class Flow {
       const auto half = by_sources_.divide(rank);
       const auto source = by_source_ports_.divide(half.remainder);
       const auto destination = by_destination_ports_.divide(half.quotient);
-      return {.source_port = port(source_port_, source.remainder),
-              .destination_port = port(destination_port_, destination.remainder),
-              .source_field = field(source_field_, source.quotient),
-              .destination_field = field(destination_field_, destination.quotient),
+      return {.source_port = port(series_.source_port, source.remainder),
+              .destination_port = port(series_.destination_port, destination.remainder),
+              .source_field = field(series_.source_field, source.quotient),
+              .destination_field = field(series_.destination_field, destination.quotient),
               .network = 0};
     } else {
       const auto half = by_ports_alone_.divide(rank);
-      return {.source_port = port(source_port_, half.remainder),
-              .destination_port = port(destination_port_, half.quotient),
-              .source_field = field(source_field_, 0),
-              .destination_field = field(destination_field_, 0),
+      return {.source_port = port(series_.source_port, half.remainder),
+              .destination_port = port(series_.destination_port, half.quotient),
+              .source_field = field(series_.source_field, 0),
+              .destination_field = field(series_.destination_field, 0),
               .network = 0};
     }
   }
 
   spec::Selection selection_ = spec::Selection::kIndependent;
   Shape shape_;
-  std::uint64_t port_key_ = 0;
-  std::uint64_t address_key_ = 0;
-  Series source_port_;
-  Series destination_port_;
-  Series source_field_;
-  Series destination_field_;
-  Series network_;
+  AllSeries series_;
   bool ports_are_random_ = false;  // both pseudorandom, not enumerated
   bool ports_are_shared_ = false;
   SharedPorts source_ports_;
