@@ -24,14 +24,17 @@ bool ip_right(const std::uint8_t* ip, spec::IpVersion version, std::size_t octet
   return ip[0] == 0x45 && fragment == 0 && read16(ip + 2) == octets;
 }
 
-// Returns whether the headers of a tunnel lead to the packet in it.
+// Returns whether the outer headers lead to the packet in the tunnel, and the outer checksum is
+// correct.
 bool tunnel_right(const Claimed& claimed) {
   const auto& layout = *claimed.layout;
+  if (!layout.tunnelled()) return true;
   const auto& [protocol, header] = layout.encapsulation->before(layout.ip_version);
   const auto* outer = claimed.frame + layout.first;
   return ip_right(outer, layout.link_version, claimed.size - layout.first) &&
          outer[protocol_in(layout.link_version)] == protocol &&
-         std::equal(header.begin(), header.end(), claimed.frame + layout.ip - header.size());
+         std::equal(header.begin(), header.end(), claimed.frame + layout.ip - header.size()) &&
+         (layout.link_version == spec::IpVersion::k6 || ipv4_checksum_right(outer));
 }
 
 // Returns the offset of the header of this protocol that the chain of extension headers leads to; 0
@@ -76,13 +79,10 @@ bool upper_well_formed(const Claimed& claimed) {
   return claimed.size == read16(upper + 4) + std::size_t{layout.upper};
 }
 
-}  // namespace
-
 bool well_formed(const Claimed& claimed) {
   const auto* frame = claimed.frame;
   const auto& layout = *claimed.layout;
   if (!upper_well_formed(claimed)) return false;
-  if (layout.tunnelled() && !tunnel_right(claimed)) return false;
   const auto* ip = frame + layout.ip;
   if (!ip_right(ip, layout.ip_version, claimed.size - layout.ip)) return false;
   const auto protocol = layout.protocol();
@@ -90,12 +90,12 @@ bool well_formed(const Claimed& claimed) {
                        : end_of_chain(frame, layout.ip, layout.upper, protocol) == layout.upper;
 }
 
+// RFC 768: over IPv4, a UDP checksum of 0 means that there is none, which is accepted if
+// udp_may_lack_it. Over IPv6, there must be one (RFC 8200 8.1).
 bool checksums_right(const Claimed& claimed, bool udp_may_lack_it) {
   const auto& layout = *claimed.layout;
   const auto* frame = claimed.frame;
   if (layout.ipv4() && !ipv4_checksum_right(frame + layout.ip)) return false;
-  const bool outer = layout.tunnelled() && layout.link_version == spec::IpVersion::k4;
-  if (outer && !ipv4_checksum_right(frame + layout.first)) return false;
   if (!layout.tcp() && load<std::uint16_t>(frame + layout.checksum()) == 0) {
     return udp_may_lack_it && layout.ipv4();
   }
@@ -104,6 +104,15 @@ bool checksums_right(const Claimed& claimed, bool udp_may_lack_it) {
                    sum_words(frame + layout.upper, upper_octets) + swap16(upper_octets) +
                    swap16(layout.protocol());
   return fold(sum) == 0xffffU;
+}
+
+}  // namespace
+
+Defect defect_of_form(const Claimed& claimed, bool udp_may_lack_checksum) {
+  if (!well_formed(claimed)) return Defect::kMalformed;
+  if (!tunnel_right(claimed)) return Defect::kTunnel;
+  if (!checksums_right(claimed, udp_may_lack_checksum)) return Defect::kChecksum;
+  return Defect::kNone;
 }
 
 Arrival::Arrival(const spec::Traffic& traffic, const Link& link, const TcpNumbers& numbers)

@@ -93,13 +93,11 @@ class Layouts {
   std::array<std::uint16_t, kMost> ether_types_{};
 };
 
-// Returns false if the frame is malformed: not UDP or TCP in IPv4, or in IPv6 with the extension
-// headers of its layout, or with lengths that contradict each other or the frame.
-[[nodiscard]] bool well_formed(const Claimed& claimed);
-
-// Returns whether the checksums are correct. RFC 768: over IPv4, a UDP checksum of 0 means that
-// there is none, which is accepted if udp_may_lack_it. Over IPv6, there must be one (RFC 8200 8.1).
-[[nodiscard]] bool checksums_right(const Claimed& claimed, bool udp_may_lack_it);
+// Returns what is wrong with a frame's form, whatever its number; kNone if nothing is. kMalformed:
+// the packet is not UDP or TCP in IPv4, or in IPv6 with the extension headers of its layout, or its
+// lengths contradict each other or the frame. kTunnel: the packet is well formed, but its outer
+// headers do not lead to it, or their checksum is wrong.
+[[nodiscard]] Defect defect_of_form(const Claimed& claimed, bool udp_may_lack_checksum);
 
 // Claimed frames of one kind that arrived in one burst, with one array per member.
 struct ArrivalLot {
@@ -134,7 +132,7 @@ class Arrival {
   Arrival(const spec::Traffic& traffic, const Link& link, const TcpNumbers& numbers = {});
 
   // Returns which frames of a lot are correct in all checks, including checksums. For the others,
-  // well_formed(), checksums_right() and check() find the reason. Always inlined, because it is a
+  // defect_of_form() and check() find the reason. Always inlined, because it is a
   // part of the receiver's hot loop.
   template <flow::Shape kShape>
   [[nodiscard, gnu::always_inline]] LotJudgement judge(const ArrivalLot& lot,

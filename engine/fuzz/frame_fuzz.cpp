@@ -236,8 +236,7 @@ std::uint32_t judge_at_once(const Case& traffic, const frame::Claimed& claimed) 
 
 void judge(const Case& traffic, const frame::Claimed& claimed) {
   const bool one_by_one =
-      frame::well_formed(claimed) &&
-      frame::checksums_right(claimed, traffic.arrival.may_lack_checksum()) &&
+      frame::defect_of_form(claimed, traffic.arrival.may_lack_checksum()) == frame::Defect::kNone &&
       traffic.arrival.check(claimed, traffic.values(std::array{claimed.stamp.number()}).at(0),
                             tests::kUsualHopLimits) == frame::Defect::kNone;
   check(judge_at_once(traffic, claimed) == (one_by_one ? 0b111U : 0b101U));

@@ -63,10 +63,9 @@ class FrameCheck {
   // Checks one frame, one check after the other, and returns its defect. Learns the hop limit from
   // the first frame, if the spec does not say it.
   [[nodiscard]] frame::Defect defect_of(const frame::Claimed& claimed) {
-    if (!frame::well_formed(claimed)) return frame::Defect::kMalformed;
     const auto& claimed_kind = plan_->kind(claimed.stamp.stream().kind());
-    if (!frame::checksums_right(claimed, claimed_kind.arrival.may_lack_checksum()))
-      return frame::Defect::kChecksum;
+    const auto form = frame::defect_of_form(claimed, claimed_kind.arrival.may_lack_checksum());
+    if (form != frame::Defect::kNone) return form;
     const auto number = claimed.stamp.number();
     if (number >= plan_->schedule.frames()) return frame::Defect::kNumber;
     const auto place = plan_->mix.at(number);

@@ -151,10 +151,9 @@ class WarmUp {
   }
 
   [[nodiscard]] static frame::Defect judge(const Probe& probe, const frame::Claimed& claimed) {
-    if (!frame::well_formed(claimed)) return frame::Defect::kMalformed;
     const auto& kind = probe.plan->kind(probe.kind);
-    if (!frame::checksums_right(claimed, kind.arrival.may_lack_checksum()))
-      return frame::Defect::kChecksum;
+    const auto form = frame::defect_of_form(claimed, kind.arrival.may_lack_checksum());
+    if (form != frame::Defect::kNone) return form;
     auto expected = claimed.hop_limits();
     if (kind.hop_limit != 0) expected.inner = kind.hop_limit;
     return kind.arrival.check(claimed, kind.flow.template at<kShape>(0), expected);

@@ -55,8 +55,7 @@ TEST_P(Departures, AreCorrectFramesForEveryNumber) {
     const auto claimed =
         Layouts().claim(octets.data(), static_cast<std::uint32_t>(octets.size()), tag_of(1));
     ASSERT_NE(claimed.layout, nullptr);
-    ASSERT_TRUE(well_formed(claimed));
-    ASSERT_TRUE(checksums_right(claimed, false));
+    ASSERT_EQ(defect_of_form(claimed, false), Defect::kNone);
     ASSERT_EQ(claimed.stamp.number(), number * 977);
     ASSERT_EQ(claimed.stamp.lateness(), number * 31);
   }
@@ -216,8 +215,8 @@ TEST_P(Arrivals, EveryOctetBehindTheMacAddressesIsCheckedByOneOfTheChecks) {
     octets_[at] ^= 0x10;
     const auto claimed =
         Layouts().claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
-    const bool noticed = claimed.layout == nullptr || !well_formed(claimed) ||
-                         !checksums_right(claimed, true) || check() != Defect::kNone;
+    const bool noticed = claimed.layout == nullptr ||
+                         defect_of_form(claimed, true) != Defect::kNone || check() != Defect::kNone;
     EXPECT_TRUE(noticed) << at;
     octets_[at] ^= 0x10;
   }
@@ -232,8 +231,8 @@ TEST_P(Arrivals, TheQuickCheckAgreesWithTheOthers) {
       const auto claimed =
           Layouts().claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
       if (claimed.layout != nullptr) {
-        const bool slow = well_formed(claimed) &&
-                          checksums_right(claimed, arrival.may_lack_checksum()) &&
+        const auto form = defect_of_form(claimed, arrival.may_lack_checksum());
+        const bool slow = form == Defect::kNone &&
                           arrival.check(claimed, values_, tests::kUsualHopLimits) == Defect::kNone;
         ArrivalLot lot;
         lot.add(claimed);
@@ -259,7 +258,8 @@ TEST_P(Arrivals, AUdpChecksumMayBeAbsentOverIpv4) {
       octets_[layout_->upper + 3U] ^= wrong_port ? 1 : 0;
       const auto claimed =
           Layouts().claim(octets_.data(), static_cast<std::uint32_t>(octets_.size()), tag_of(1));
-      EXPECT_EQ(checksums_right(claimed, arrival.may_lack_checksum()), four && !required);
+      EXPECT_EQ(defect_of_form(claimed, arrival.may_lack_checksum()),
+                four && !required ? Defect::kNone : Defect::kChecksum);
       ArrivalLot lot;
       lot.add(claimed);
       flow::ValueLot values;

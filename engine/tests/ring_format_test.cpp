@@ -192,7 +192,7 @@ TEST(Softwires, AFieldIsNamedByItsCounter) {
                                        {"outer_hop_limit", "tunnel"},
                                        {"softwire", "tunnel"},
                                        {"fragment", "malformed"},
-                                       {"outer_fragment", "malformed"},
+                                       {"outer_fragment", "tunnel"},
                                        {"length", "length"}}) {
     SCOPED_TRACE(field);
     testbed.configure(softwire_config(

@@ -20,8 +20,9 @@ ADVICE = {
     "number": "their number, direction or kind was never sent to that side",
     "length": "they are longer or shorter than they were sent; check the frame size",
     "tunnel": (
-        "the outer header has another source or destination, or its hop limit differs from frame "
-        "to frame; check the tunnel's addresses in the testbed and the gateway's binding table"
+        "the outer header has another source, destination or protocol, its hop limit differs from "
+        "frame to frame, its checksum is wrong, or it is a fragment; check the tunnel's addresses "
+        "in the testbed, and the gateway's binding table and MTU"
     ),
     "address": (
         "they have another source or destination; check the testbed's real and virtual addresses "

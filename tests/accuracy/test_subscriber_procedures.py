@@ -13,6 +13,7 @@ from natxy.dut.calibration import CalibrationDut
 from natxy.model.measurement import Measurement
 from natxy.model.trial_spec import Direction
 from natxy.procedure.back_to_back import BURST, BackToBackPlan, back_to_back
+from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.ipdv import MEDIAN, IpdvPlan, ipdv
 from natxy.procedure.overload import OverloadPlan, overload
@@ -21,6 +22,7 @@ from natxy.procedure.recovery import RECOVERY, RecoveryPlan, recovery
 from natxy.procedure.reset import BY_LOSS, ResetPlan, reset
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
+from natxy.search.capacity_goal import CapacityGoal
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup
 from natxy.trial.timing import Timing
@@ -192,6 +194,26 @@ def test_the_throughput_at_each_number_of_subscribers_is_the_limit(tmp_path: Pat
         assert throughput.values == pytest.approx((limit_fps,), rel=WITHIN)
     (lost,) = found.figure("degradation of throughput", at="65,536 subscribers").values
     assert lost == pytest.approx(DEGRADATION, abs=2 * WITHIN * 100)
+    assert found.counts.misdelivered == 0
+
+
+TABLE = 700  # entries, for 100 B4s with 100 ports each
+
+
+def test_the_capacity_is_that_of_the_aftrs_table(tmp_path: Path) -> None:
+    goal = CapacityGoal(
+        c0=TABLE // 2,
+        error=1,
+        first_cps=RATE_FPS,
+        rate_error=SearchError(fraction=Fraction(1, 4)),
+        max_cps=RATE_FPS,
+        patience=10,
+        invalid_repeats=ATTEMPTS,
+    )
+    plan = CapacityPlan(timing=TIMING, seed=1, repetitions=1, goal=goal)
+    with gateway_for("ds-lite", tmp_path, nat={"entries": TABLE}) as (setup, dut):
+        found = capacity(plan, setup.tester, dut)
+    assert found.figure(CAPACITY).values == (float(TABLE),)
     assert found.counts.misdelivered == 0
 
 

@@ -61,7 +61,7 @@ OF_SOFTWIRES = {
     "outer_source": "tunnel",
     "outer_destination": "tunnel",
     "outer_hop_limit": "tunnel",
-    "outer_fragment": "malformed",
+    "outer_fragment": "tunnel",
 }
 OF_PORT_SETS = {"port_set": "port"}
 # The first is behind the frames of phase 1, which must be right.

@@ -163,18 +163,18 @@ TUNNEL_CHANGES: dict[int, dict[str, tuple[Callable[[Any], Any], str]]] = {
     4: {
         "source": (with_outer(src="192.0.2.9"), "tunnel"),
         "destination": (with_outer(dst="203.0.113.9"), "tunnel"),
-        "protocol": (with_outer(proto=99), "malformed"),
-        "length": (with_outer(len=60), "malformed"),
-        "a fragment": (with_outer(flags="MF"), "malformed"),
-        "checksum": (with_outer(chksum=0x1234), "checksum"),
+        "protocol": (with_outer(proto=99), "tunnel"),
+        "length": (with_outer(len=60), "tunnel"),
+        "a fragment": (with_outer(flags="MF"), "tunnel"),
+        "checksum": (with_outer(chksum=0x1234), "tunnel"),
         "hop limit": (with_outer(ttl=7), "tunnel"),
         "the gateway's affair": (with_outer(tos=0xB8, id=4711, flags=0), "received"),
     },
     6: {
         "source": (with_outer(src="2001:2::9"), "tunnel"),
         "destination": (with_outer(dst="2001:2:0:8000::9"), "tunnel"),
-        "protocol": (with_outer(nh=99), "malformed"),
-        "length": (with_outer(plen=60), "malformed"),
+        "protocol": (with_outer(nh=99), "tunnel"),
+        "length": (with_outer(plen=60), "tunnel"),
         "hop limit": (with_outer(hlim=7), "tunnel"),
         "the gateway's affair": (with_outer(tc=0xB8, fl=4711), "received"),
     },
@@ -189,6 +189,19 @@ def test_a_change_of_a_tunnel_is_named(encapsulation: str, outer: int, combinati
     changes = TUNNEL_CHANGES[outer].values()
     frames = [(arrival_side(number), bytes(spoil(arrival(number)))) for spoil, _ in changes]
     assert judged(trial, frames) == [counter for _, counter in changes]
+
+
+@pytest.mark.parametrize("outer", [4, 6])
+def test_the_traffic_class_that_must_be_kept_is_the_inner_one(outer: int) -> None:
+    trial = tunnel_trial("ip", outer, "44")
+    its_stream = trial["phases"][0]["streams"][0]
+    its_stream["foreground"]["dscp_kept"] = True
+    number = Number(spec=trial, phase=0, stream=its_stream, number=7)
+    inside = arrival(number)
+    inside[Ether].payload.payload.tos = 0xB8
+    outside = with_outer(**{"tos" if outer == 4 else "tc": 0xB8})(arrival(number))
+    frames = [("right", bytes(frame)) for frame in (inside, outside)]
+    assert judged(trial, frames) == ["traffic_class", "received"]
 
 
 @pytest.mark.parametrize("outer", [4, 6])
@@ -212,8 +225,14 @@ def test_the_outer_hop_limit_is_that_of_the_first_frame(outer: int) -> None:
     ]
 
 
-@pytest.mark.parametrize(("encapsulation", "combination"), [("ip", "46"), ("gre", "44")])
-def test_a_fragment_header_in_a_tunnel_is_malformed(encapsulation: str, combination: str) -> None:
+@pytest.mark.parametrize(
+    ("encapsulation", "combination", "counter"),
+    [("ip", "46", "malformed"), ("gre", "44", "tunnel")],
+)
+def test_an_outer_fragment_header_is_named(
+    encapsulation: str, combination: str, counter: str
+) -> None:
+    """With an IPv6 packet in the tunnel, it is taken for a Fragment Header of this packet."""
     trial = tunnel_trial(encapsulation, 6, combination)
     number = Number(spec=trial, phase=0, stream=trial["phases"][0]["streams"][0], number=7)
     frame = bytes(arrival(number))
@@ -221,7 +240,7 @@ def test_a_fragment_header_in_a_tunnel_is_malformed(encapsulation: str, combinat
     head = bytearray(frame[:end])
     head[ETHERNET + 4 : ETHERNET + 6] = (len(frame) - end + len(added)).to_bytes(2)
     head[ETHERNET + 6] = 44
-    assert judged(trial, [("right", bytes(head) + added + frame[end:])]) == ["malformed"]
+    assert judged(trial, [("right", bytes(head) + added + frame[end:])]) == [counter]
 
 
 @pytest.mark.parametrize(("encapsulation", "outer", "combination"), TUNNELS)
@@ -239,7 +258,7 @@ def test_a_tunnel_must_have_its_octets_and_be_there(
     ether_type = b"\x08\x00" if form["ip_version"] == 4 else b"\x86\xdd"
     wrong.append(right[: ETHERNET - 2] + ether_type + right[end:])
     frames = [(arrival_side(number), frame) for frame in wrong]
-    assert judged(trial, frames) == ["malformed"] * len(frames)
+    assert judged(trial, frames) == ["tunnel"] * (len(frames) - 1) + ["malformed"]
 
 
 def test_ipv4_form() -> None:

@@ -186,7 +186,7 @@ class StatefulEngine:
             return None
         sent, frames = stream.frames_of("background"), stream.frames
         new_cps = sent * rate_of(stream) // frames
-        return _counters(sent, self.gateway.makes(sent, new_cps), 0)
+        return _counters(sent, self.gateway.makes(sent, new_cps), 0, FIRST_DELAY_NS)
 
     def _losses(self, sent: int, came: int) -> dict[str, Any]:
         """Of a gateway that is too slow for them: the last ones, when its queue is full."""
@@ -230,7 +230,11 @@ class StatefulEngine:
         )
 
 
-def _counters(sent: int, came: int, wrong: int) -> dict[str, Any]:
+FIRST_DELAY_NS = 5.0  # of frames that create connections beside others, whose delay is 1 ns
+
+
+def _counters(sent: int, came: int, wrong: int, delay_ns: float = 1) -> dict[str, Any]:
+    delay = dict.fromkeys(DELAY, delay_ns)
     return {
         "sent": sent,
         "received": came,
@@ -238,7 +242,7 @@ def _counters(sent: int, came: int, wrong: int) -> dict[str, Any]:
         **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
         "misdelivered": {**dict.fromkeys(MISDELIVERED, 0), "port": wrong, "total": wrong},
         "hop_limit": 63,
-        "delay": {**DELAY, "count": came, "buckets": ((1.0, 1.0, came),)},
+        "delay": {**delay, "count": came, "buckets": ((delay_ns, delay_ns, came),)},
     }
 
 

@@ -155,6 +155,7 @@ def test_the_rate_of_new_connections_is_found() -> None:
         "latency of established connections, median",
         "latency of established connections, P99.9",
     ]
+    assert [set(figure.values) for figure in latencies] == [{5}, {5}, {1}, {1}]
     assert result.conditions.search
     assert result.conditions.search.error == "1 cps"
 
