@@ -19,7 +19,15 @@ from natxy.cli.campaigns import (
 )
 from natxy.cli.needs import needs_of
 from natxy.cli.options import SeedOption, seed_of
-from natxy.cli.run import DutOption, ExperimentArgument, QuickOption, TestbedsOption, asked_of
+from natxy.cli.run import (
+    DutOption,
+    ExperimentArgument,
+    OwnOptions,
+    QuickOption,
+    TestbedsOption,
+    asked_of,
+    options_of,
+)
 from natxy.report.numbers import about
 
 NOT_INCLUDED = (
@@ -33,12 +41,15 @@ def plan(
     quick: QuickOption = False,
     seed: SeedOption = None,
     dut: DutOption = None,
+    option: OwnOptions = None,
     testbeds: TestbedsOption = None,
 ) -> None:
     """Show a campaign's cells in their order, what they need, and how long they take."""
     asked = asked_of(experiment, testbeds, dut)
     chosen = asked.experiment.seed if seed is None else seed
-    planned = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
+    planned = plan_of(
+        asked.experiment, asked.testbed, seed_of(chosen), quick=quick, options=options_of(option)
+    )
     check(planned)
     plans = (planned, *further_plans(asked, planned))
     lasting_s = durations_s(planned)

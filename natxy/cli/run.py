@@ -21,6 +21,7 @@ from natxy.cli.campaigns import (
 )
 from natxy.cli.options import SeedOption, repeat_command, seed_of
 from natxy.errors import ConfigurationError
+from natxy.model.experiment_sections import Options
 
 ExperimentArgument = Annotated[
     Path, typer.Argument(metavar="EXPERIMENT", help="Experiment file (TOML).")
@@ -61,12 +62,36 @@ DutOption = Annotated[
     ),
 ]
 
+OwnOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        help="Option of every measurement, in place of the experiment's, such as rate=5000; may be "
+        "repeated.",
+        metavar="NAME=VALUE",
+    ),
+]
+
 
 def asked_of(experiment: Path, testbeds: str | None, dut: Path | None) -> Asked:
     """Reads the experiment on the gateways that the options name."""
     if testbeds and dut:
         raise ConfigurationError("--dut: is not possible beside --testbeds (expected one of them)")
     return read_asked(experiment, paths_of(testbeds), dut)
+
+
+def options_of(words: list[str] | None) -> Options:
+    """Returns the options by their names in an experiment."""
+    options: Options = {}
+    for word in words or ():
+        name, _, value = word.partition("=")
+        name = name.removeprefix("--").replace("-", "_")
+        if not name or not value:
+            raise ConfigurationError(
+                f'--option: "{word}" is no option with its value (expected one such as rate=5000)'
+            )
+        options[name] = {"true": True, "false": False}.get(value, value)
+    return options
 
 
 def paths_of(testbeds: str | None) -> list[Path]:
@@ -84,6 +109,7 @@ def run(
         ),
     ] = None,
     dut: DutOption = None,
+    option: OwnOptions = None,
     testbeds: TestbedsOption = None,
     scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
@@ -94,7 +120,9 @@ def run(
     """
     asked = asked_of(experiment, testbeds, dut)
     chosen = asked.experiment.seed if seed is None else seed
-    plan = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
+    plan = plan_of(
+        asked.experiment, asked.testbed, seed_of(chosen), quick=quick, options=options_of(option)
+    )
     check(plan)
     further = further_of(asked, plan, scheduler)
     folder = CampaignFolder(path=output or default_folder(experiment))

@@ -7,11 +7,12 @@ import pytest
 
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import DUT, Asked, CampaignFolder, read_asked
-from natxy.campaign.plan import Cell, plan_of
+from natxy.campaign.plan import Cell, plan_again, plan_of
 from natxy.campaign.records import read_campaign
 from natxy.campaign.report import table_of
 from natxy.cli import run_command
 from natxy.cli.campaigns import check
+from natxy.cli.run import options_of
 from natxy.dut.config import settable_keys
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
@@ -209,3 +210,45 @@ def test_what_the_testbeds_gateway_does_differently_is_not_said_of_another(
     notes = beside(asked.experiment, labels, asked.published, {}).notes
     said = [note for note in notes if note.startswith("Here: The gateway is tayga, a program")]
     assert bool(said) is is_said
+
+
+def test_an_option_of_the_run_replaces_the_experiments(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = CampaignFolder(path=tmp_path / "campaign")
+    words = ["run", str(experiment), "--output", str(folder.path)]
+    assert run_command([*words, "--option", "repetitions=1", "--option", "--retry-time=5"]) == 0
+    cells = read_campaign(folder.journal).cells
+    assert {len(cell.results[0].figures[0].values) for cell in cells.values()} == {1}
+    asked = folder.asked()
+    header = read_campaign(folder.journal).header
+    for cell in plan_again(asked.experiment, asked.testbed, header).cells:
+        assert cell.options["repetitions"] == "1", "a resumed campaign has the same options"
+        assert cell.options["retry_time"] == "5"
+
+
+def test_an_option_can_be_switched_on_and_off() -> None:
+    assert options_of(["validated=true", "verify=false", "rates=1:2"]) == {
+        "validated": True,
+        "verify": False,
+        "rates": "1:2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("rate", '--option: "rate" is no option with its value (expected one such as rate=5000)'),
+        ("=5", '--option: "=5" is no option with its value (expected one such as rate=5000)'),
+        ("rate=5", 'measure "throughput", column "512 B": No such option: --rate'),
+        ("seed=5", 'measure "throughput", column "512 B": --seed is not possible here'),
+    ],
+)
+@pytest.mark.parametrize("verb", ["run", "plan"])
+def test_a_wrong_option_of_the_run_is_one_sentence(
+    verb: str, option: str, sentence: str, experiment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command([verb, str(experiment), "--option", option]) == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1
+    assert said[0].startswith(f"natxy: {sentence}")
