@@ -100,7 +100,10 @@ class OtherGateway:
         said = f"The gateway is that of --dut ({name}), not that of the experiment's testbed."
         if not self.left_out:
             return (said,)
-        return (said, f"It does without these of the experiment: {', '.join(self.left_out)}.")
+        return (
+            said,
+            f"Of the experiment, this is left out for it: {', '.join(self.left_out)}.",
+        )
 
     def _changes(self, where: str, changes: dict[str, Any]) -> dict[str, Any]:
         dut = changes.get("dut")

@@ -76,7 +76,7 @@ def test_a_key_is_set_where_the_gateway_knows_it_and_named_once_elsewhere() -> N
         assert cell.testbed["dut"] == {"kind": "guest", "driver": "jool", "udp_timeout_s": 300}
     assert asked.remarks == (
         "The gateway is that of --dut (guest, jool), not that of the experiment's testbed.",
-        "It does without these of the experiment: dut.conntrack_entries, dut.hash_size.",
+        "Of the experiment, this is left out for it: dut.conntrack_entries, dut.hash_size.",
     )
 
 
@@ -86,7 +86,7 @@ def test_a_rate_that_suits_the_testbeds_gateway_is_left_out() -> None:
     asked = read_asked(path, dut=SIIT)
     for quick in (False, True):
         assert "rate" not in cells_of(asked, quick=quick)[0].options
-    assert asked.remarks[1:] == ("It does without these of the experiment: option rate.",)
+    assert asked.remarks[1:] == ("Of the experiment, this is left out for it: option rate.",)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_the_campaign_remembers_its_gateway(
     assert run_command([*words, "--dut", str(other)]) == 0
     first, second = read_asked(experiment, dut=other).remarks
     assert "(command)" in first
-    assert second == "It does without these of the experiment: dut.hash_size."
+    assert second == "Of the experiment, this is left out for it: dut.hash_size."
     said = " ".join(capsys.readouterr().err.split())
     assert said.count(first) == said.count(second) == 1
     for cell in read_campaign(folder.journal).cells.values():
