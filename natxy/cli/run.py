@@ -66,8 +66,8 @@ OwnOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
-        help="Option of every measurement, in place of the experiment's, such as rate=5000; may be "
-        "repeated.",
+        help="Option of every measurement, such as rate=5000; may be repeated [default: those of "
+        "the experiment].",
         metavar="NAME=VALUE",
     ),
 ]
