@@ -13,7 +13,7 @@ from natxy.campaign.delay_curves import (
     DelayHistograms,
     own_trials,
 )
-from natxy.campaign.folder import EXPERIMENT, TESTBED, CampaignFolder, testbed_file
+from natxy.campaign.folder import DUT, EXPERIMENT, TESTBED, CampaignFolder, testbed_file
 from natxy.campaign.journal import read_journal
 from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
@@ -121,6 +121,7 @@ def read_data(folder: CampaignFolder) -> CampaignData:
                 testbed_file(number): source.text
                 for number, source in enumerate(asked.further, start=2)
             },
+            **({DUT: asked.dut_source.text} if asked.dut_source else {}),
         },
         published=asked.published,
         cells=tuple(

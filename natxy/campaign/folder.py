@@ -5,12 +5,13 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
 from natxy.campaign.journal import FILE_NAME, read_journal
+from natxy.campaign.other_gateway import SECTIONS, OtherGateway
 from natxy.errors import ConfigurationError, InUse, StorageError
 from natxy.model.experiment import Experiment, read_experiment
 from natxy.model.published import Published, read_published
@@ -18,10 +19,10 @@ from natxy.model.source import Source
 from natxy.report.whole_file import write_whole
 
 EXPERIMENT, TESTBED, LOCK = "experiment.toml", "testbed.toml", "lock"
+DUT = "dut.toml"  # of `--dut`
 PUBLISHED = "published.toml"
 PAGE = Path("report/report.html")  # of `natxy report`
 LOOK_S = 0.1  # after which a lock that was taken is tried again
-OWN_SECTIONS = {"tester", "dut"}  # in which equal testbeds may differ
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,8 @@ class Asked:
     published_text: str = ""
     # Further testbeds, equal to the first, on which cells are measured at the same time.
     further: tuple[Source, ...] = ()
+    dut_source: Source | None = None  # of the gateway that replaces that of the testbed
+    remarks: tuple[str, ...] = ()  # on this gateway
 
     @property
     def testbeds(self) -> tuple[dict[str, Any], ...]:
@@ -48,10 +51,11 @@ def testbed_file(number: int) -> str:
     return f"testbed-{number}.toml"
 
 
-def read_asked(path: Path, testbeds: Sequence[Path] = ()) -> Asked:
+def read_asked(path: Path, testbeds: Sequence[Path] = (), dut: Path | None = None) -> Asked:
     """Reads an experiment's file, the testbed and the published table that it names.
 
-    `testbeds` are equal ones that replace the experiment's.
+    `testbeds` are equal ones that replace the experiment's; `dut` is a testbed whose gateway and
+    tester replace those of the experiment's.
     """
     experiment, source = read_experiment(path)
     named = experiment.published
@@ -60,11 +64,17 @@ def read_asked(path: Path, testbeds: Sequence[Path] = ()) -> Asked:
         source,
         testbeds=testbeds or (path.parent / experiment.testbed,),
         published=path.parent / named.file if named else None,
+        dut=dut,
     )
 
 
 def _read(
-    experiment: Experiment, source: Source, *, testbeds: Sequence[Path], published: Path | None
+    experiment: Experiment,
+    source: Source,
+    *,
+    testbeds: Sequence[Path],
+    published: Path | None,
+    dut: Path | None,
 ) -> Asked:
     testbed_source, *further = map(Source.read, testbeds)
     check_equal(testbed_source, further)
@@ -78,7 +88,17 @@ def _read(
         further=tuple(further),
     )
     _check_pairs(asked)
-    return asked
+    return asked if dut is None else _with_gateway(asked, OtherGateway.of(Source.read(dut)))
+
+
+def _with_gateway(asked: Asked, other: OtherGateway) -> Asked:
+    return replace(
+        asked,
+        experiment=other.experiment(asked.experiment),
+        testbed=other.testbed(asked.testbed),
+        dut_source=other.source,
+        remarks=other.remarks,
+    )
 
 
 def check_equal(first: Source, further: Sequence[Source]) -> None:
@@ -91,7 +111,7 @@ def check_equal(first: Source, further: Sequence[Source]) -> None:
                 f"{source.name}: is the same testbed as one before it (expected other cores and "
                 "ports)"
             )
-        for section in sorted((expected.keys() | found.keys()) - OWN_SECTIONS):
+        for section in sorted((expected.keys() | found.keys()) - {*SECTIONS}):
             if found.get(section) != expected.get(section):
                 raise ConfigurationError(
                     f"{source.name}: [{section}] differs from that of {first.name} (expected equal "
@@ -136,12 +156,15 @@ class CampaignFolder:
                     "resume`)"
                 )
             self.journal.unlink()  # a run was killed while it wrote the first line
-            for path in list(self._further()):  # this run may have fewer testbeds
-                path.unlink()
+            # This run may have fewer testbeds, or its own gateway.
+            for path in [*self._further(), self.path / DUT]:
+                path.unlink(missing_ok=True)
         write_whole(self.path / EXPERIMENT, asked.source.text)
         write_whole(self.path / TESTBED, asked.testbed_source.text)
         for number, source in enumerate(asked.further, start=2):
             write_whole(self._testbed(number), source.text)
+        if asked.dut_source is not None:
+            write_whole(self.path / DUT, asked.dut_source.text)
         if asked.published is not None:
             write_whole(self.path / PUBLISHED, asked.published_text)
 
@@ -166,11 +189,13 @@ class CampaignFolder:
                 f"{self.path}: holds no campaign (expected a folder that `natxy run` wrote)"
             )
         experiment, source = read_experiment(self.path / EXPERIMENT)
+        dut = self.path / DUT
         return _read(
             experiment,
             source,
             testbeds=(self.path / TESTBED, *self._further()),
             published=self.path / PUBLISHED if experiment.published else None,
+            dut=dut if dut.exists() else None,
         )
 
     def _testbed(self, number: int) -> Path:

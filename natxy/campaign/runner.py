@@ -89,12 +89,19 @@ class Runner:
         left = [(number, cell) for number, cell in cells if self._open(cell)]
         hooks = self.plan.experiment.hooks
         done = self.state.after  # more than none if it was interrupted in these commands
+        for sentence in self._remarks if left else ():
+            self.watcher.remarked(sentence)
         if left:
             self._hooks(BEFORE, hooks.before)
             with self._lab:
                 self._cells(left)
             done = 0
         self._hooks(AFTER, hooks.after[done:])
+
+    @property
+    def _remarks(self) -> tuple[str, ...]:
+        """Remarks on all results of the campaign, with which it began."""
+        return tuple(self.state.header.get("remarks", ()))
 
     def run_alone(self, cell: Cell, number: int) -> None:
         """Runs one cell, with the commands of its column around it."""
@@ -175,7 +182,10 @@ class Runner:
                 yield Observers([writer, display])
 
         taped = Setup(tester=replace(live, engine=engine), dut=dut)
-        return list(work.results(taped, observed))
+        return [
+            result.model_copy(update={"remarks": (*result.remarks, *self._remarks)})
+            for result in work.results(taped, observed)
+        ]
 
     def _begin(self, cell: Cell, number: int, setup: Setup | None, *, answers: int = 0) -> None:
         begun = CellRecord(

@@ -235,6 +235,7 @@ def start(
             "options": plan.options,
             "columns": plan.labels,
             "cells": len(plan.cells),
+            "remarks": asked.remarks,
         }
         with Journal(folder.journal, header, replace=replace) as journal:
             state = CampaignState(header=header)

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from heapq import heapreplace
 from importlib.util import find_spec
 
-from natxy.campaign.folder import read_asked
 from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.shared_cpus import shared_cpus
 from natxy.campaign.shared_tables import shared_tables
@@ -20,7 +19,15 @@ from natxy.cli.campaigns import (
 )
 from natxy.cli.needs import needs_of
 from natxy.cli.options import SeedOption, seed_of
-from natxy.cli.run import ExperimentArgument, QuickOption, TestbedsOption, paths_of
+from natxy.cli.run import (
+    DutOption,
+    ExperimentArgument,
+    OwnOptions,
+    QuickOption,
+    TestbedsOption,
+    asked_of,
+    options_of,
+)
 from natxy.report.numbers import about
 
 NOT_INCLUDED = (
@@ -33,12 +40,16 @@ def plan(
     experiment: ExperimentArgument,
     quick: QuickOption = False,
     seed: SeedOption = None,
+    dut: DutOption = None,
+    option: OwnOptions = None,
     testbeds: TestbedsOption = None,
 ) -> None:
     """Show a campaign's cells in their order, what they need, and how long they take."""
-    asked = read_asked(experiment, paths_of(testbeds))
+    asked = asked_of(experiment, testbeds, dut)
     chosen = asked.experiment.seed if seed is None else seed
-    planned = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
+    planned = plan_of(
+        asked.experiment, asked.testbed, seed_of(chosen), quick=quick, options=options_of(option)
+    )
     check(planned)
     plans = (planned, *further_plans(asked, planned))
     lasting_s = durations_s(planned)
@@ -49,6 +60,8 @@ def plan(
         f"{asked.experiment.title}: {count} cells, about {about(total_s)}{several}, seed "
         f"{planned.seed}"
     )
+    for sentence in asked.remarks:
+        tell(sentence)
     hooks = planned.experiment.hooks
     for when in ("before", "before_column", "after_column", "after"):
         for command in getattr(hooks, when):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.campaign.folder import CampaignFolder, read_asked
+from natxy.campaign.folder import Asked, CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
 from natxy.campaign.records import CampaignState
 from natxy.cli.campaigns import (
@@ -20,6 +20,8 @@ from natxy.cli.campaigns import (
     tell,
 )
 from natxy.cli.options import SeedOption, repeat_command, seed_of
+from natxy.errors import ConfigurationError
+from natxy.model.experiment_sections import Options
 
 ExperimentArgument = Annotated[
     Path, typer.Argument(metavar="EXPERIMENT", help="Experiment file (TOML).")
@@ -51,6 +53,47 @@ SchedulerOption = Annotated[
 ]
 
 
+DutOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Testbed file whose [dut] and [tester] replace those of the experiment's testbed, to "
+        "measure another gateway [default: the testbed's gateway].",
+        metavar="FILE",
+    ),
+]
+
+OwnOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        help="Option of every measurement, such as rate=5000; may be repeated [default: those of "
+        "the experiment].",
+        metavar="NAME=VALUE",
+    ),
+]
+
+
+def asked_of(experiment: Path, testbeds: str | None, dut: Path | None) -> Asked:
+    """Reads the experiment on the gateways that the options name."""
+    if testbeds and dut:
+        raise ConfigurationError("--dut: is not possible beside --testbeds (expected one of them)")
+    return read_asked(experiment, paths_of(testbeds), dut)
+
+
+def options_of(words: list[str] | None) -> Options:
+    """Returns the options by their names in an experiment."""
+    options: Options = {}
+    for word in words or ():
+        name, _, value = word.partition("=")
+        name = name.removeprefix("--").replace("-", "_")
+        if not name or not value:
+            raise ConfigurationError(
+                f'--option: "{word}" is no option with its value (expected one such as rate=5000)'
+            )
+        options[name] = {"true": True, "false": False}.get(value, value)
+    return options
+
+
 def paths_of(testbeds: str | None) -> list[Path]:
     return [Path(name) for name in testbeds.split(",")] if testbeds else []
 
@@ -65,6 +108,8 @@ def run(
             help="New folder of the campaign [default: natxy-results/TIME-NAME].", metavar="DIR"
         ),
     ] = None,
+    dut: DutOption = None,
+    option: OwnOptions = None,
     testbeds: TestbedsOption = None,
     scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
@@ -73,9 +118,11 @@ def run(
 
     The exit status is 1 if a cell failed; the other cells are measured nevertheless.
     """
-    asked = read_asked(experiment, paths_of(testbeds))
+    asked = asked_of(experiment, testbeds, dut)
     chosen = asked.experiment.seed if seed is None else seed
-    plan = plan_of(asked.experiment, asked.testbed, seed_of(chosen), quick=quick)
+    plan = plan_of(
+        asked.experiment, asked.testbed, seed_of(chosen), quick=quick, options=options_of(option)
+    )
     check(plan)
     further = further_of(asked, plan, scheduler)
     folder = CampaignFolder(path=output or default_folder(experiment))

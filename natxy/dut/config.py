@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from natxy.model.base import Between, Checked, Model, refuse
+from natxy.model.source import Source
 
 Cpu = Annotated[int, Between(0, 4095)]
 
@@ -74,17 +75,16 @@ class NamespaceConfig(Model):
 
     @model_validator(mode="after")
     def _of_this_driver(self) -> Self:
-        """Refuses keys that the driver ignores."""
+        _refuse_unused(self)
+        return self
+
+    def unused_keys(self) -> dict[str, tuple[str, ...]]:
+        """Returns the keys that the driver ignores, each with the drivers that use it."""
         from natxy.dut.lab_drivers import lab_drivers
 
-        for key in ("conntrack_entries", "hash_size", "udp_timeout_s", "logging"):
-            if key in self.model_fields_set and not lab_drivers()[self.driver].stateful:
-                stateful = " or ".join(f'"{d.name}"' for d in lab_drivers().values() if d.stateful)
-                refuse(
-                    f'is not used by driver "{self.driver}" (expected driver {stateful})',
-                    member=key,
-                )
-        return self
+        stateful = tuple(driver.name for driver in lab_drivers().values() if driver.stateful)
+        keys = ("conntrack_entries", "hash_size", "udp_timeout_s", "logging")
+        return {} if self.driver in stateful else dict.fromkeys(keys, stateful)
 
 
 class GuestConfig(Model):
@@ -105,20 +105,7 @@ class GuestConfig(Model):
 
     @model_validator(mode="after")
     def _of_this_driver(self) -> Self:
-        """Refuses keys that the driver ignores."""
-        users: dict[str, tuple[GuestDriver, ...]] = {
-            "pool4_ports": ("jool",),
-            "conntrack_entries": GUEST_CONNTRACK,
-            "hash_size": GUEST_CONNTRACK,
-            "udp_timeout_s": GUEST_STATEFUL,
-        }
-        for key, drivers in users.items():
-            if key in self.model_fields_set and self.driver not in drivers:
-                expected = " or ".join(f'"{driver}"' for driver in drivers)
-                refuse(
-                    f'is not used by driver "{self.driver}" (expected driver {expected})',
-                    member=key,
-                )
+        _refuse_unused(self)
         if self.driver == "jool" and self.udp_timeout_s < JOOL_LEAST_TIMEOUT_S:
             refuse(
                 f"{self.udp_timeout_s} is too short for Jool (expected {JOOL_LEAST_TIMEOUT_S} or "
@@ -126,6 +113,27 @@ class GuestConfig(Model):
                 member="udp_timeout_s",
             )
         return self
+
+    def unused_keys(self) -> dict[str, tuple[str, ...]]:
+        """Returns the keys that the driver ignores, each with the drivers that use it."""
+        users: dict[str, tuple[str, ...]] = {
+            "pool4_ports": ("jool",),
+            "conntrack_entries": GUEST_CONNTRACK,
+            "hash_size": GUEST_CONNTRACK,
+            "udp_timeout_s": GUEST_STATEFUL,
+        }
+        return {key: drivers for key, drivers in users.items() if self.driver not in drivers}
+
+
+def _refuse_unused(config: NamespaceConfig | GuestConfig) -> None:
+    """Refuses keys that the driver ignores."""
+    for key, drivers in config.unused_keys().items():
+        if key in config.model_fields_set:
+            expected = " or ".join(f'"{driver}"' for driver in drivers)
+            refuse(
+                f'is not used by driver "{config.driver}" (expected driver {expected})',
+                member=key,
+            )
 
 
 class CommandConfig(Model):
@@ -191,7 +199,17 @@ class CalibrationConfig(Model):
     poll_gap_limit_us: Annotated[float, Between(1, 10**9)] | None = None  # None: no limit
 
 
-DutConfig = Annotated[
-    NoDutConfig | NamespaceConfig | GuestConfig | CommandConfig | SshConfig | CalibrationConfig,
-    Field(discriminator="kind"),
-]
+DutSection = (
+    NoDutConfig | NamespaceConfig | GuestConfig | CommandConfig | SshConfig | CalibrationConfig
+)
+DutConfig = Annotated[DutSection, Field(discriminator="kind")]
+
+# What [dut] only states of a gateway; it would be false of another one.
+STATED: dict[str, tuple[str, ...]] = {"command": ("entries", "hash_size", "connection_timeout_s")}
+
+
+def settable_keys(section: dict[str, Any], source: Source) -> set[str]:
+    """Returns the keys that an experiment can set for this gateway, with effect."""
+    config: DutSection = source.validated(DutConfig, section, at=("dut",))
+    unused = config.unused_keys() if isinstance(config, NamespaceConfig | GuestConfig) else ()
+    return set(type(config).model_fields) - set(unused) - set(STATED.get(config.kind, ()))

@@ -50,6 +50,8 @@ class Experiment(Explained):
     """Sections and keys that replace the testbed's, in all columns."""
     options: Options = Field(default_factory=dict)
     """Options of every measurement."""
+    gateway_options: tuple[str, ...] = ()
+    """Names of options that only suit the gateway of the testbed: `--dut` leaves them out."""
     hooks: HooksSection = HooksSection()
     """Commands that run around the campaign and around each column; no shell reads them."""
     quick: QuickSection = QuickSection()

@@ -212,6 +212,8 @@ class PublishedSection(Explained):
     """Path of the published table, relative to this file."""
     differs: tuple[str, ...] = ()
     """The differences that are on purpose, apart from machines and versions."""
+    gateway_differs: tuple[str, ...] = ()
+    """The same, of the testbed's gateway; not shown if `--dut` replaces this gateway."""
     pair: tuple[PairSection, ...] = ()
     """Published rows, each with the measured figure beside it."""
 

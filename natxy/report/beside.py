@@ -125,8 +125,8 @@ def _notes(experiment: Experiment, published: Published) -> Iterator[str]:
         columns = ", ".join(map(str, misprint.columns))
         yield f"Misprint in {key}, column {columns}: {misprint.reason}"
     yield from published.notes
-    for differs in experiment.published.differs if experiment.published else ():
-        yield f"Here: {differs}"
+    if (named := experiment.published) is not None:
+        yield from (f"Here: {differs}" for differs in (*named.gateway_differs, *named.differs))
 
 
 def _rates(published: Published) -> str:

@@ -6,8 +6,9 @@ import pytest
 
 from natxy.campaign.folder import read_asked
 from natxy.campaign.plan import plan_of
+from natxy.cli import run_command
 from natxy.cli.campaigns import check
-from tests.documented_experiments import experiments_of
+from tests.documented_experiments import experiments_of, runs_of
 
 TESTBEDS = Path(__file__).parents[2] / "experiments/testbeds"
 
@@ -29,3 +30,12 @@ def test_a_documented_experiment_can_be_planned(
     path.write_text(documented)
     asked = read_asked(path)
     check(plan_of(asked.experiment, asked.testbed, 1, quick=quick))
+
+
+def test_the_runs_with_jool_can_be_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """tests/guest runs them."""
+    monkeypatch.chdir(TESTBEDS.parents[1])
+    runs = runs_of("jool.md")
+    assert len({experiment for _, experiment, *_ in runs}) == 16
+    for _, experiment, *options in runs:
+        assert run_command(["plan", experiment, *options]) == 0
