@@ -21,6 +21,7 @@ GROUPS = {
     "tests/labs/test_forwarding.py": "labs",
     "tests/labs/test_lifecycle.py": "labs",
     "tests/labs/test_stateful_duts.py": "labs",
+    "tests/labs/test_vlans_on_veths.py": "labs",
     # A recipe sets the hash size of the machine, too. The address of a gateway's management is the
     # same for all of them.
     "tests/labs/test_ssh_connection.py": "labs",

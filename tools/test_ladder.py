@@ -41,6 +41,7 @@ WITHOUT_TIME = [
     "tests/labs/test_ssh_recipes.py",
     "tests/labs/test_stateful_duts.py",
     "tests/labs/test_tcp_conntrack.py",
+    "tests/labs/test_vlans_on_veths.py",
 ]
 HARDWARE = "tests/hardware"  # the tester's guest; it builds an engine of its own
 GUEST = "tests/guest"  # has a limit of its own, with the build of the guest

@@ -36,17 +36,24 @@ OF_KMOD = ("modprobe", "lsmod")
 OF_IPTABLES = ("iptables", "iptables-restore")
 EXTENSIONS = ("libxt_NAT.so", "libxt_standard.so")  # of iptables
 MASQUERADE = "libxt_MASQUERADE.so"  # a part of libxt_NAT.so
+# Of the tunnel devices, gateways use ip6_tunnel. The others, and 8021q, are the other end of the
+# tester's own tunnels and VLAN tags in tests.
 MODULES = (
     "virtio_pci",
     "virtio_console",
     "virtio_net",
+    "8021q",
+    "ip6_gre",
     "ip6_tunnel",
+    "ip_gre",
+    "ipip",
     "jool",
     "jool_siit",
     "nf_conntrack_netlink",
     "nft_chain_nat",
     "nft_compat",
     "nft_masq",
+    "sit",
     "tun",
     "veth",
     "xt_MASQUERADE",

@@ -9,6 +9,7 @@ from natxy.model.addresses import IpVersion
 from natxy.model.connection_checks import check_connections
 from natxy.model.frame_sizes import FrameSizes
 from natxy.model.packet_formats import PacketFormats, Seen, ends
+from natxy.model.packet_sockets import check_tags
 from natxy.model.ranges import Ranges, as_range
 from natxy.model.source import Source
 from natxy.model.subscriber_checks import check_subscribers
@@ -172,6 +173,7 @@ class TrafficPlan:
             self.establish(one)
         self.streams(one)
         check_addresses(self.testbed, self.source)
+        check_tags(self.testbed, self.source)
 
     @property
     def ranges(self) -> Ranges:

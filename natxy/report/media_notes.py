@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from natxy.model.measurement import Conditions, Media
-
-PACKET_SOCKETS = "net_af_packet"
+from natxy.model.packet_sockets import PACKET_SOCKETS
 
 
 def media_notes(conditions: Conditions) -> Iterator[str]:
