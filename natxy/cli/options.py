@@ -65,10 +65,10 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Seconds that all invalid trials of a measurement may take together, by their planned "
-        "durations; after that, no trial is repeated. Trials of the search for the rate are "
-        f"included [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
-        "trials; after that, at most 3 or 10 repeats at each rate].",
+        help="Limit for all invalid trials of a measurement together, in seconds of their planned "
+        "durations; after that, no trial is repeated. A search for the rate is part of the "
+        f"measurement [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
+        "trials; after that, at most 3 repeats at each rate, or 10 if no rate is searched].",
         metavar="S",
         rich_help_panel=TRIALS,
     ),
@@ -114,14 +114,18 @@ LossOption = Annotated[
 ]
 EarlyEndOption = Annotated[
     bool,
-    typer.Option("--early-end", help="End a trial as failed when a frame is certainly lost."),
+    typer.Option(
+        "--early-end",
+        help="End a trial as failed when a frame has not arrived within --frame-timeout or, "
+        "without one, within the time of --drain (bisection only, not with --loss).",
+    ),
 ]
 VerifyLossOption = Annotated[
     int | None,
     typer.Option(
         "--verify-loss",
         help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
-        "[default: 0; quick: 1].",
+        "(bisection only) [default: 0; quick: 1].",
         metavar="N",
     ),
 ]
