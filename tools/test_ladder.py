@@ -91,7 +91,7 @@ TEST = [
         ],
         limit_s=1200,
     ),
-    Rung(name="guest", command=[*PYTEST, GUEST, *SHORT], limit_s=300),
+    Rung(name="guest", command=[*PYTEST, GUEST, *SHORT], limit_s=600),
 ]
 LONG = [
     Rung(name="fuzz-long", command=["make", "fuzz", "FUZZ_SECONDS=60"], limit_s=300),

@@ -226,7 +226,8 @@ void Port::start() {
   started_ = true;
   rx_ring_frames_ = traits_.rx_ring_frames != 0 ? traits_.rx_ring_frames : smallest_ring_frames();
   if (stamps_) rte_eth_timesync_enable(id());  // without it, some drivers have no readable clock
-  rte_eth_promiscuous_enable(id());            // may fail: the port's own MAC address is enough
+  // Neighbour Solicitations are multicast. Not every device can be promiscuous.
+  if (rte_eth_promiscuous_enable(id()) != 0) rte_eth_allmulticast_enable(id());
   mac_ = read_mac();
   last_interface_ = interface_counters(options_.device.interface()).value_or(InterfaceCounters{});
   rte_eth_stats_reset(id());

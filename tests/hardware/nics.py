@@ -18,14 +18,18 @@ lateness_tolerance_us = 1000000
 [tester.left]
 device = "{left}"
 ipv4_real = "198.18.0.2"
+ipv6_real = "2001:2::2"
 next_hop_ipv4 = "198.18.0.1"
+next_hop_ipv6 = "2001:2::1"
 [tester.right]
 device = "{right}"
 ipv4_real = "198.19.0.2"
+ipv6_real = "2001:2:0:8000::2"
 next_hop_ipv4 = "198.19.0.1"
+next_hop_ipv6 = "2001:2:0:8000::1"
 [traffic]
-left_ip_version = 4
-right_ip_version = 4
+left_ip_version = {ip_version}
+right_ip_version = {ip_version}
 """
 # A fixed destination port, so that each connection needs one of the few external ports.
 CONNECTIONS = """
@@ -85,6 +89,7 @@ def write_testbed(
     queues: int = 1,
     cores: int = 2,
     mtu_bytes: int = 1500,
+    ip_version: int = 4,
     more: str = "",
 ) -> str:
     """Writes a testbed with cores of the NICs' node; returns its path in the guest."""
@@ -92,6 +97,7 @@ def write_testbed(
         cores=list(range(4, 4 + cores)),
         queues=queues,
         mtu_bytes=mtu_bytes,
+        ip_version=ip_version,
         left=NICS[0],
         right=NICS[1],
     )

@@ -134,6 +134,13 @@ def test_frames_of_an_mtu_of_9000(bench: Bench) -> None:
 
 
 @whatever_qemu_does
+def test_frames_of_ipv6(bench: Bench) -> None:
+    """The gateway asks for the tester by Neighbour Solicitations, which are multicast."""
+    bound = with_router(bench)
+    check_every_frame(valid_trial(bound, write_testbed(bound, ip_version=6)))
+
+
+@whatever_qemu_does
 def test_a_link_that_falls_in_a_trial_is_counted(bench: Bench) -> None:
     bound = with_router(bench)
     testbed = write_testbed(bound)
