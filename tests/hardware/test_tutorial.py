@@ -15,6 +15,7 @@ pytestmark = [
     pytest.mark.parametrize("nic", ["virtio"], indirect=True),
 ]
 FOLDER = "/tmp/tutorial"
+MEASURED = ("natxy trial", "natxy throughput")
 # The example is a NAT64 and this gateway a router of IPv4; an emulated core is away for long.
 EDITS = """
 s/^ipv6_real = .*/ipv4_real = "198.18.0.2"/
@@ -38,15 +39,17 @@ def test_nics_are_measured_as_the_tutorial_says(bench: Bench) -> None:
     guest, said = bench.guest, {}
     bench.gateway.route()
     unbind(guest, bench.nic)
+    assert any("--networks 1,256" in command for command in commands())  # hours, so it is left out
     guest.run(f"mkdir -p {FOLDER}; rm -f {FOLDER}/*; echo '{EDITS}' >/tmp/edits")
     for command in commands():
-        if command.startswith(("apt-get", "natxy self-test")) or "--profile rfc" in command:
+        if command.startswith(("apt-get", "natxy self-test")) or "--networks 1,256" in command:
             continue
         own = command
         for theirs, ours in zip(("0000:01:00.0", "0000:01:00.1"), NICS, strict=True):
             own = own.replace(theirs, ours)
         path = f"PATH={NATXY.parent}:$PATH PYTHONPATH={ROOT}"
-        said[command] = guest.run(f"cd {FOLDER}; {path}; export PYTHONPATH; {own} 2>&1 || true")
+        anyhow = "|| true" if command.startswith(MEASURED) else ""  # an invalid trial is no success
+        said[command] = guest.run(f"cd {FOLDER}; {path}; export PYTHONPATH; {own} 2>&1 {anyhow}")
         if command.startswith("natxy init"):
             guest.run(f"sed -i -f /tmp/edits {FOLDER}/testbed.toml")
             for theirs, ours in zip(("0000:01:00.0", "0000:01:00.1"), NICS, strict=True):
