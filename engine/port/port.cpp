@@ -116,7 +116,6 @@ Port::Port(const PortOptions& options, EthDevice device)
                          : tx_queue_limit(driver_, info.max_tx_queues, options_.rx_queues);
   const auto queues = tx_queues_to_use(limit);
   stamps_ = options_.own_clock && (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
-  check_rx_queues(traits_.rx_queues != 0 ? traits_.rx_queues : info.max_rx_queues);
   configure(queues, info);
   set_up_receiving();
   set_up_sending(queues);
@@ -162,7 +161,8 @@ void Port::configure(unsigned tx_queues, const rte_eth_dev_info& info) {
   rte_eth_conf configuration{};
   if (traits_.sets_mtu) configuration.rxmode.mtu = options_.mtu_bytes;
   if (stamps_) configuration.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
-  distribute_frames(configuration, info);
+  distribute_frames(configuration, info);  // may refuse all numbers but 1, so it comes first
+  check_rx_queues(traits_.rx_queues != 0 ? traits_.rx_queues : info.max_rx_queues);
   check(rte_eth_dev_configure(id(), static_cast<std::uint16_t>(options_.rx_queues),
                               static_cast<std::uint16_t>(tx_queues), &configuration),
         "take its configuration");
