@@ -58,7 +58,7 @@ test: $(DEVELOPMENT) packages-test packages-guest ## Run all tests of CI; NOISE=
 test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test, clang-tidy, long accuracy tests, Debian 13.
 	@$(LADDER) test test-long
 
-hardware: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run the tester in a guest with NICs, two nodes and 1 GB pages (an hour).
+hardware: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run the tester in a guest with NICs, two nodes and 1 GB pages (15 minutes).
 	@cmake --preset hardware >/dev/null && cmake --build --preset hardware -j$(JOBS)
 	@$(BIN)/pytest -q --durations=40 -m long tests/hardware
 
