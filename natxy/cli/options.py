@@ -68,7 +68,8 @@ RetryTimeOption = Annotated[
         help="Limit for all invalid trials of a measurement together, in seconds of their planned "
         "durations; after that, no trial is repeated. A search for the rate is part of the "
         f"measurement [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
-        "trials; after that, at most 3 repeats at each rate, or 10 if no rate is searched].",
+        "trials; after that, at most 3 repeats at each rate; 10 in latency, pdv, ipdv, "
+        "back-to-back, recovery and reset].",
         metavar="S",
         rich_help_panel=TRIALS,
     ),
