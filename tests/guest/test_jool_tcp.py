@@ -39,6 +39,25 @@ FEW_PORTS = (
 )
 
 
+@pytest.mark.parametrize("by", ["fin", "rst"])
+def test_tear_down_rate(by: str, tmp_path: Path) -> None:
+    options = ("--by", by, "--error", "30%", "--max-rate", "2000")
+    entry = measured("tear-down", tmp_path, *options, testbed=NAT64_TCP)
+    (rate_cps,) = values_of(entry, "TCP connection tear-down rate")
+    assert rate_cps > 50
+
+
+@pytest.mark.parametrize(
+    "testbed", [pytest.param(NAT64, id="udp"), pytest.param(NAT64_TCP, id="tcp")]
+)
+def test_capacity_is_the_number_of_ports_of_the_pool(testbed: str, tmp_path: Path) -> None:
+    options = ("--c0", "100", "--first-rate", "500", "--max-rate", "1000", "--retry-time", "60")
+    entry = measured("capacity", tmp_path, *options, testbed=testbed.replace(*FEW_PORTS))
+    (capacity,) = values_of(entry, "connection tracking table capacity C")
+    assert capacity == POOL, entry["figures"]
+
+
+# The fixture keeps a CPU until the last test, so those that run the command come before.
 @pytest.fixture(scope="module")
 def lab() -> Iterator[tuple[Setup, GuestDut]]:
     testbed, source, dut = testbed_of(f"{NAT64_TCP}udp_timeout_s = {TRANSITORY_S}\n")
@@ -79,21 +98,3 @@ def test_nothing_is_left_after_tear_down(
     while sessions(dut) and time.monotonic() < deadline_s:
         time.sleep(5)
     assert sessions(dut) == []
-
-
-@pytest.mark.parametrize(
-    "testbed", [pytest.param(NAT64, id="udp"), pytest.param(NAT64_TCP, id="tcp")]
-)
-def test_capacity_is_the_number_of_ports_of_the_pool(testbed: str, tmp_path: Path) -> None:
-    options = ("--c0", "100", "--first-rate", "500", "--max-rate", "1000", "--retry-time", "60")
-    entry = measured("capacity", tmp_path, *options, testbed=testbed.replace(*FEW_PORTS))
-    (capacity,) = values_of(entry, "connection tracking table capacity C")
-    assert capacity == POOL, entry["figures"]
-
-
-@pytest.mark.parametrize("by", ["fin", "rst"])
-def test_tear_down_rate(by: str, tmp_path: Path) -> None:
-    options = ("--by", by, "--error", "30%", "--max-rate", "2000")
-    entry = measured("tear-down", tmp_path, *options, testbed=NAT64_TCP)
-    (rate_cps,) = values_of(entry, "TCP connection tear-down rate")
-    assert rate_cps > 50
