@@ -2,20 +2,24 @@
 
 import json
 from fractions import Fraction
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
 from natxy.campaign.journal import read_journal
+from natxy.campaign.records import CellState, read_campaign
 from natxy.dut.choice import dut_of
 from natxy.dut.guest import GuestDut
+from natxy.dut.none import NoDut
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
+from natxy.model.trial_record import TrialRecord
 from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup
+from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.command import natxy
-from tests.valid import Done, valid_run
+from tests.valid import Done, valid_run, valid_trial
 
 RATE_FPS = 500
 TESTER = "[tester]\nlateness_tolerance_us = 20000\n"
@@ -68,6 +72,33 @@ def trials_of(setup: Setup, duration_s: Fraction = Fraction(1, 2)) -> Trials:
     return Trials(
         tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
     )
+
+
+def trial_without_dut(text: str, namespace: str | None) -> TrialRecord:
+    """Runs a trial of a testbed that does not know the gateway (dut.kind "none")."""
+    source = Source(name="lab.toml", text=text)
+    testbed: Testbed = source.validated(Testbed, source.toml())
+    dut = NoDut()
+    dut.tester_namespace = namespace
+    with set_up(testbed, source, dut) as setup:
+        return valid_trial(trials_of(setup), RATE_FPS, seed=7)
+
+
+def campaign(folder: Path, *words: str) -> dict[str, CellState]:
+    """Returns the cells of a campaign that `natxy WORDS` begins, in none of which a frame was
+    misdelivered."""
+    commands = chain(
+        [(*words, "--output", str(folder))],
+        repeat(("resume", str(folder), "--retry")),  # what noise has spoilt
+    )
+    done = valid_run(lambda: natxy(*next(commands), timeout_s=1200))
+    assert done.returncode == 0, done.stderr[-2000:]
+    cells = read_campaign(folder / "journal.jsonl.gz").cells
+    assert cells
+    for cell in cells.values():
+        assert cell.results
+        assert sum(result.counts.misdelivered for result in cell.results) == 0
+    return cells
 
 
 def run(verb: str, testbed: str, folder: Path, *options: str) -> Done:

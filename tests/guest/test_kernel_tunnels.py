@@ -16,14 +16,9 @@ import pytest
 from natxy.dut.addresses import LEFT, RIGHT, SideAddresses
 from natxy.dut.guest import GuestDut
 from natxy.dut.guest_gateway import fed
-from natxy.dut.none import NoDut
-from natxy.model.source import Source
-from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.trial.setup import set_up
-from tests.guest.guests import RATE_FPS, ROUTER6, TESTER, testbed_of, trials_of
-from tests.valid import valid_trial
+from tests.guest.guests import RATE_FPS, ROUTER6, TESTER, testbed_of, trial_without_dut
 
 # The networks in tunnels and VLANs, by side and IP version: .1 is the guest, .2 the tester.
 NETWORKS = {
@@ -45,8 +40,6 @@ DEVICES = {
     ("gre", 4, 6): f"ip6gre {NO_OPTION}",
     ("gre", 6, 6): f"ip6gre {NO_OPTION}",
 }
-
-
 FRAMES = RATE_FPS // 2  # of half a second, in each direction
 
 
@@ -141,7 +134,6 @@ def devices(guest: GuestDut, lines: list[str]) -> Iterator[None]:
 
 
 def trial_of(guest: GuestDut, inner: int, *links: Link, tester: str = TESTER) -> TrialRecord:
-    """Runs a trial of a testbed that does not know the gateway (dut.kind "none")."""
     ports = guest.tester_ports()
     assert ports is not None
     text = f"{tester}[traffic]\nleft_ip_version = {inner}\nright_ip_version = {inner}\n"
@@ -150,12 +142,8 @@ def trial_of(guest: GuestDut, inner: int, *links: Link, tester: str = TESTER) ->
         text += f'[tester.{side.name}]\ndevice = "{port.device}"\n{link.keys(side, inner)}'
         text += f'ipv{inner}_real = "{address(side, inner, 2)}"\n'
         lines += link.devices(side, inner)
-    source = Source(name="lab.toml", text=text)
-    testbed: Testbed = source.validated(Testbed, source.toml())
-    dut = NoDut()
-    dut.tester_namespace = guest.tester_namespace
-    with devices(guest, lines), set_up(testbed, source, dut) as setup:
-        return valid_trial(trials_of(setup), RATE_FPS, seed=7)
+    with devices(guest, lines):
+        return trial_without_dut(text, guest.tester_namespace)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES.items()])

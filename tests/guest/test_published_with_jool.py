@@ -1,14 +1,11 @@
 """The experiments of the documents that measured Jool, with Jool: the commands of a page."""
 
-from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
 
-from natxy.campaign.records import read_campaign
-from tests.command import natxy
 from tests.documented_experiments import runs_of
-from tests.valid import valid_run
+from tests.guest.guests import campaign
 
 SHORT = ("sp-table-04",)  # 10 s; the others take up to six minutes
 
@@ -25,16 +22,5 @@ SHORT = ("sp-table-04",)  # 10 s; the others take up to six minutes
     ],
 )
 def test_an_experiment_of_the_documents_runs_with_jool(words: list[str], tmp_path: Path) -> None:
-    folder = tmp_path / "campaign"
-    commands = chain(
-        [(*words, "--output", str(folder))],
-        repeat(("resume", str(folder), "--retry")),  # what noise has spoilt
-    )
-    done = valid_run(lambda: natxy(*next(commands), timeout_s=1200))
-    assert done.returncode == 0, done.stderr[-2000:]
-    cells = read_campaign(folder / "journal.jsonl.gz").cells.values()
-    assert cells
-    for cell in cells:
+    for cell in campaign(tmp_path / "campaign", *words).values():
         assert cell.begun.provenance["dut"]["software"].startswith("Jool")
-        assert cell.results
-        assert sum(result.counts.misdelivered for result in cell.results) == 0

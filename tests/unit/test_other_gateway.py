@@ -45,6 +45,11 @@ def cells_of(asked: Asked, *, quick: bool = False) -> tuple[Cell, ...]:
     return plan.cells
 
 
+def only_line(capsys: pytest.CaptureFixture[str]) -> str:
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    return line
+
+
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
     path = tmp_path / "other.toml"
@@ -144,9 +149,7 @@ def test_a_file_without_a_gateway_is_one_sentence(
     other.write_text(text)
     path = FOLDER / "mp-table-07.toml"
     assert run_command([verb, str(path), "--dut", str(other)]) == 2
-    said = capsys.readouterr().err.strip().splitlines()
-    assert len(said) == 1
-    assert sentence in said[0]
+    assert sentence in only_line(capsys)
 
 
 @pytest.mark.parametrize("name", ["sd-figure-02", "demo/demo", "guest/jool"])
@@ -249,6 +252,4 @@ def test_a_wrong_option_of_the_run_is_one_sentence(
     verb: str, option: str, sentence: str, experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command([verb, str(experiment), "--option", option]) == 2
-    said = capsys.readouterr().err.strip().splitlines()
-    assert len(said) == 1
-    assert said[0].startswith(f"natxy: {sentence}")
+    assert only_line(capsys).startswith(f"natxy: {sentence}")
