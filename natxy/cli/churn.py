@@ -42,9 +42,8 @@ def churn(
     error: Annotated[
         str | None,
         typer.Option(
-            help="End the search when the highest rate that passed and the lowest that did not are "
-            "no further apart than this: a share of the rate, or a number such as 100 [default: "
-            "0.1%].",
+            help="End the search when the rate is known to within this error: a share of the rate, "
+            "or a number such as 100 [default: 0.1%].",
             metavar="ERROR",
         ),
     ] = None,
