@@ -65,9 +65,9 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Seconds for all invalid trials of a measurement together, counted by their planned "
-        "durations, including those of a search for the rate. When this time is used up, no trial "
-        f"is repeated [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
+        help="Seconds that all invalid trials of a measurement may last together, as planned; a "
+        "search for the rate is included. When this time is used up, no trial is repeated "
+        f"[default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
         "trials; when that is used up, there are still up to 3 repeats at each rate, or up to 10 "
         "in latency, pdv, ipdv, back-to-back, recovery and reset].",
         metavar="S",

@@ -56,8 +56,8 @@ class SeriesOptions:
         typer.Option(
             help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer. "
             "The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
-            "8219 that fit the MTU. If only IPv4 is sent, Natxy adds 20 to each size, so that the "
-            "IPv4 frames have the sizes of the RFC [default: the testbed's].",
+            "8219 that fit the MTU; if only IPv4 is sent, with 20 added to each, so that the IPv4 "
+            "frames have the RFC's sizes [default: the testbed's].",
             metavar="BYTES",
             rich_help_panel=TRAFFIC,
         ),

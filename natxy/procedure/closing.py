@@ -1,4 +1,4 @@
-"""Maximum TCP connection tear-down rate (RFC 8219 section 8; RFC 3511 section 5.4).
+"""Maximum TCP connection tear-down rate (RFC 3511 section 5.4).
 
 It is the highest rate at which the gateway forwards each segment that ends a connection.
 """
@@ -50,7 +50,7 @@ def closing(
     return Measurement(
         procedure="tear-down",
         title="Maximum TCP connection tear-down rate",
-        reference="RFC 8219 section 8",
+        reference="RFC 3511 section 5.4",
         conditions=of_phase_1(plan.conditions(ready, dut), ready, rate_is_sought=False),
         deviations=(
             *deviations(plan.timing, OF_CONNECTIONS),
