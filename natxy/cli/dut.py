@@ -150,7 +150,7 @@ def _show(name: str, json_output: bool) -> None:
     _say(f"{entry['name']}: {entry['gateway']}")
     _say(f"  {CONTROLLED[entry['runs']]}, {entry['state']}")
     if entry.get("run_by_tests"):
-        _say("  its commands are run by the tests, against an sshd of the tester's machine")
+        _say("  its commands are run by the tests, in a network namespace or in a guest")
     _say(f"  IP versions: {entry['ip_versions']}")
     _say(f"  connection tracking table: {'yes' if named.stateful else 'no'}")
     _say(f"  needs: {entry['packages']}")

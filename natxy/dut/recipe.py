@@ -90,7 +90,7 @@ class Recipe(Model):
     title: Annotated[str, Field(min_length=1)]
     source: Annotated[str, Field(min_length=1)]  # where the commands are from
     state: Literal["measured here", "not measured here"]
-    run_by_tests: bool = False  # its commands are run against an sshd of this machine
+    run_by_tests: bool = False  # tests run its commands, and send frames through the gateway
     ip_versions: Annotated[tuple[Pair, ...], Field(min_length=1)]
     stateful: bool = False
     packages: str = ""  # what must be installed on the gateway's machine
