@@ -16,7 +16,7 @@ import matplotlib
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
-COLOURS = {"before": "#b0532c", "now": "#1f6f8b", "this": "#1f6f8b"}
+COLOURS = {"before": "#b0532c", "placed": "#1f6f8b", "now": "#1f6f8b", "this": "#1f6f8b"}
 APART = 0.12  # distance of two builds at one share; neighbouring shares have distance 1
 
 
@@ -52,7 +52,7 @@ def main() -> None:
         "measured",
         type=pathlib.Path,
         nargs="+",
-        help="JSON files of noise_table.py; builds must have the names before, now or this",
+        help="JSON files of noise_table.py; builds must have the names before, placed, now or this",
     )
     parser.add_argument("--output", type=pathlib.Path, required=True, help="SVG file to write")
     asked = parser.parse_args()

@@ -62,8 +62,8 @@ def capacity(
     rate_error: Annotated[
         str | None,
         typer.Option(
-            help="End the search for a step's establishment rate at this error: a share of the "
-            "rate or connections a second [default: 5%; quick: 20%].",
+            help="End the search for a step's establishment rate when this rate is known to within "
+            "this error: a share of the rate, or connections a second [default: 5%; quick: 20%].",
             metavar="ERROR",
         ),
     ] = None,

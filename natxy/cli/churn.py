@@ -1,4 +1,4 @@
-"""`natxy churn`: finds the rate of new connections beside a load, and the reverse."""
+"""`natxy churn`: finds the rate of new connections while a load runs, or the reverse."""
 
 from typing import Annotated
 
@@ -42,14 +42,15 @@ def churn(
     error: Annotated[
         str | None,
         typer.Option(
-            help="End the search at this error: a share of the rate, or a number such as 100 "
-            "[default: 0.1%].",
+            help="End the search when the rate is known to within this error: a share of the rate, "
+            "or a number such as 100 [default: 0.1%].",
             metavar="ERROR",
         ),
     ] = None,
     verify_loss: VerifyLossOption = None,
 ) -> None:
-    """Find the highest rate of new connections beside a load, or the reverse."""
+    """Find the highest rate of new connections while a given load runs, or the highest load at a
+    given rate of new connections."""
     base = options.profile_of(PROFILES)
     plan = ChurnPlan(
         timing=options.timing(base.timing),

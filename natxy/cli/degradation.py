@@ -1,4 +1,4 @@
-"""`natxy degradation`: measures a figure over the number of a stateful gateway's connections."""
+"""`natxy degradation`: measures a figure at several numbers of a stateful gateway's connections."""
 
 from typing import Annotated
 
@@ -56,7 +56,7 @@ def degradation(
     max_rate: MaxRateOption = None,
     loss: LossOption = None,
 ) -> None:
-    """Measure a figure over the number of connections (RFC 9693)."""
+    """Measure a figure at several numbers of connections (RFC 9693)."""
     sizes = sizes_of(counts, source_ports, destination_ports)
     by_column = (
         one_each(option, numbers_of(option, text), len(sizes))

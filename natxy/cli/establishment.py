@@ -32,8 +32,8 @@ def establishment(
     error: Annotated[
         str | None,
         typer.Option(
-            help="End the search at this error: a share of the rate, or connections a second such "
-            "as 100 [default: 0.1%].",
+            help="End the search when the rate is known to within this error: a share of the rate, "
+            "or connections a second such as 100 [default: 0.1%].",
             metavar="ERROR",
         ),
     ] = None,

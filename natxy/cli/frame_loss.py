@@ -1,4 +1,4 @@
-"""`natxy frame-loss`: measures the frame loss rate over the offered rate."""
+"""`natxy frame-loss`: measures the frame loss rate at each offered rate."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ def frame_loss(
     max_rate: Annotated[
         int | None,
         typer.Option(
-            help="Rate that counts as 100 % of the series, in frames a second per direction "
+            help="Rate that is 100 % of the series, in frames a second per direction "
             "[default: the media's rate].",
             metavar="FPS",
         ),
@@ -49,7 +49,7 @@ def frame_loss(
         ),
     ] = None,
 ) -> None:
-    """Measure the frame loss rate over the offered rate (RFC 2544 section 26.3)."""
+    """Measure the frame loss rate at each offered rate (RFC 2544 section 26.3)."""
     if rates is not None and (max_rate is not None or step is not None):
         raise ConfigurationError(
             "--rates: is not possible with --max-rate or --step (expected either the rates "

@@ -65,11 +65,11 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Limit for all invalid trials of a measurement together, in seconds of their planned "
-        "durations; after that, no trial is repeated. A search for the rate is part of the "
-        f"measurement [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
-        "trials; after that, at most 3 repeats at each rate; 10 in latency, pdv, ipdv, "
-        "back-to-back, recovery and reset].",
+        help="Seconds for all invalid trials of a measurement together, counted by their planned "
+        "durations, including those of a search for the rate. When this time is used up, no trial "
+        f"is repeated [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
+        "trials; when that is used up, there are still up to 3 repeats at each rate, or up to 10 "
+        "in latency, pdv, ipdv, back-to-back, recovery and reset].",
         metavar="S",
         rich_help_panel=TRIALS,
     ),
@@ -78,7 +78,7 @@ FrameSizeOption = Annotated[
     int | None,
     typer.Option(
         "--frame-size",
-        help="Octets of the IPv6 frame, FCS included; the same frame is 20 smaller as IPv4 "
+        help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer "
         "[default: the testbed's].",
         metavar="BYTES",
         rich_help_panel=TRAFFIC,
@@ -117,8 +117,8 @@ EarlyEndOption = Annotated[
     bool,
     typer.Option(
         "--early-end",
-        help="End a trial as failed when a frame has not arrived within --frame-timeout or, "
-        "without one, within the time of --drain (bisection only, not with --loss).",
+        help="End a trial as failed as soon as one frame is overdue: later than --frame-timeout "
+        "or, without one, --drain (bisection only, not with --loss).",
     ),
 ]
 VerifyLossOption = Annotated[

@@ -142,8 +142,8 @@ def overload(
     error: Annotated[
         str | None,
         typer.Option(
-            help="End a search for the throughput at this error: a share of the rate, or frames a "
-            "second such as 100 [default: 0.1%].",
+            help="End a search for the throughput when the rate is known to within this error: a "
+            "share of the rate, or frames a second such as 100 [default: 0.1%].",
             metavar="ERROR",
         ),
     ] = None,

@@ -24,8 +24,9 @@ def profile_help(profiles: Mapping[str, Profile]) -> dict[str, str]:
         "drain": f"Seconds during which a trial still receives after its last frame {drain}.",
         "settle": f"Seconds between two trials {settle}.",
         "repetitions": f"Number of repetitions of the measurement {repetitions}.",
-        "establishment_rate": "Rate of phase 1, in connections a second [default: the testbed's, "
-        "or half of the establishment rate, which is then searched for first].",
+        "establishment_rate": "Rate of phase 1, in connections a second [default: the testbed's; "
+        "if it has none, Natxy first searches for the highest rate of new connections and uses "
+        "half of it].",
     }
 
 

@@ -1,4 +1,4 @@
-"""`natxy scale-up`: measures a figure over the number of the gateway's cores."""
+"""`natxy scale-up`: measures how a figure grows with the number of the gateway's cores."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ def scale_up(
     max_rate: MaxRateOption = None,
     loss: LossOption = None,
 ) -> None:
-    """Measure the scale up with the gateway's cores (RFC 9693)."""
+    """Measure how a figure grows with the gateway's cores (RFC 9693)."""
     plan = ScaleUpPlan(
         search=searching(options, of, error=error, max_rate=max_rate, loss=loss),
         cores=numbers_of("--cores", cores),

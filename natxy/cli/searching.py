@@ -28,8 +28,8 @@ ErrorOption = Annotated[
     str | None,
     typer.Option(
         "--error",
-        help="End each search at this error: a share of the rate, or frames a second such as 100 "
-        "[default: 0.1%].",
+        help="End each search when the rate is known to within this error: a share of the rate, or "
+        "frames a second such as 100 [default: 0.1%].",
         metavar="ERROR",
     ),
 ]

@@ -54,10 +54,10 @@ class SeriesOptions:
     frame_size: Annotated[
         str | None,
         typer.Option(
-            help="Octets of the IPv6 frame, FCS included; the same frame is 20 smaller as IPv4. "
+            help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer. "
             "The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
-            "8219 that fit the MTU; if only IPv4 is sent, each is 20 larger, so that the frames on "
-            "the wire have the RFC's sizes [default: the testbed's].",
+            "8219 that fit the MTU. If only IPv4 is sent, Natxy adds 20 to each size, so that the "
+            "IPv4 frames have the sizes of the RFC [default: the testbed's].",
             metavar="BYTES",
             rich_help_panel=TRAFFIC,
         ),

@@ -52,8 +52,8 @@ def tear_down(
     error: Annotated[
         str | None,
         typer.Option(
-            help="With --by fin or rst: end the search at this error: a share of the rate, or "
-            "connections a second such as 100 [default: 0.1%].",
+            help="With --by fin or rst: end the search when the rate is known to within this "
+            "error: a share of the rate, or connections a second such as 100 [default: 0.1%].",
             metavar="ERROR",
         ),
     ] = None,

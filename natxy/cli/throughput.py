@@ -51,8 +51,8 @@ def throughput(
     error: Annotated[
         str | None,
         typer.Option(
-            help="End the search at this error: a share of the rate, or (bisection only) frames a "
-            "second such as 100 [default: 0.1%].",
+            help="End the search when the rate is known to within this error: a share of the rate, "
+            "or (bisection only) frames a second such as 100 [default: 0.1%].",
             metavar="ERROR",
         ),
     ] = None,
@@ -77,8 +77,9 @@ def throughput(
         str | None,
         typer.Option(
             help="Let a trial pass if each direction lost at most this share of its frames, for "
-            "example 0.01%. With --search mlr a list such as 0.5%,1%: a partial drop rate (PDR) "
-            "for each share is found beside the non-drop rate (NDR) [default: no loss].",
+            "example 0.01%. With --search mlr, give a list such as 0.5%,1%: Natxy then finds a "
+            "partial drop rate (PDR) for each share beside the non-drop rate (NDR) [default: no "
+            "loss].",
             metavar="PERCENT",
         ),
     ] = None,
@@ -86,8 +87,9 @@ def throughput(
     patience: Annotated[
         float | None,
         typer.Option(
-            help="Start no further repetition once the planned durations of the trials of one "
-            "row of the table add up to this many seconds (bisection only) [default: no limit].",
+            help="Time limit in seconds for each row of the table. When the planned durations of "
+            "the row's trials reach it, no further repetition starts (bisection only) [default: no "
+            "limit].",
             metavar="S",
         ),
     ] = None,
@@ -131,7 +133,8 @@ def throughput(
     burst_rate: Annotated[
         int | None,
         typer.Option(
-            help="Rate within a burst, in frames a second [default: the media's rate].",
+            help="Rate within a burst, in frames a second; required on veth and memif, whose media "
+            "have no rate [default: the media's rate].",
             metavar="FPS",
             rich_help_panel=BURSTS,
         ),

@@ -11,8 +11,8 @@ from typer.core import TyperGroup
 
 from natxy.cli.version import print_version
 
-# As `natxy --help` lists them, each with the first line of its function's docstring. To read that
-# line there, all modules would have to be imported.
+# As `natxy --help` lists them, each with the first paragraph of its function's docstring. To read
+# that there, all modules would have to be imported.
 GROUPS = {
     "Set up": {
         "demo": "Measure four gateways on this machine, with short trials, and write an HTML "
@@ -31,21 +31,22 @@ GROUPS = {
         "latency": "Measure typical and worst-case latency (RFC 8219 section 7.2).",
         "pdv": "Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1).",
         "ipdv": "Measure IPDV: minimum, median and maximum (RFC 8219 section 7.3.2).",
-        "frame-loss": "Measure the frame loss rate over the offered rate (RFC 2544 section 26.3).",
+        "frame-loss": "Measure the frame loss rate at each offered rate (RFC 2544 section 26.3).",
         "back-to-back": "Find the longest burst without loss, and the buffer time (RFC 9004).",
         "recovery": "Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5).",
         "reset": "Measure the time without forwarding after a reset (RFC 2544 section 26.6, RFC "
         "6201).",
         "overload": "Measure how a test's figures degrade with network flows (RFC 8219 section "
         "10).",
-        "scale-up": "Measure the scale up with the gateway's cores (RFC 9693).",
+        "scale-up": "Measure how a figure grows with the gateway's cores (RFC 9693).",
     },
     "Stateful": {
         "establishment": "Measure the maximum connection establishment rate (RFC 9693).",
         "capacity": "Find the connection tracking table capacity (RFC 9693).",
         "tear-down": "Measure the connection tear-down rate (RFC 9693).",
-        "degradation": "Measure a figure over the number of connections (RFC 9693).",
-        "churn": "Find the highest rate of new connections beside a load, or the reverse.",
+        "degradation": "Measure a figure at several numbers of connections (RFC 9693).",
+        "churn": "Find the highest rate of new connections while a given load runs, or the highest "
+        "load at a given rate of new connections.",
     },
     "Campaigns": {
         "plan": "Show a campaign's cells in their order, what they need, and how long they take.",

@@ -15,7 +15,7 @@ class TrialRecord(Model):
     number: int  # from 1, within the campaign
     repetition: int  # from 1
     rate_fps: int  # per direction
-    # The rate that counts if the trial passed: frames / (sending time + pauses + the time that the
+    # The counted rate if the trial passed: frames / (sending time + pauses + the time that the
     # gateway held frames back). None: the rate that was asked for.
     counted_fps: int | None = None
     started: str  # ISO 8601

@@ -108,8 +108,8 @@ class ThroughputPlan(Plan):
     def load(self, rate_fps: int, above_fps: int = 0, burst_rate_fps: int | None = None) -> Load:
         """Returns the load of a trial.
 
-        A frame is lost after the frame timeout or, if there is none, after the drain. The rate that
-        counts must exceed `above_fps`.
+        A frame is lost after the frame timeout or, if there is none, after the drain. The counted
+        rate must exceed `above_fps`.
         """
         accepted = self.loss or LossTolerance()
         short = self.timing.duration_s < RFC.timing.duration_s

@@ -121,7 +121,7 @@ class Bisection:
     def _upwards(self) -> int | None:
         if self._passed_fps is None:
             return min(self.first_fps or self.upper_fps, self.upper_fps)
-        # The rate that counts may be slightly lower than the rate of the trial.
+        # The counted rate may be slightly lower than the rate of the trial.
         if self.upper_fps - self._passed_fps < self.error.at(self._passed_fps):
             return None
         return min(self._passed_fps * self.growth, self.upper_fps)

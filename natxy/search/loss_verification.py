@@ -39,8 +39,8 @@ class LossVerification:
     ) -> None:
         """Takes the verdict of a trial.
 
-        `lost` is the share of lost frames, None if unknown. `counted_fps` is the rate that counts
-        if the trial passed; None means `rate_fps`.
+        `lost` is the share of lost frames, None if unknown. `counted_fps` is the counted rate if
+        the trial passed; None means `rate_fps`.
         """
         if verdict is Verdict.FAIL:
             self._failures[rate_fps] += 1

@@ -39,7 +39,7 @@ class Churn(Load):
         return self.new_cps if self.sought == "new" else self.load_fps
 
     def counted(self, result: TrialResult, away: Away) -> Counted:
-        """Returns the rate that counts (docs/decisions/0017)."""
+        """Returns the counted rate (docs/decisions/0017)."""
         assert self.counting is not None, "asked by a search for a rate"
         (segment,) = self.segments
         offers = [

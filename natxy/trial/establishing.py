@@ -50,7 +50,7 @@ class Establishing:
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     pauses: bool = True  # the senders may pause, as those of a steady load
     pause_share: Fraction = PAUSE_SHARE  # longest pauses of a valid trial
-    # In a search, the rate that counts must exceed this; `pause_share` is not used then.
+    # In a search, the counted rate must exceed this; `pause_share` is not used then.
     above_cps: int | None = None
     repairs: bool = False
 
@@ -70,7 +70,7 @@ class Establishing:
         return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
 
     def counted(self, result: TrialResult, absence: Absence | None, above_cps: int) -> Counted:
-        """Returns the rate that counts, of the phase that took longer in comparison to its time to
+        """Returns the counted rate, of the phase that took longer in comparison to its time to
         send (docs/decisions/0017)."""
         rates_fps = self.sought_fps
         offers = [

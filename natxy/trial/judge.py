@@ -172,7 +172,7 @@ def _of_rate(trial: FinishedTrial) -> Judged:
 
 
 def _counted(trial: FinishedTrial) -> Counted | None:
-    """Returns the rate that counts; None if the trial belongs to no search for a rate."""
+    """Returns the counted rate; None if the trial belongs to no search for a rate."""
     load, absence = trial.load, trial.outcome.absence
     if isinstance(load, Establishing):
         above_cps = load.above_cps

@@ -73,7 +73,7 @@ class ValidTrials:
     def revokes(self, above_fps: int) -> bool:
         """Revokes failed trials, and returns whether one of them bounds the result `above_fps`.
 
-        The result is a rate that counts (docs/decisions/0017).
+        The result is a counted rate (docs/decisions/0017).
 
         The placement of a trial is judged by the best that is known (docs/decisions/0026). If a
         later trial shows a better one, a trial that failed may turn out to have been placed badly.
@@ -97,9 +97,9 @@ class ValidTrials:
     def _failed(self, above_fps: int) -> list[TrialRecord]:
         """Returns the failed trials at rates above this result.
 
-        A trial that passed with pauses counts with a lower rate than its own. So failures below its
-        own rate may bound the result, too. A failure before a trial that passed at the same rate is
-        overturned, and bounds nothing.
+        The counted rate of a trial that passed with pauses is lower than the rate that was tried.
+        So failures below the tried rate may bound the result, too. A failure before a trial that
+        passed at the same rate is overturned, and bounds nothing.
         """
         passed = {t.rate_fps: t.number for t in self.done if t.verdict is Verdict.PASS}
         return [

@@ -1,4 +1,4 @@
-"""The rate that counts of a trial that passed (docs/decisions/0017).
+"""The counted rate of a trial that passed (docs/decisions/0017).
 
 A sender that paused took longer to offer its frames, and a gateway that still held frames when
 sending ended did not forward them at the trial's rate.
@@ -21,7 +21,7 @@ POLLS_NS = 100_000
 class Counting:
     """The condition under which a search counts a trial that passed."""
 
-    above_fps: int  # the rate that counts must exceed this to tell the search anything
+    above_fps: int  # the counted rate must exceed this to tell the search anything
     # In short trials, buffers may hide an overload: frames that the gateway still holds when
     # sending ends are not forwarded at the trial's rate.
     short: bool
@@ -43,7 +43,7 @@ class Offer:
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """The rate that counts, and the verdict that follows from it.
+    """The counted rate, and the verdict that follows from it.
 
     `fps` is frames / (time to send + pauses + time that the gateway held frames back, or was away
     at the end). If a sender was late at the end without having paused, its time to send includes
@@ -89,7 +89,7 @@ def counted_of(
 
 
 def slowed(rate_fps: int, fps: int) -> str:
-    """Returns why a trial is INVALID whose rate that counts tells the search nothing."""
+    """Returns why a trial is INVALID whose counted rate tells the search nothing."""
     return (
         f"pauses of the tester or the gateway reduced {rate_fps:,} fps to {fps:,} fps, but a rate "
         "at least as high has passed already"
@@ -97,7 +97,7 @@ def slowed(rate_fps: int, fps: int) -> str:
 
 
 def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -> tuple[int, int]:
-    """Returns two rates, rounded down: the rate that counts, and the rate without noise.
+    """Returns two rates, rounded down: the counted rate, and the rate without noise.
 
     The first includes pauses, lateness, and the time that frames were held back or that the gateway
     was away at the end, the second only the time of holding back that noise does not explain.

@@ -80,7 +80,7 @@ def on_both(folder: Path) -> tuple[str, str]:
 def check_rates(campaign: Path) -> None:
     """Checks that each cell has its column's rate.
 
-    The rate that counts is lower by the pauses of a tester that was kept from its CPU.
+    The counted rate is lower by the pauses of a tester that was kept from its CPU.
     """
     state: CampaignState = read_campaign(campaign / "journal.jsonl.gz")
     assert {cell.begun.column for cell in state.cells.values()} == {str(rate) for rate in RATES}

@@ -131,7 +131,7 @@ def test_overload_that_a_gateway_bears_is_a_bound(testbed: str, tmp_path: Path) 
     places = ["1 flow", "10 flows", "100 flows"]
     found = figures(entry, "throughput")
     assert list(found) == places
-    # Less where the sender paused: that is the rate that counts.
+    # Less where the sender paused: that is the counted rate.
     assert all(0.8 * 4000 <= fps <= 4000 for (fps,) in found.values())
     assert {each["bound"] for each in entry["figures"]} == {"lower"}
     assert not figures(entry, "degradation of throughput")

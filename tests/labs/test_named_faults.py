@@ -194,7 +194,7 @@ def test_a_warm_up_in_vain_says_what_came_instead() -> None:
 
 
 def test_a_router_that_takes_udp_checksums_away_is_measured_over_ipv4() -> None:
-    """With the same throughput as with them; pauses lower the rate that counts by up to 2 %."""
+    """With the same throughput as with them; pauses lower the counted rate by up to 2 %."""
     with_sums, without_sums = (searched(takes_away=takes_away) for takes_away in (False, True))
     for found in (with_sums, without_sums):
         assert 0.98 * MOST_FPS <= found.rate_fps <= MOST_FPS

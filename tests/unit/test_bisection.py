@@ -117,7 +117,7 @@ def test_a_ceiling_is_retried_until_it_has_a_verdict() -> None:
 
 
 def test_the_maximum_is_tried_unless_what_passed_is_within_the_error() -> None:
-    """The rate that counts may be lower than the rate of the trial that passed."""
+    """The counted rate may be lower than the rate of the trial that passed."""
     search = Bisection(upper_fps=1000, error=SearchError(rate_fps=10))
     search.tell(990, Verdict.PASS)
     assert search.next() == 1000
