@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the named ladders of tests and prints `N passed, N failed` at the end.
 
-A ladder consists of rungs. If a rung fails, the end of its log is shown, and the others still run.
+A ladder consists of steps, and a step of rungs, which run at the same time: none of them measures
+time. If a rung fails, the end of its log is shown, and the others still run.
 """
 
 import argparse
@@ -60,38 +61,47 @@ class Tally:
     failed: int
 
 
-CHECK = [
+Step = list[Rung]
+STYLE = [
     Rung(name="format", command=["make", "format-check"], limit_s=120),
     Rung(name="lint", command=["make", "lint"], limit_s=120),
     Rung(name="types", command=["make", "types"], limit_s=300),
-    Rung(name="python-unit", command=["make", "unit"], limit_s=600),
 ]
-TEST = [
-    *CHECK,
-    Rung(name="cpp-optimised", command=["make", "cpp-optimised"], limit_s=600),
-    Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1200),
-    Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
-    Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=8"], limit_s=300),
-    Rung(
-        name="without-time",
-        command=[*PYTEST, "-n", str(2 * CPUS), "--dist=loadgroup", *WITHOUT_TIME, *SHORT],
-        limit_s=600,
-    ),
-    Rung(name="accuracy", command=[*PYTEST, "tests/accuracy", *SHORT], limit_s=1800),
-    Rung(
-        name="gateways-and-labs",
-        command=[
-            *PYTEST,
-            "tests",
-            *(
-                f"--ignore={path}"
-                for path in ("tests/unit", "tests/accuracy", GUEST, *WITHOUT_TIME)
-            ),
-            *SHORT,
-        ],
-        limit_s=1200,
-    ),
-    Rung(name="guest", command=[*PYTEST, GUEST, *SHORT], limit_s=600),
+UNIT = [Rung(name="python-unit", command=["make", "unit"], limit_s=600)]
+# Most of it is one compiler after the other, so the other processors have room for more.
+GUEST_IMAGE = Rung(
+    name="guest-image",
+    command=[
+        ".venv/bin/python",
+        "-c",
+        "from natxy.guest.image import usable_image; print(usable_image())",
+    ],
+    limit_s=600,
+)
+CHECK: list[Step] = [STYLE, UNIT]
+LABS = [
+    *(f"--ignore={path}" for path in ("tests/unit", "tests/accuracy", GUEST, *WITHOUT_TIME)),
+    *SHORT,
+]
+TEST: list[Step] = [
+    [*STYLE, GUEST_IMAGE],
+    UNIT,
+    [Rung(name="cpp-optimised", command=["make", "cpp-optimised"], limit_s=600)],
+    [
+        Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1200),
+        Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
+    ],
+    [Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=8"], limit_s=300)],
+    [
+        Rung(
+            name="without-time",
+            command=[*PYTEST, "-n", str(2 * CPUS), "--dist=loadgroup", *WITHOUT_TIME, *SHORT],
+            limit_s=600,
+        )
+    ],
+    [Rung(name="accuracy", command=[*PYTEST, "tests/accuracy", *SHORT], limit_s=1800)],
+    [Rung(name="gateways-and-labs", command=[*PYTEST, "tests", *LABS], limit_s=1200)],
+    [Rung(name="guest", command=[*PYTEST, GUEST, *SHORT], limit_s=600)],
 ]
 LONG = [
     Rung(name="fuzz-long", command=["make", "fuzz", "FUZZ_SECONDS=60"], limit_s=300),
@@ -105,7 +115,7 @@ LONG = [
         limit_s=7200,
     ),
 ]
-LADDERS = {"check": CHECK, "test": TEST, "test-long": LONG}
+LADDERS = {"check": CHECK, "test": TEST, "test-long": [[rung] for rung in LONG]}
 
 
 def tally(log: str, *, succeeded: bool) -> Tally:
@@ -120,27 +130,38 @@ def tally(log: str, *, succeeded: bool) -> Tally:
     return Tally(passed=passed, failed=max(failed, 1))
 
 
-def run(rung: Rung) -> tuple[int | None, str]:
-    """Runs a rung. Returns its exit status (None: out of time) and its output."""
-    log = LOGS / f"{rung.name}.log"
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            rung.command,
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            status: int | None = process.wait(rung.limit_s)
-        except subprocess.TimeoutExpired:
-            status = None
-        finally:
-            end(process)
-    return status, log.read_text(errors="replace")
+@dataclasses.dataclass(kw_only=True)
+class Run:
+    """A rung that runs."""
+
+    rung: Rung
+    process: subprocess.Popen[bytes]
+    log: pathlib.Path
+    begin_s: float = dataclasses.field(default_factory=time.monotonic)
+
+    @classmethod
+    def start(cls, rung: Rung) -> "Run":
+        log = LOGS / f"{rung.name}.log"
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                rung.command,
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        return cls(rung=rung, process=process, log=log)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.begin_s
+
+    def has_ended(self) -> bool:
+        """Returns whether it has ended, or is out of time."""
+        return self.process.poll() is not None or self.seconds >= self.rung.limit_s
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -162,19 +183,39 @@ def under_noise(rung: Rung, share: str) -> Rung:
     return dataclasses.replace(rung, command=[*noise, *told, *rung.command])
 
 
-def climb(rung: Rung) -> Tally:
-    print(f"{rung.name:20}", end="", flush=True)
-    begin = time.monotonic()
-    status, log = run(rung)
+def climb(step: Step) -> list[Tally]:
+    """Runs the rungs of a step; shows each when it ends."""
+    print(f"  {', '.join(rung.name for rung in step)} ...", flush=True)
+    runs: list[Run] = []
+    tallies = []
+    try:
+        runs.extend(Run.start(rung) for rung in step)
+        while runs:
+            for each in [each for each in runs if each.has_ended()]:
+                tallies.append(show(each))
+                runs.remove(each)
+            time.sleep(0.05)
+    finally:
+        for each in runs:
+            end(each.process)
+    return tallies
+
+
+def show(ended: Run) -> Tally:
+    """Ends a rung that is out of time, and prints what came of it."""
+    status, seconds = ended.process.poll(), ended.seconds
+    end(ended.process)
+    log = ended.log.read_text(errors="replace")
     counted = tally(log, succeeded=status == 0)
     word = "ok" if status == 0 else "FAILED" if status is not None else "OUT OF TIME"
-    seconds = time.monotonic() - begin
     print(
-        f"{word:12}{counted.passed:5} passed {counted.failed:4} failed {seconds:7.1f} s", flush=True
+        f"{ended.rung.name:20}{word:12}{counted.passed:5} passed {counted.failed:4} failed "
+        f"{seconds:7.1f} s",
+        flush=True,
     )
     if status != 0:
         print("\n".join(log.splitlines()[-SHOWN_LINES:]))
-        print(f"The whole log: {LOGS.relative_to(ROOT)}/{rung.name}.log", flush=True)
+        print(f"The whole log: {ended.log.relative_to(ROOT)}", flush=True)
     return counted
 
 
@@ -186,10 +227,10 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     LOGS.mkdir(parents=True, exist_ok=True)
-    rungs = [rung for name in arguments.ladders for rung in LADDERS[name]]
-    if arguments.noise:
-        rungs = [under_noise(rung, arguments.noise) for rung in rungs]
-    tallies = [climb(rung) for rung in rungs]
+    steps = [step for name in arguments.ladders for step in LADDERS[name]]
+    if arguments.noise:  # one after the other: each brings the noise with it
+        steps = [[under_noise(rung, arguments.noise)] for step in steps for rung in step]
+    tallies = [counted for step in steps for counted in climb(step)]
     failed = sum(counted.failed for counted in tallies)
     print(f"{sum(counted.passed for counted in tallies)} passed, {failed} failed")
     return 1 if failed else 0

@@ -152,9 +152,10 @@ def check_trials(folder: Path, kills: int) -> None:
     assert sorted(counted) == sorted(written)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
-@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [2, 20])
 def test_a_campaign_that_is_killed_finds_what_it_finds_undisturbed(
     kills: int, tmp_path: Path
 ) -> None:

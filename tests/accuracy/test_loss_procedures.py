@@ -66,10 +66,8 @@ def test_the_series_goes_down_until_two_rates_lose_nothing(tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
-@pytest.mark.parametrize(
-    ("frames", "drain_fps"),
-    [(100, 25_000), pytest.param(1000, 40_000, marks=pytest.mark.long)],
-)
+@pytest.mark.parametrize(("frames", "drain_fps"), [(100, 25_000), (1000, 40_000)])
+@pytest.mark.long
 def test_the_longest_burst_is_the_buffers(frames: int, drain_fps: int, tmp_path: Path) -> None:
     """The smallest n for which n - floor(n r / R) >= B, exactly: the buffer goes by departures."""
     rate_fps = 50_000

@@ -96,6 +96,19 @@ def trial_through(setup: Setup, dut: CalibrationDut) -> tuple[TrialRecord, Any]:
 
 
 EACH = pytest.mark.parametrize("name", [*STATELESS, *STATEFUL])
+# One mechanism without a table and one with it; `make test-long` tests the others.
+SHORT_KINDS = (("map-e", "udp"), ("464xlat", "tcp"))
+
+
+def for_each_kind(names: str, values: list[Any], ids: list[str]) -> pytest.MarkDecorator:
+    """Returns parameters that begin with a kind; most kinds are long."""
+    return pytest.mark.parametrize(
+        names,
+        [
+            pytest.param(*each, id=name, marks=() if each[0] in SHORT_KINDS else pytest.mark.long)
+            for each, name in zip(values, ids, strict=True)
+        ],
+    )
 
 
 @EACH
@@ -206,12 +219,13 @@ EACH_FAULT = [
     for kind in KINDS
     for fields in zip_longest(*(faults(kind, direction) for direction in DIRECTIONS))
 ]
+EACH_DIRECTION = [(kind, direction) for kind in KINDS for direction in DIRECTIONS]
 
 
-@pytest.mark.parametrize(
-    ("kind", "fields"),
+@for_each_kind(
+    "kind, fields",
     EACH_FAULT,
-    ids=["-".join((*kind, *(field or "none" for field in fields))) for kind, fields in EACH_FAULT],
+    ["-".join((*kind, *(field or "none" for field in fields))) for kind, fields in EACH_FAULT],
 )
 def test_a_wrong_header_is_named(
     labs: Labs, kind: Kind, fields: tuple[str | None, str | None]
@@ -234,8 +248,10 @@ def test_a_wrong_header_is_named(
             assert getattr(seen.misdelivered, counter) == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "direction"), [(kind, direction) for kind in KINDS for direction in DIRECTIONS]
+@for_each_kind(
+    "kind, direction",
+    EACH_DIRECTION,
+    ["-".join((*kind, direction)) for kind, direction in EACH_DIRECTION],
 )
 def test_the_frame_loss_rate_is_that_of_the_direction(
     labs: Labs, kind: Kind, direction: Direction
@@ -280,7 +296,13 @@ def test_the_throughput_is_the_limit_of_one_direction(name: str, tmp_path: Path)
     assert found.counts.misdelivered == 0
 
 
-@EACH
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("map-t", "464xlat") else pytest.param(name, marks=pytest.mark.long)
+        for name in (*STATELESS, *STATEFUL)
+    ],
+)
 def test_the_latency_is_the_delay_of_each_direction(name: str, tmp_path: Path) -> None:
     delays = ", ".join(
         f'{{kind = "delay", direction = "{direction}", ns = {times * DELAY_NS}}}'

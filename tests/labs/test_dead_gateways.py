@@ -61,7 +61,7 @@ def remove_namespace(setup: Setup) -> None:
     subprocess.run(["ip", "netns", "del", gateway], check=True)
 
 
-def kill_reference(setup: Setup) -> None:
+def kill_calibration(setup: Setup) -> None:
     process = getattr(setup.dut, "_process", None)
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
@@ -74,22 +74,26 @@ def _text(path: Path) -> str:
         return ""
 
 
-KILLED = pytest.mark.parametrize(
-    ("text", "kill", "sentence"),
-    [
-        pytest.param(TAYGA.format(more=""), kill_tayga, "tayga ended", id="tayga"),
-        pytest.param(ROUTER4.format(more=""), remove_namespace, "lab is gone", id="namespace"),
-        pytest.param(
-            WITH_CALIBRATION.format(more=""),
-            kill_reference,
-            "natxy-gateway ended",
-            id="calibration",
-        ),
-    ],
-)
+GATEWAYS: dict[str, tuple[str, Kill, str]] = {
+    "tayga": (TAYGA.format(more=""), kill_tayga, "tayga ended"),
+    "namespace": (ROUTER4.format(more=""), remove_namespace, "lab is gone"),
+    "calibration": (WITH_CALIBRATION.format(more=""), kill_calibration, "natxy-gateway ended"),
+}
 
 
-@KILLED
+def killed(*short: str) -> pytest.MarkDecorator:
+    """Returns the parameters of all gateways; those that are not in `short` are tested by
+    `make test-long`."""
+    return pytest.mark.parametrize(
+        ("text", "kill", "sentence"),
+        [
+            pytest.param(*what, id=name, marks=() if name in short else pytest.mark.long)
+            for name, what in GATEWAYS.items()
+        ],
+    )
+
+
+@killed("tayga")
 def test_latency_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
     testbed, source, dut = testbed_of(TOLERANT + text)
     with set_up(testbed, source, dut) as setup:
@@ -103,7 +107,7 @@ def test_latency_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
     assert observer.done
 
 
-@KILLED
+@killed("namespace", "calibration")
 def test_throughput_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
     """A search of one trial each: its error is as large as the rate."""
     testbed, source, dut = testbed_of(TOLERANT + text)

@@ -62,7 +62,10 @@ def lies_in_order(smaller: list[float], larger: list[float]) -> bool:
     return all(one <= other for one, other in zip(smaller, larger, strict=True))
 
 
-@pytest.mark.parametrize("testbed", [ROUTER, TAYGA], ids=["router", "tayga"])
+@pytest.mark.parametrize(
+    "testbed",
+    [pytest.param(ROUTER, id="router", marks=pytest.mark.long), pytest.param(TAYGA, id="tayga")],
+)
 def test_latency(testbed: str, tmp_path: Path) -> None:
     rate = ("--rate", str(RATE_FPS), "--repetitions", "2", "--tags", "300")
     (entry,) = measured("latency", testbed, tmp_path, *rate)
@@ -130,6 +133,7 @@ def test_every_frames_record(tmp_path: Path) -> None:
         assert figures(entry, direction)["minimum delay"] == pytest.approx(in_order)
 
 
+@pytest.mark.long
 def test_ipdv_at_the_throughput_that_is_found_first(tmp_path: Path) -> None:
     quick = ("--profile", "quick", "--repetitions", "1", "--direction", "forward")
     (entry,) = measured("ipdv", LIMITED, tmp_path, *quick)

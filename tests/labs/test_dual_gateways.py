@@ -123,7 +123,7 @@ def test_both_are_watched_on_the_gateways_cpu(start_lab: StartLab) -> None:
     assert all(os.sched_getaffinity(pid) == {watched.cpu} for pid in pids.values())
 
 
-@pytest.mark.parametrize("name", ["CLAT", "PLAT"])
+@pytest.mark.parametrize("name", [pytest.param("CLAT", marks=pytest.mark.long), "PLAT"])
 def test_the_one_that_died_is_named(start_lab: StartLab, name: str) -> None:
     dut = start_lab("464xlat", 4, 4)
     dut.before_trial()
@@ -167,6 +167,7 @@ def figures(entry: dict[str, Any], name: str, direction: str) -> list[float]:
     ]
 
 
+@pytest.mark.long
 def test_throughput_in_phase_2(tmp_path: Path) -> None:
     (entry,) = entries_of("throughput", tmp_path, "--error", "20%", *UP_TO_4000)
     assert entry["rate_fps_per_direction"] >= 1000

@@ -139,7 +139,12 @@ def test_overload_that_a_gateway_bears_is_a_bound(testbed: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("of", "figure"), [("latency", "typical latency"), ("pdv", "PDV"), ("ipdv", "median IPDV")]
+    ("of", "figure"),
+    [
+        pytest.param("latency", "typical latency", marks=pytest.mark.long),
+        ("pdv", "PDV"),
+        pytest.param("ipdv", "median IPDV", marks=pytest.mark.long),
+    ],
 )
 def test_delays_degrade_with_flows_too(of: str, figure: str, tmp_path: Path) -> None:
     """Each with the rate that was given; lower is better."""

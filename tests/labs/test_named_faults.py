@@ -113,7 +113,12 @@ def lab(
         yield Lab(setup, observer, timing)
 
 
-@pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
+DEVICES = pytest.mark.parametrize(
+    "device", ["af_xdp", pytest.param("af_packet", marks=pytest.mark.long)]
+)
+
+
+@DEVICES
 def test_a_gateway_that_cuts_frames_up_ends_a_search(device: str) -> None:
     with lab(device=device) as made:
         made.lower_mtu()
@@ -127,7 +132,7 @@ def test_a_gateway_that_cuts_frames_up_ends_a_search(device: str) -> None:
     assert counted.misdelivered.malformed == stream.sent == 500
 
 
-@pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
+@DEVICES
 def test_a_frame_that_is_too_long_is_answered_with_the_mtu(device: str) -> None:
     with lab(device=device) as made:
         made.lower_mtu()
@@ -146,9 +151,15 @@ def test_a_frame_that_is_too_long_is_answered_with_the_mtu(device: str) -> None:
     ("version", "change", "words"),
     [
         (4, ["route", "replace", "prohibit", "198.19.0.0/16"], "ICMP prohibited by a filter"),
-        (4, ["route", "replace", "unreachable", "198.19.0.0/16"], "ICMP host unreachable"),
+        pytest.param(
+            *(4, ["route", "replace", "unreachable", "198.19.0.0/16"], "ICMP host unreachable"),
+            marks=pytest.mark.long,
+        ),
         (4, ["route", "del", "198.19.0.0/16"], "ICMP no route (network unreachable)"),
-        (6, ["-6", "route", "replace", "prohibit", "{ipv6}"], "ICMPv6 prohibited by a filter"),
+        pytest.param(
+            *(6, ["-6", "route", "replace", "prohibit", "{ipv6}"], "ICMPv6 prohibited by a filter"),
+            marks=pytest.mark.long,
+        ),
         (6, ["-6", "route", "del", "{ipv6}"], "ICMPv6 no route"),
     ],
 )
@@ -162,7 +173,10 @@ def test_a_gateway_that_has_no_way_says_why(version: int, change: list[str], wor
     assert f" x {words}, from " in icmp_list(trial.result.icmp_errors)
 
 
-@pytest.mark.parametrize(("version", "words"), [(4, "TTL exceeded"), (6, "hop limit exceeded")])
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [pytest.param(4, "TTL exceeded", marks=pytest.mark.long), (6, "hop limit exceeded")],
+)
 def test_a_gateway_that_has_used_up_the_hop_limit_says_so(version: int, words: str) -> None:
     with lab(version=version, hop_limit=1) as made:
         made.run("sysctl", "-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv6.icmp.ratelimit=0")
@@ -245,7 +259,7 @@ class Flap(Observer):
             subprocess.run([*self.command, state], check=True, timeout=10)
 
 
-@pytest.mark.parametrize("device", ["af_xdp", "af_packet"])
+@DEVICES
 @pytest.mark.parametrize("may_fall", [False, True], ids=["measured", "reset"])
 def test_a_link_that_falls_within_a_trial_makes_it_invalid(device: str, may_fall: bool) -> None:
     flap = Flap()

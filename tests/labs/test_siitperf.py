@@ -139,9 +139,9 @@ def test_a_script_fills_its_tables(folder: Path) -> None:
     slow = CALIBRATION.format(
         '{kind = "delay", ns = 40000000}, {kind = "loss", direction = "forward", every = 5}'
     )
-    done = run(folder, slow, "./scan.sh", "2000 1000", "500", "1")
+    done = run(folder, slow, "./scan.sh", "2000", "500", "1")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert table(folder, "frame-loss.csv") == [[20.0, 0.0]] * 2
+    assert table(folder, "frame-loss.csv") == [[20.0, 0.0]]
     for forward_tl, forward_wcl, reverse_tl, reverse_wcl in table(folder, "latency.csv"):
         assert 40 <= forward_tl < 60
         assert forward_wcl == 1500
@@ -156,6 +156,7 @@ def test_a_script_finds_what_passes_tayga(folder: Path) -> None:
     assert said.splitlines()[-1] == "Throughput: 500"
 
 
+@pytest.mark.long
 def test_latency_of_a_fixed_delay_is_in_milliseconds(folder: Path) -> None:
     delay = CALIBRATION.format('{kind = "delay", ns = 40000000}')
     found = measured(folder, delay, "./build/siitperf-lat 84 500 2 500 2 2 1 400")

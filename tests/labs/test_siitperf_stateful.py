@@ -206,7 +206,9 @@ def test_addresses_that_are_not_said_are_inferred(folder: Path) -> None:
     assert lines_of(folder, NAT64, "84 500 1 300 2 1 2000 1000 5000 200 1000") == all_came(2000)
 
 
-@pytest.mark.parametrize(("t_ms", "global_ms"), [(300, 50), (50, 300)])
+@pytest.mark.parametrize(
+    ("t_ms", "global_ms"), [(300, 50), pytest.param(50, 300, marks=pytest.mark.long)]
+)
 def test_each_phase_waits_for_its_own_timeout(t_ms: int, global_ms: int, folder: Path) -> None:
     """A frame takes 100 ms: what leaves in a phase's last 50 ms is too late for 50 ms.
 

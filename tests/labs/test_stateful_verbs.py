@@ -59,7 +59,6 @@ conntrack_entries = {ENTRIES}
 QUICK = ("--profile", "quick", "--repetitions", "1", "--seed", "5", "--json")
 # A rate that each gateway surely does, also while the host lets its core do other work.
 UP_TO_4000 = ("--max-rate", "4000")
-BOTH = pytest.mark.parametrize("testbed", [NAT44, NAT64], ids=["nat44", "nat64"])
 
 
 def run(verb: str, testbed: str, folder: Path, *options: str) -> Done:
@@ -160,11 +159,10 @@ def test_capacity_ends_in_noise(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("testbed", "options"),
     [
-        (NAT44, UP_TO_4000),
-        (IPTABLES, ("--validated", *UP_TO_4000)),
-        (NAT64, ("--validated", *UP_TO_4000)),
+        pytest.param(NAT44, UP_TO_4000, id="nat44", marks=pytest.mark.long),
+        pytest.param(IPTABLES, ("--validated", *UP_TO_4000), id="iptables-validated"),
+        pytest.param(NAT64, ("--validated", *UP_TO_4000), id="nat64-validated"),
     ],
-    ids=["nat44", "iptables-validated", "nat64-validated"],
 )
 def test_establishment_rate(testbed: str, options: tuple[str, ...], tmp_path: Path) -> None:
     entry = measured("establishment", testbed, tmp_path, "--error", "20%", *options)
@@ -187,7 +185,7 @@ def test_churn(tmp_path: Path) -> None:
     assert rates["first-packet latency, median"][0] > 0
 
 
-@pytest.mark.parametrize("by", ["fin", "rst"])
+@pytest.mark.parametrize("by", ["fin", pytest.param("rst", marks=pytest.mark.long)])
 def test_tear_down_of_tcp(by: str, tmp_path: Path) -> None:
     entry = measured("tear-down", TCP, tmp_path, "--by", by, "--error", "20%", *UP_TO_4000)
     rates_cps = values(entry)
@@ -208,12 +206,11 @@ def test_a_gateway_that_logs_its_connections_says_so_beside_the_figure(tmp_path:
 @pytest.mark.parametrize(
     ("testbed", "direction", "most"),
     [
-        pytest.param(NAT44, "both", (), marks=pytest.mark.long),
-        (NAT44, "both", UP_TO_4000),
-        (NAT44, "reverse", UP_TO_4000),
-        (NAT64, "forward", UP_TO_4000),
+        pytest.param(NAT44, "both", (), id="nat44-both-all", marks=pytest.mark.long),
+        pytest.param(NAT44, "both", UP_TO_4000, id="nat44-both"),
+        pytest.param(NAT44, "reverse", UP_TO_4000, id="nat44-reverse", marks=pytest.mark.long),
+        pytest.param(NAT64, "forward", UP_TO_4000, id="nat64-forward"),
     ],
-    ids=["nat44-both-all", "nat44-both", "nat44-reverse", "nat64-forward"],
 )
 def test_throughput_in_phase_2(
     testbed: str, direction: str, most: tuple[str, ...], tmp_path: Path
@@ -227,7 +224,13 @@ def test_throughput_in_phase_2(
     assert entry["misdelivered"] == 0
 
 
-@BOTH
+@pytest.mark.parametrize(
+    "testbed",
+    [
+        pytest.param(NAT44, id="nat44"),
+        pytest.param(NAT64, id="nat64", marks=pytest.mark.long),
+    ],
+)
 def test_tear_down_rate(testbed: str, tmp_path: Path) -> None:
     """Of at most 95 % of the table: above that the kernel drops what has had no reply yet."""
     found = values(

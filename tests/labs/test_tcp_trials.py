@@ -111,7 +111,10 @@ CLOSINGS: dict[str, list[tuple[Role, TcpSegment]]] = {
 }
 
 
-@pytest.mark.parametrize("closing", CLOSINGS)
+@pytest.mark.parametrize(
+    "closing",
+    ["fin", *(pytest.param(name, marks=pytest.mark.long) for name in CLOSINGS if name != "fin")],
+)
 def test_nothing_is_left_after_tear_down(closing: str, lab: Lab) -> None:
     plan = TrialPlan(traffic=lab.traffic, timing=TIMING)
     made = plan.spec(load=Establishing(rate_fps=RATE_FPS), seed=1, nonce=7)

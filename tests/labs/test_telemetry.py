@@ -72,7 +72,13 @@ def test_connections_take_memory_of_the_kernel() -> None:
 
 
 @pytest.mark.parametrize(
-    ("driver", "left"), [("nat44", 4), ("kernel-router", 6), ("tayga", 6), ("464xlat", 4)]
+    ("driver", "left"),
+    [
+        ("nat44", 4),
+        ("kernel-router", 6),
+        pytest.param("tayga", 6, marks=pytest.mark.long),
+        pytest.param("464xlat", 4, marks=pytest.mark.long),
+    ],
 )
 def test_a_snapshot_takes_as_long_as_a_few_reads(
     start_lab: StartLab, driver: str, left: int

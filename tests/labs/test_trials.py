@@ -70,16 +70,22 @@ def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:
     "text",
     [
         pytest.param(ROUTER4.format(more=""), id="ipv4-router"),
-        pytest.param(ROUTER6.format(more=""), id="ipv6-router"),
-        pytest.param(ROUTER4.format(more=NETWORKS), id="ipv4-router-networks"),
+        pytest.param(ROUTER6.format(more=""), id="ipv6-router", marks=pytest.mark.long),
+        pytest.param(
+            ROUTER4.format(more=NETWORKS), id="ipv4-router-networks", marks=pytest.mark.long
+        ),
         pytest.param(ROUTER6.format(more=NETWORKS), id="ipv6-router-networks"),
         pytest.param(ROUTER4.format(more=WIDE), id="ipv4-router-wide"),
-        pytest.param(ROUTER4.format(more=MIXED), id="ipv4-router-background"),
+        pytest.param(
+            ROUTER4.format(more=MIXED), id="ipv4-router-background", marks=pytest.mark.long
+        ),
         pytest.param(ROUTER4.format(more="") + "device = 'af_packet'\n", id="af_packet"),
         pytest.param(TAYGA.format(more=""), id="tayga"),
         pytest.param(TAYGA.format(more=MIXED), id="tayga-background"),
         pytest.param(TAYGA.format(more=NETWORKS), id="tayga-networks"),
-        pytest.param(TAYGA.format(more="frame_size_bytes = 1518\n"), id="tayga-1518"),
+        pytest.param(
+            TAYGA.format(more="frame_size_bytes = 1518\n"), id="tayga-1518", marks=pytest.mark.long
+        ),
         pytest.param(MIRRORED.format(more=""), id="tayga-mirrored"),
     ],
 )
@@ -126,6 +132,7 @@ def test_self_test_through_a_veth() -> None:
     assert offset.rate_fps <= loaded.rate_fps == max(1, ceiling.rate_fps // 2)
 
 
+@pytest.mark.long
 def test_self_test_in_memory_by_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -181,7 +188,11 @@ def test_a_dut_that_does_not_answer_is_one_sentence(deaf: tuple[str, Path]) -> N
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "term"]
+    ("number", "status"),
+    [
+        pytest.param(signal.SIGINT, 130, id="ctrl-c"),
+        pytest.param(signal.SIGTERM, 143, id="term", marks=pytest.mark.long),
+    ],
 )
 def test_an_interrupted_command_leaves_nothing(
     tmp_path: Path, number: signal.Signals, status: int

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, cast
 
+import numpy as np
+
 from natxy.model.event import Hello, Progress
 from natxy.model.stream_counters import Misdelivered
 from natxy.model.traffic import TrafficPlan
@@ -224,13 +226,28 @@ def _longest_run(lost: Sequence[int]) -> tuple[int, int]:
     best = run = (lost[0], 1)
     for one, other in pairwise(lost):
         run = (run[0], run[1] + 1) if other == one + 1 else (other, 1)
-        best = max(best, run, key=lambda each: each[1])
+        if run[1] > best[1]:
+            best = run
     return best
 
 
 def _silence(stream: Stream, lost: set[int]) -> dict[str, float]:
     """Frames take no time."""
-    came = [0.0, *(due_ns(stream, n) for n in range(frames_in(stream)) if n not in lost)]
-    gaps = [(until - since, since, until) for since, until in pairwise(came)]
-    _, since, until = max(gaps, default=(0.0, 0.0, 0.0))
-    return {"from_ns": since, "until_ns": until}
+    came_ns = np.insert(np.delete(_all_due_ns(stream), sorted(lost)), 0, 0.0)
+    gaps_ns = np.diff(came_ns)
+    if not len(gaps_ns):
+        return {"from_ns": 0.0, "until_ns": 0.0}
+    last = int(np.flatnonzero(gaps_ns == gaps_ns.max())[-1])
+    return {"from_ns": float(came_ns[last]), "until_ns": float(came_ns[last + 1])}
+
+
+def _all_due_ns(stream: Stream) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Returns `due_ns` of all frames; a call for each took a sixth of the time of such tests."""
+    begin_ns, parts = 0.0, []
+    for segment in stream.segments:
+        numbers = np.arange(segment.frames)
+        in_burst = numbers % segment.burst_frames
+        begins_ns = begin_ns + (numbers - in_burst) * 1e9 / segment.rate_fps
+        parts.append(begins_ns + in_burst * 1e9 / segment.highest_rate_fps)
+        begin_ns += segment.frames * 1e9 / segment.rate_fps
+    return np.concatenate(parts)
