@@ -48,7 +48,7 @@ def warn_of_fallback(kind: DeviceKind) -> None:
 
 def _probes_words(error: DutError) -> str:
     """Returns the probe's own sentence without its command."""
-    return "AF_XDP is refused" + str(error).rpartition("AF_XDP is refused")[2]
+    return "AF_XDP is refused" + error.in_options.rpartition("AF_XDP is refused")[2]
 
 
 def device_string(kind: DeviceKind, number: int, interface: str, *, mtu_bytes: int) -> str:

@@ -170,7 +170,7 @@ def found_rate(
     if rate_fps == 0:
         raise DutError(
             f"{found.conditions.dut} loses frames at every rate, so there is no throughput to "
-            f"measure at; give a rate with {option}"
+            f"measure at; set {option}"
         )
     count = len(figure.values)
     return Rate(

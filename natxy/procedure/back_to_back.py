@@ -287,7 +287,7 @@ def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace)
         said.append(
             "Frames of a burst that was too long still arrived in the second half of the wait: the "
             "buffer empties more slowly than at the throughput, and may be larger. Use a longer "
-            "--drain."
+            "drain."
         )
     if not fills:
         said.append(

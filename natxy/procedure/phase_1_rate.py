@@ -32,7 +32,7 @@ def with_phase_1_rate(
     if not rate_fps:
         raise DutError(
             f"{name_of(dut)} loses connections at every rate, so there is no rate for phase 1; "
-            "give one with --establishment-rate"
+            "set --establishment-rate"
         )
     clause = found.counts.invalid_clause
     origin = f"half of the establishment rate, {found_cps:,}, found first{clause}"

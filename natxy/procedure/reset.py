@@ -333,7 +333,7 @@ def _remarks(plan: ResetPlan, ways: Sequence[str], made: Sequence[Done]) -> tupl
     else:
         said.append(f"{asked}.")
     if any(_is_never_back(stream) for trial in done for stream in trial.result.streams):
-        said.append("Frames were lost up to the end of a trial. Use a longer --duration.")
+        said.append("Frames were lost up to the end of a trial. Use longer trials.")
     if any(stream.losses is None for trial in done for stream in trial.result.streams):
         said.append("0 means that no frame was lost in spite of the reset.")
     if any(trial.phase_1 for trial in done):

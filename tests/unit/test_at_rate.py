@@ -179,7 +179,7 @@ def test_a_gateway_that_passes_nothing_has_no_rate(
     del engine
     with (
         fake(nat64, monkeypatch, capacity_fps=0) as setup,
-        pytest.raises(DutError, match=r"loses frames at every rate.* give a rate with --rate"),
+        pytest.raises(DutError, match=r"loses frames at every rate.* set rate"),
     ):
         pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
 

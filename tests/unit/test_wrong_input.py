@@ -85,6 +85,9 @@ def test_a_program_reads_the_names_of_arguments() -> None:
         timing(duration=1, frame_timeout=-1)
     quoted = ConfigurationError("--of: missing (`run x --to-do`)")
     assert str(quoted) == "of: missing (`run x --to-do`)"
+    failed = DutError("The trial ended before the reset; use a longer --duration.")
+    assert str(failed) == "The trial ended before the reset; use a longer duration."
+    assert failed.in_options.endswith("use a longer --duration.")
 
 
 @pytest.mark.parametrize(
