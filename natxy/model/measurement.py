@@ -32,6 +32,7 @@ class Figure(Model):
     at: str = ""  # the point of a series at which it was measured: "90 % (900,000 fps)"
     at_value: int | None = None  # the same as a number: 900000; None: there is no series
     at_unit: PointUnit | None = None
+    rate_fps: int | None = None  # per direction; None: that of the conditions, if they have one
     # What was found before at this point, and may differ the next time: "phase 1 at 9,000 cps".
     # It is shown beside the point, but does not tell figures apart.
     found: str = ""

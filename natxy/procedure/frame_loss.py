@@ -215,6 +215,7 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
             at=point.name,
             at_value=point.rate_fps,
             at_unit="fps",
+            rate_fps=point.rate_fps,
             values=tuple(losses),
             errors=tuple(errors[direction, name]),
             primary=name == LOSS,

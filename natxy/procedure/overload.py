@@ -187,14 +187,15 @@ def _figures(
     plan: OverloadPlan, number: int, result: Measurement, alone: Measurement
 ) -> tuple[Figure, ...]:
     """Returns each figure at its number, followed by its degradation."""
-    found, at = _found(plan, result), plan.counted(number)
+    found_fps, at = _found_fps(plan, result), plan.counted(number)
     return tuple(
         each.model_copy(
             update={
                 "at": f"{at}, {figure.at}" if figure.at else at,
                 "at_value": number,
                 "at_unit": f"{plan.noun}s",
-                "found": found,
+                "rate_fps": figure.rate_fps or found_fps,
+                "found": f"at {found_fps:,} fps" if found_fps else "",
             }
         )
         for figure in result.figures
@@ -202,11 +203,10 @@ def _figures(
     )
 
 
-def _found(plan: OverloadPlan, result: Measurement) -> str:
+def _found_fps(plan: OverloadPlan, result: Measurement) -> int | None:
     """Returns the rate of a result if it was found for its number."""
-    rate_fps = result.conditions.rate_fps
-    found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None and rate_fps is not None
-    return f"at {rate_fps:,} fps" if found else ""
+    found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None
+    return result.conditions.rate_fps if found else None
 
 
 def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tuple[Figure, ...]:

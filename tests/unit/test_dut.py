@@ -108,6 +108,10 @@ def test_a_lab_tells_the_cpu_of_its_gateway(kind: str) -> None:
             '"2001:db8::/40"\ngateway_prefix = "64:ff9b::/96"\n[dut]\nkind = "calibration"',
             r'dut.nat: is missing: subscribers.mechanism = "464xlat" needs it',
         ),
+        (
+            ROUTER + '[dut]\nkind = "calibration"\nnat = {}',
+            r"connections: is missing, and dut.nat is stateful",
+        ),
     ],
 )
 def test_a_wrong_section_is_one_sentence(text: str, sentence: str) -> None:
