@@ -161,8 +161,8 @@ def found_rate(
 ) -> Rate:
     """Measures the throughput; returns the median of its repetitions, rounded down to a whole rate.
 
-    `search` has another seed than the measurement that uses the rate, so that no nonce is used
-    again. `option` gives the rate of that measurement.
+    `search` has another seed than the measurement that uses the rate, so that it draws other ports.
+    `option` gives the rate of that measurement.
     """
     found = throughput(search, tester, dut, observer)
     figure = found.figures[0]

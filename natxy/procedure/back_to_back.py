@@ -180,7 +180,7 @@ def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
 def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
     if plan.throughput_fps is not None:
         return Rate(fps=plan.throughput_fps)
-    seed = repetition_seed(plan.seed, 0)  # so that no nonce of the search is used again
+    seed = repetition_seed(plan.seed, 0)  # so that the search draws other ports
     search = plan.search or ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1)
     return found_rate(replace(search, seed=seed), "--throughput", tester, dut, observer)
 

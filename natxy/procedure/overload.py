@@ -137,7 +137,7 @@ def _measured(
 ) -> Measurement:
     """Returns the result for a number; raises DutError if the rate of one flow is 0.
 
-    Seeds differ between numbers, so that no nonce is used again.
+    Seeds differ between numbers, so that other subscribers, for example, are drawn for each.
     """
     test = replace(plan.test, seed=(plan.test.seed + number) % 2**63)
     result = plan.benchmark.run(test, tester, dut, observer)
