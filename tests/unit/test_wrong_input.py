@@ -60,6 +60,14 @@ def test_a_near_name_is_suggested(value: str, sentence: str) -> None:
             "--frame-size: 64 is out of range (expected 84 to 9216, the size of the IPv6 frame: 84 "
             "is 64 as IPv4)",
         ),
+        *(
+            (
+                "throughput",
+                ("--loss", f"{others}100%", "--search", search),
+                '--loss: "100%" is not a percentage between 0% and 100% (expected for example',
+            )
+            for search, others in (("bisection", ""), ("mlr", ""), ("mlr", "0.5%,"))
+        ),
         ("latency", ("--networks", "0"), '--networks: "0" is not a list of numbers'),
         ("latency", ("--direction", "up"), '--direction: unknown value "up"'),
         ("tear-down", ("--establishment-rate", "5"), "--establishment-rate: the testbed has no"),
