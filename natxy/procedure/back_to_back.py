@@ -11,9 +11,9 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat_search
+from natxy.procedure.rate import Rate, found_rate
 from natxy.procedure.search_remarks import cut_remarks
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError

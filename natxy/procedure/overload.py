@@ -10,7 +10,6 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
-from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.procedure.flow_groups import (
     check_parts,
@@ -22,6 +21,7 @@ from natxy.procedure.flow_groups import (
 from natxy.procedure.flows import ranges_of, with_flows, with_subscribers
 from natxy.procedure.flows_used import unused_flows, unused_in_parts
 from natxy.procedure.networks import without_networks
+from natxy.procedure.rate import RatePlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.statistics import median
 from natxy.trial.frame_formats import frame_formats

@@ -9,6 +9,13 @@ from typing import Any
 
 import pytest
 
+from natxy.cli.expected_plan import (
+    ASSUMED_FPS,
+    ASSUMED_TABLE,
+    DELETION_S,
+    expected_s,
+    phase_1_search_s,
+)
 from natxy.dut.none import NoDut
 from natxy.model.phase_names import AGAIN
 from natxy.model.testbed import Testbed
@@ -17,13 +24,6 @@ from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.capacity import CapacityPlan, capacity
 from natxy.procedure.closing import ClosingPlan, closing
 from natxy.procedure.establishment_search import EstablishmentPlan
-from natxy.procedure.expected import (
-    ASSUMED_FPS,
-    ASSUMED_TABLE,
-    DELETION_S,
-    expected_s,
-    phase_1_search_s,
-)
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.table_size import PortRange, Size
