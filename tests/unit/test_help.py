@@ -101,7 +101,8 @@ def test_the_commands_are_listed_in_groups(capsys: pytest.CaptureFixture[str]) -
     for group, verbs in GROUPS.items():
         assert re.findall(r"^│ ([a-z][a-z-]+) +[A-Z]", drawn[group], re.MULTILINE) == list(verbs)
     assert [title for title in drawn if title in GROUPS] == list(GROUPS)
-    assert {"Set up", "Measure", "Stateful"} <= set(GROUPS)
+    assert {"Set up", "Measure", "Stateful", "Look at results"} <= set(GROUPS)
+    assert {"report", "compare", "status"} <= set(GROUPS["Look at results"])
 
 
 @pytest.mark.parametrize("verb", ["throughput", "latency", "capacity"])
