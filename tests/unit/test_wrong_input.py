@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -205,6 +206,29 @@ def test_a_measurement_that_is_cut_off_names_its_journal(
     options = ["--profile", "quick", "--output", str(folder)]
     assert run_command(["pdv", str(testbed_file), *options]) == status
     said = capsys.readouterr().err.replace("\n", "")
+    assert f"The journal of the trials so far: {folder / 'journal.jsonl.gz'}" in said
+
+
+@pytest.mark.parametrize(
+    ("file", "occupy", "options"),
+    [("results.json", Path.mkdir, []), ("report", Path.touch, ["--report"])],
+)
+def test_the_journal_is_named_where_the_results_of_a_measurement_cannot_be_written(
+    engine: list[str],
+    testbed_file: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    file: str,
+    occupy: Callable[[Path], None],
+    options: list[str],
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    occupy(folder / file)
+    asked = ["latency", str(testbed_file), "--profile", "quick", "--rate", "1000"]
+    assert run_command([*asked, "--repetitions", "1", "--output", str(folder), *options]) == 1
+    said = capsys.readouterr().err.replace("\n", "")
+    assert f"{folder / file}" in said
     assert f"The journal of the trials so far: {folder / 'journal.jsonl.gz'}" in said
 
 
