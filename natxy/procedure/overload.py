@@ -21,6 +21,7 @@ from natxy.procedure.flow_groups import (
 from natxy.procedure.flows import ranges_of, with_flows, with_subscribers
 from natxy.procedure.flows_used import unused_flows, unused_in_parts
 from natxy.procedure.networks import without_networks
+from natxy.procedure.plan import check_members
 from natxy.procedure.rate import RatePlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.statistics import median
@@ -52,6 +53,7 @@ class OverloadPlan:
     step_s: Fraction | None = None
 
     def __post_init__(self) -> None:
+        check_members(self, test=Benchmarked)
         if self.subscribers:
             self._check_subscribers()
         elif not self.flows:

@@ -23,6 +23,11 @@ from natxy.dut import ledger
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.source import Source
 from natxy.model.testbed import Port, TesterSection, TrafficSection
+from natxy.procedure.capacity import CapacityPlan
+from natxy.procedure.degradation import Column, DegradationPlan
+from natxy.procedure.establishment_search import EstablishmentPlan
+from natxy.procedure.overload import OverloadPlan
+from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.self_test import SelfTestPlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.report.numbers import seconds_left
@@ -151,10 +156,28 @@ def test_a_self_test_is_checked_when_it_is_planned(given: dict[str, Any], senten
         SelfTestPlan(**given)
 
 
-def test_an_error_of_a_search_is_a_search_error() -> None:
-    wrong: Any = 0.01
-    with pytest.raises(ConfigurationError, match=r"^error: 0.01 \(expected a SearchError\)"):
-        ThroughputPlan(timing=timing(1), seed=1, repetitions=1, error=wrong)
+OF_A_PLAN: dict[str, Any] = {"timing": timing(1), "seed": 1, "repetitions": 1}
+
+
+@pytest.mark.parametrize(
+    ("plan", "given", "sentence"),
+    [
+        (ThroughputPlan, OF_A_PLAN | {"error": 0.01}, "error: 0.01 (expected a SearchError)"),
+        (EstablishmentPlan, OF_A_PLAN | {"error": 0.01}, "error: 0.01 (expected a SearchError)"),
+        (CapacityPlan, OF_A_PLAN | {"goal": 9}, "goal: 9 (expected a CapacityGoal)"),
+        (OverloadPlan, {"test": "pdv", "flows": (9,)}, "test: 'pdv' (expected a ThroughputPlan or"),
+        (ScaleUpPlan, {"search": 1, "cores": (1,)}, "search: 1 (expected an EstablishmentPlan or"),
+        (
+            DegradationPlan,
+            {"search": 1, "columns": (Column(connections=9),)},
+            "search: 1 (expected",
+        ),
+    ],
+)
+def test_a_member_of_a_plan_has_its_kind(plan: Any, given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        plan(**given)
+    assert str(caught.value).startswith(sentence)
 
 
 def test_a_file_is_no_folder_for_a_journal(tmp_path: Path) -> None:
