@@ -176,12 +176,12 @@ class TrialCounts(Model):
 
     @property
     def invalid_share(self) -> str:
-        """How many trials were invalid, in words: "12 of 60 trials (20 %)"."""
+        """The number of invalid trials, in words: "12 of 60 trials (20 %)"."""
         return f"{self.invalid_trials:,} of {self.trials:,} trials ({self.invalid_percent:.0f} %)"
 
     @property
     def invalid_clause(self) -> str:
-        """What follows a figure that was found first, before the measurement; empty if none was."""
+        """A clause about invalid trials, after a figure that was found first; empty if none was."""
         return f"; {self.invalid_share} were invalid" if self.invalid_trials else ""
 
     @classmethod
