@@ -31,7 +31,9 @@ def usable_device_kind(namespace: str, interface: str, wanted: str) -> DeviceKin
         execute(in_namespace(namespace, [sys.executable, "-P", af_xdp.__file__, interface]))
     except DutError as error:
         if wanted == "af_xdp":
-            raise DutError(f'{error}; set dut.device = "af_packet" to do without.') from error
+            raise DutError(
+                f'{error.in_options}; set dut.device = "af_packet" to do without.'
+            ) from error
         return DeviceKind(name="af_packet", refusal=_probes_words(error))
     return DeviceKind(name="af_xdp")
 

@@ -79,7 +79,7 @@ class Course:
 
     @property
     def last_collapse(self) -> str:
-        return f" ({self.collapses[-1]})" if self.collapses else ""
+        return f" ({self.collapses[-1].in_options})" if self.collapses else ""
 
 
 def capacity(

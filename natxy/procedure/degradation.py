@@ -99,7 +99,7 @@ def degradation(
         except WithoutConnections as reason:
             if not found:
                 raise
-            without.append(f"{at}: no figure. {reason}")
+            without.append(f"{at}: no figure. {reason.in_options}")
             observer.remarked(without[-1])
             figures.append(None)
             continue

@@ -160,7 +160,7 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
                 invalid_repeats=plan.invalid_repeats,
             )
         except TesterLimit as limit:
-            left_out = str(limit)
+            left_out = limit.in_options
             break
         done.append(trial)
         excused += [one for one in trials.discarded if one.excused]

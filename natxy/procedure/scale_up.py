@@ -127,7 +127,7 @@ def _leave(dut: Dut, has: int | None, observer: Observer) -> None:
         if has is None:
             dut.set_cores(1)
     except DutError as refused:
-        said = f"The number of cores that the gateway has now is unknown ({refused})."
+        said = f"The number of cores that the gateway has now is unknown ({refused.in_options})."
     else:
         said = (
             f"The gateway now has {_at(has or 1)}; the number that it had before is unknown, and "
