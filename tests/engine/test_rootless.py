@@ -87,7 +87,7 @@ ROOTLESS = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be anoth
 
 @ROOTLESS
 def test_a_clone_in_a_folder_of_roots_can_be_read(folder: Path) -> None:
-    """These tests need it, since root may have cloned into /root."""
+    """Root may have cloned into /root, where no other user may read."""
     closed = folder / "closed"
     clone = closed / "deep" / "clone"
     clone.mkdir(parents=True)
@@ -116,7 +116,7 @@ def test_a_user_without_privileges_is_told_what_a_guest_needs(folder: Path) -> N
 def test_a_user_without_privileges_tests_the_tester_without_a_realtime_priority(
     folder: Path,
 ) -> None:
-    """It warns, and its trials run. A whole self-test takes minutes on a busy machine."""
+    """The self-test warns, and its trials run; a whole one takes minutes on a busy machine."""
     with subprocess.Popen(
         [*AS_NOBODY, *NATXY, "self-test", "--loop", "ring", "--frame-size", "84"],
         stdout=subprocess.DEVNULL,

@@ -280,7 +280,7 @@ def test_tags_after_the_last_frame_are_refused(setup: Setup) -> None:
 def test_every_frames_record_is_in_the_file(
     engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of the trials of the measurement: none of the search for its rate."""
+    """The file holds the trials of the measurement, but not those of the search for its rate."""
     del engine
     path = tmp_path / "frames.parquet"
     plan = PdvPlan(**GIVEN | {"rate_fps": None}, records=True)

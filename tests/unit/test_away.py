@@ -1,4 +1,4 @@
-"""What a gateway's absence excuses, and that leaving such trials out biases nothing."""
+"""Tests of what a gateway's absence excuses; leaving such trials out biases nothing."""
 
 import random
 from collections import Counter

@@ -54,7 +54,7 @@ class Disturbed(NoDut):
 
 
 def longer_than(frames: int) -> ScriptedEngine:
-    """What comes after so many frames is lost."""
+    """Returns an engine that loses all frames after so many."""
     return ScriptedEngine(lose=lambda stream: range(frames, frames_in(stream)))
 
 
@@ -72,7 +72,7 @@ class Buffer:
         return next(filled)
 
     def engine(self) -> ScriptedEngine:
-        """What has not come by the end of the drain is lost, too."""
+        """Returns an engine that also loses what has not come by the end of the drain."""
         engine = ScriptedEngine()
 
         def come_s(stream: Stream) -> float:

@@ -1,4 +1,4 @@
-"""What is said of a campaign while it runs: what runs, what it found, and how long is left."""
+"""Tests of what a campaign shows while it runs: its cell, its figures, and the time left."""
 
 import json
 from pathlib import Path

@@ -81,7 +81,7 @@ def test_each_repetition_has_its_row() -> None:
 
 
 def test_a_device_that_dies_of_too_many_has_failed_that_step_and_is_brought_back() -> None:
-    """Also where it is only seen after the trial that killed it."""
+    """The death may be seen only after the trial that killed the gateway."""
     gateway = StatefulGateway(entries=1500)
     dut = Collapsing(gateway=gateway, most=1499)
     result = measured(gateway, dut)
@@ -121,7 +121,7 @@ def test_the_progress_names_the_connections_that_a_trial_creates(
 
 
 def test_the_progress_of_a_search_for_phase_1s_rate_counts_connections() -> None:
-    """Also in a measurement that counts frames."""
+    """The unit is the same in a measurement that counts frames."""
     gateway, shown = StatefulGateway(entries=1234), StringIO()
     tester = StatefulEngine(gateway=gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
     with SearchDisplay(Console(file=shown, width=200), "throughput") as display:

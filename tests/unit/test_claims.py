@@ -229,7 +229,7 @@ def test_what_a_tester_still_uses_is_not_given_back_by_another(hold: Hold) -> No
 def test_a_trial_is_refused_before_the_gateway_is_touched(
     hold: Hold, nat64: TrafficPlan, engine: list[str]
 ) -> None:
-    """Its commands would start, and stop, what another tester measures."""
+    """The gateway's commands would start, and stop, what another tester measures."""
 
     class Started(NoDut):
         calls = 0

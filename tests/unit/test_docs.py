@@ -1,4 +1,4 @@
-"""What the docs name exists: links, headings, commands, options, make targets, presets."""
+"""Tests of what the docs name: links, headings, commands, options, make targets, presets."""
 
 import functools
 import json
@@ -127,7 +127,7 @@ def test_make_help_describes_each_target_that_people_use() -> None:
 
 
 def test_nothing_is_said_to_bound_what_a_delay_holds() -> None:
-    """On a NIC the frame is not on the wire when the send call returns."""
+    """A frame is not on the wire of a NIC when the send call returns."""
     engine = (ROOT / "engine" / "run" / "outcome.cpp").read_text()
     pages = [(ROOT / "docs" / name).read_text() for name in DELAY_PAGES]
     assert engine.count("Definition =\n") == 3

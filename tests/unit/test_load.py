@@ -1,4 +1,4 @@
-"""What a load accepts, and what no tolerance allows."""
+"""Tests of the loss that a load accepts, and of what it never accepts."""
 
 from dataclasses import replace
 from fractions import Fraction

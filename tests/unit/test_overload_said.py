@@ -1,4 +1,4 @@
-"""What a measurement of overload says of its tests, and under which conditions it was taken."""
+"""Tests of the remarks and the conditions of a measurement of overload."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -63,7 +63,7 @@ class Restarted(Switch):
 
 
 def pause() -> None:
-    """As long as the trial that is not really run."""
+    """Waits as long as the trial that is not really run."""
     time.sleep(0.03)
 
 
@@ -114,7 +114,7 @@ def test_absences_lengthen_a_reset(
 
 
 def test_new_programs_are_not_watched(nat64: TrafficPlan) -> None:
-    """After the reset, the CPU of the programs that are gone is always away."""
+    """The CPU of the programs that are gone is always away after the reset."""
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: 90e6)
     result = reset(plan(), engine.tester(nat64), StartedAgain())
     assert result.figure(BY_LOSS, "forward").errors == ()
@@ -208,7 +208,7 @@ def test_a_reset_that_fails_ends_the_trial_and_is_told(nat64: TrafficPlan) -> No
 
 
 class Cancellable(ScriptedEngine):
-    """Its trials last until they are cancelled."""
+    """An engine whose trials last until they are cancelled."""
 
     cancelled = False
 
@@ -268,7 +268,7 @@ def test_a_reset_outside_the_trial_is_refused(after_s: Fraction) -> None:
 def test_fifteen_seconds_of_traffic_before_the_reset_are_enough(
     first: int, said: bool, nat64: TrafficPlan
 ) -> None:
-    """At 10 frames a second, the 150th is due after 15 s."""
+    """The 150th frame is due after 15 s at 10 frames a second."""
     engine = ScriptedEngine(lose=lambda _: range(first, first + 10), during=pause)
     timing = Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5))
     asked = plan(timing=timing, rate_fps=10, repetitions=10)

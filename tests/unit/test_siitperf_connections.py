@@ -1,4 +1,4 @@
-"""What a siitperf.conf and N M R T D ask for, as connections of a testbed; addresses."""
+"""Tests of the connections and addresses that a siitperf.conf and N M R T D ask for."""
 
 import re
 from collections.abc import Callable

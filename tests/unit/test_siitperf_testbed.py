@@ -1,4 +1,4 @@
-"""From siitperf.conf to a testbed, to its file and back; ports; addresses in a lab."""
+"""Tests of a siitperf.conf as a testbed, its file, its ports and its addresses in a lab."""
 
 import os
 from collections.abc import Callable

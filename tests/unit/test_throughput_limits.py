@@ -1,4 +1,4 @@
-"""What bounds a search for the throughput, and what is said of its trials."""
+"""Tests of the bounds of a search for the throughput, and of the remarks on its trials."""
 
 from dataclasses import replace
 from fractions import Fraction
