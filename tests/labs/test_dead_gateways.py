@@ -61,7 +61,7 @@ def remove_namespace(setup: Setup) -> None:
     subprocess.run(["ip", "netns", "del", gateway], check=True)
 
 
-def kill_calibration(setup: Setup) -> None:
+def kill_reference(setup: Setup) -> None:
     process = getattr(setup.dut, "_process", None)
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
@@ -81,7 +81,7 @@ KILLED = pytest.mark.parametrize(
         pytest.param(ROUTER4.format(more=""), remove_namespace, "lab is gone", id="namespace"),
         pytest.param(
             WITH_CALIBRATION.format(more=""),
-            kill_calibration,
+            kill_reference,
             "natxy-gateway ended",
             id="calibration",
         ),
