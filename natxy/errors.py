@@ -12,9 +12,11 @@ NatxyError
     ├── DutError              the device under test, or its lab, failed
     ├── InUse                 another tester uses a port or CPU
     ├── TesterLimit           the tester is too slow for every rate
-    └── StorageError          a journal or a result could not be written
+    ├── StorageError          a journal or a result could not be written
+    └── OtherAnswers          a cell cannot be resumed: it asks for other trials than before
 
-A message is one sentence: `WHERE: what is wrong (expected what)`. Only `natxy.cli` prints or exits.
+A message is one sentence: `WHERE: what is wrong (expected what)`. It is written with options; a
+program reads the names of arguments instead. Only `natxy.cli` prints or exits.
 """
 
 import re
@@ -31,14 +33,12 @@ class NatxyError(Exception):
         """The message for a user of the command."""
         return super().__str__()
 
-
-class ConfigurationError(NatxyError):
-    """Its message is written with options; a program reads the names of arguments instead."""
-
-    exit_status = 2
-
     def __str__(self) -> str:
         return OPTION.sub(_in_python, self.in_options)
+
+
+class ConfigurationError(NatxyError):
+    exit_status = 2
 
 
 class EngineNotFound(ConfigurationError):

@@ -1,4 +1,4 @@
-"""What a test needs that makes namespaces, interfaces or guests."""
+"""The needs of a test that makes namespaces, interfaces or guests."""
 
 import os
 

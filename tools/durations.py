@@ -4,9 +4,7 @@ from collections.abc import Iterator
 
 from natxy.cli.campaigns import MEASURING, collected
 from natxy.cli.expected import duration_s
-from natxy.model.source import Source
-from natxy.model.testbed import Testbed
-from natxy.procedure.expected import (
+from natxy.cli.expected_plan import (
     ASSUMED_BURST,
     ASSUMED_FPS,
     ASSUMED_TABLE,
@@ -15,6 +13,8 @@ from natxy.procedure.expected import (
     LOSSLESS,
     SET_UP_S,
 )
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
 from natxy.procedure.phase_1_rate import SAFE
 from natxy.report.numbers import about
 from natxy.trial.repeats import BETWEEN_S

@@ -16,6 +16,15 @@ std::vector<Probe> probes_of(const std::vector<StreamPlan>& plans) {
   return probes;
 }
 
+namespace {
+
+std::string hint(frame::Defect defect) {
+  if (defect != frame::Defect::kAddress && defect != frame::Defect::kPort) return "";
+  return " (a stateful gateway needs [connections] in the testbed)";
+}
+
+}  // namespace
+
 std::string missing_probes(const std::vector<Probe>& probes, std::uint64_t timeout_ns) {
   std::string sentence = "no probe frame arrived within " + milliseconds(timeout_ns);
   for (const auto& probe : probes) {
@@ -23,7 +32,7 @@ std::string missing_probes(const std::vector<Probe>& probes, std::uint64_t timeo
     sentence += "; " + words(probe.plan->direction) + " " + words(probe.kind) + ": " +
                 std::to_string(probe.sent) + " sent from the " + words(probe.plan->from()) + ", ";
     sentence += probe.defect ? "those that arrived on the " + words(probe.plan->to()) +
-                                   " had a wrong " + words(*probe.defect)
+                                   " had a wrong " + words(*probe.defect) + hint(*probe.defect)
                              : "none arrived on the " + words(probe.plan->to());
   }
   return sentence;

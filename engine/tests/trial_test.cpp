@@ -282,6 +282,23 @@ TEST(Trial, ADirectionWithoutProbesIsNamed) {
   }
 }
 
+// A stateless trial has probes, so a gateway that chooses addresses shows in them.
+TEST(Trial, AWrongAddressOfProbesTellsWhatAStatefulGatewayNeeds) {
+  FakeDevice device(1);
+  auto spec = both_ways();
+  spec.phases[0].streams[0].foreground->arrival.source = tests::address("198.18.0.9");
+  spec.warm_up.timeout_ns = 30'000'000;
+  try {
+    Runner(device).run(spec, kQuiet, kGoOn);
+    FAIL() << "the warm-up succeeded with a wrong address";
+  } catch (const spec::TrialError& error) {
+    EXPECT_TRUE(std::string(error.what())
+                    .ends_with("those that arrived on the right had a wrong address (a stateful "
+                               "gateway needs [connections] in the testbed)"))
+        << error.what();
+  }
+}
+
 // Returns the time from a cancel in the middle of the trial to the end.
 run::Ticks cancel_a_long_trial() {
   FakeDevice device(2);

@@ -25,11 +25,11 @@ def run_hook(when: str, command: Sequence[str], timeout_s: float) -> HookRecord:
         )
     except subprocess.TimeoutExpired:
         raise DutError(
-            f"{when}: {shlex.join(command)} did not end within {timeout_s:g} s"
+            f"{when}: `{shlex.join(command)}` did not end within {timeout_s:g} s"
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise DutError(f"{when}: {shlex.join(command)} cannot be run: {reason}") from None
+        raise DutError(f"{when}: `{shlex.join(command)}` cannot be run: {reason}") from None
     return HookRecord(
         when=when,
         command=tuple(command),
@@ -44,5 +44,5 @@ def check_hook(hook: HookRecord) -> None:
     if hook.status != 0:
         last = hook.output.strip().splitlines()[-1:] or ["no output"]
         raise DutError(
-            f"{hook.when}: {shlex.join(hook.command)} ended with status {hook.status}: {last[0]}"
+            f"{hook.when}: `{shlex.join(hook.command)}` ended with status {hook.status}: {last[0]}"
         )

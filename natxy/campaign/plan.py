@@ -1,6 +1,5 @@
 """The cells of a campaign and their order: a function of the experiment and its seed."""
 
-import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import COLUMN, ColumnSection, MeasureSection, Options
 from natxy.model.testbed_changes import merged
+from natxy.trial.seeds import derived
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ def plan_of(
     base = merged(testbed, asked.changes)
     last = options or {}
     columns = [(column, _testbed(base, column, asked, quick=quick)) for column in asked.columns]
-    draw = random.Random(_hash(seed, "order"))
+    draw = random.Random(derived(seed, "order"))
     shuffled = asked.order == "shuffled"
     cells: list[Cell] = []
     for block in _blocks(columns, asked.expensive):
@@ -175,13 +175,9 @@ def _cells(
                 round=number,
                 testbed=merged(_without(testbed, measure.without), measure.testbed),
                 options={**experiment.options, **measure.options, **column.options, **last},
-                seed=_hash(seed, f"{column.label} {measure.name} {number}") % 2**63,
+                seed=derived(seed, f"{column.label} {measure.name} {number}") % 2**63,
             )
 
 
 def _without(testbed: dict[str, Any], sections: Sequence[str]) -> dict[str, Any]:
     return {name: section for name, section in testbed.items() if name not in sections}
-
-
-def _hash(seed: int, purpose: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed} {purpose}".encode()).digest()[:8])

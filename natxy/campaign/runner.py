@@ -222,7 +222,7 @@ class Runner:
         try:
             self._hooks("after_column", self.plan.experiment.hooks.after_column)
         except DutError as failure:
-            return str(failure)
+            return failure.in_options
         return ""
 
     def _hooks(self, when: str, commands: Sequence[Sequence[str]]) -> None:

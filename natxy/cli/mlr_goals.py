@@ -1,11 +1,10 @@
 """Makes MLRsearch's goals from the options of `natxy throughput --search mlr`."""
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
-from natxy.cli.options import seconds
+from natxy.cli.options import loss_tolerance, seconds
 from natxy.errors import ConfigurationError
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
@@ -60,16 +59,6 @@ def goals_of(
     return tuple(options.of(goal) for goal in goals)
 
 
-def _tolerances(text: str | None) -> tuple[LossTolerance, ...]:
-    if text is None:
-        return ()
-    if not re.fullmatch(r"\d+(\.\d+)?%(,\d+(\.\d+)?%)*", text):
-        raise ConfigurationError(
-            f'--loss: "{text}" is not a list of percentages (expected for example 0.5%,1%)'
-        )
-    fractions = [Fraction(percent) / 100 for percent in text.replace("%", "").split(",")]
-    if not all(0 < fraction < 1 for fraction in fractions):
-        raise ConfigurationError(
-            f'--loss: "{text}" is out of range (expected more than 0% and less than 100%)'
-        )
-    return tuple(LossTolerance(fraction=fraction) for fraction in dict.fromkeys(fractions))
+def _tolerances(text: str | None) -> Iterable[LossTolerance]:
+    listed = [] if text is None else text.split(",")
+    return dict.fromkeys(found for share in listed if (found := loss_tolerance(share)))

@@ -205,7 +205,7 @@ def search_error(text: str | None) -> SearchError:
 
 
 def loss_tolerance(text: str | None) -> LossTolerance | None:
-    """Reads `0.01%` of the frames; returns None where no loss is tolerated."""
+    """Reads `0.01%` of the frames; returns None where no loss is accepted."""
     if text is None:
         return None
     percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text.strip())

@@ -171,11 +171,12 @@ def run_series(
             journal.append(result)
             results.append(result)
     made = Made.of(header)
-    _write(folder, results, made)
-    if options.report:
-        from natxy.campaign.report import write_report  # a third of all modules of a measurement
+    with naming(journal):  # it holds the figures if the disk is full
+        _write(folder, results, made)
+        if options.report:
+            from natxy.campaign.report import write_report  # a third of a measurement's modules
 
-        write_report(folder, folder / "report", html=True, records=records)
+            write_report(folder, folder / "report", html=True, records=records)
     show(results, options.seed_value, folder, made=made if options.json_output else None)
     return results
 

@@ -93,7 +93,7 @@ def _handler(pages: dict[str, Callable[[], str]]) -> type[BaseHTTPRequestHandler
                 with one_at_a_time:
                     body = make().encode()
             except NatxyError as error:
-                self.send_error(HTTPStatus.SERVICE_UNAVAILABLE, explain=str(error))
+                self.send_error(HTTPStatus.SERVICE_UNAVAILABLE, explain=error.in_options)
                 return
             self.send_response(HTTPStatus.OK)
             self.send_header("Content-Type", "text/html; charset=utf-8")

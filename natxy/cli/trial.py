@@ -225,7 +225,7 @@ def run_spec(trials: Trials, path: Path, spec: TrialSpec) -> None:
     except TrialRefused as refused:
         if refused.kind != "spec":
             raise
-        raise ConfigurationError(f"{path}: {refused}") from None
+        raise ConfigurationError(f"{path}: {refused.in_options}") from None
 
 
 def recorded_as_well(spec: TrialSpec, also: Recording) -> TrialSpec:

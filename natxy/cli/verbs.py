@@ -53,6 +53,8 @@ GROUPS = {
         "run": "Run the campaign of an experiment file; `natxy resume` goes on after an "
         "interruption.",
         "resume": "Go on with an interrupted campaign.",
+    },
+    "Look at results": {
         "status": "Show which cells of a campaign are done, with their figures.",
         "serve": "Show a campaign in a browser while it runs, by default on this machine only.",
         "report": "Write the tables, plots and data of a campaign or a measurement as files.",

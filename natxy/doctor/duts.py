@@ -42,7 +42,7 @@ def virtual_machine() -> Finding:
     try:
         need_qemu()
     except DutError as error:
-        return impossible("QEMU", str(error), cost=NOTHING, remedy="run tools/install guest")
+        return impossible("QEMU", error.in_options, cost=NOTHING, remedy="run tools/install guest")
     return good("QEMU", "installed")
 
 
@@ -70,7 +70,7 @@ def examine_host(config: SshConfig, filled: Filled) -> list[Finding]:
         host = good("host", f"{config.user}@{config.host} answers")
         dut.check_programs()
     except DutError as error:
-        return [impossible("gateway", str(error), cost=NOTHING, remedy="see its sentence")]
+        return [impossible("gateway", error.in_options, cost=NOTHING, remedy="see its sentence")]
     finally:
         dut.close()
     needed = ", ".join(filled.recipe.programs) or "none"

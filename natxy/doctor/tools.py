@@ -37,7 +37,7 @@ def engine() -> Finding:
     try:
         found = find_engine()
     except EngineNotFound as error:
-        return impossible("engine", str(error), cost="no trials", remedy="run make install")
+        return impossible("engine", error.in_options, cost="no trials", remedy="run make install")
     if complaint := _complaint(found):
         return impossible(
             "engine", f"{found} {complaint}", cost="no trials", remedy="run make install here"
@@ -93,7 +93,7 @@ def af_xdp() -> Finding:
         loop.start()
         kind = loop.describe()["device_kind"]
     except NatxyError as error:
-        return costs(name, str(error), cost="no labs", remedy="see docs/privileges.md")
+        return costs(name, error.in_options, cost="no labs", remedy="see docs/privileges.md")
     finally:
         loop.stop()
     if kind == "af_xdp":

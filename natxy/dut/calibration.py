@@ -143,7 +143,7 @@ class CalibrationDut(Lab):
 
     @property
     def table(self) -> ConnectionTable | None:
-        return None if self._nat is None else ReferenceTable(self)
+        return None if self._nat is None else CalibrationTable(self)
 
     @property
     def nat(self) -> dict[str, Any] | None:
@@ -261,7 +261,7 @@ class CalibrationDut(Lab):
         return {"explicit": [{"ipv4": ipv4, "ipv6": ipv6} for ipv4, ipv6 in pairs]}
 
 
-class ReferenceTable:
+class CalibrationTable:
     """The gateway's table of connections, which has exactly the number of entries asked for."""
 
     def __init__(self, dut: CalibrationDut) -> None:

@@ -149,7 +149,9 @@ def _refuse_sections(where: list[Key], testbed: Testbed, source: Source) -> None
 
 
 def _check_nat(config: CalibrationConfig, testbed: Testbed, source: Source) -> None:
-    """Refuses subscribers of a stateful gateway where the calibration gateway has no state."""
+    """Refuses a state without connections, and subscribers of a stateful gateway without state."""
+    if config.nat is not None:
+        _check_connections("dut.nat", testbed, source)
     subscribers = testbed.subscribers
     if subscribers is not None and subscribers.stateful and config.nat is None:
         source.refuse(

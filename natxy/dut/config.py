@@ -36,7 +36,7 @@ GUEST_STATEFUL: tuple[GuestDriver, ...] = ("jool", *GUEST_CONNTRACK)
 
 
 def _known_driver(name: str) -> str:
-    from natxy.dut.lab_drivers import lab_drivers  # whose files import this one
+    from natxy.dut.lab_drivers import lab_drivers  # most commands need no driver
 
     if name not in lab_drivers():
         known = ", ".join(f'"{driver}"' for driver in lab_drivers())

@@ -31,7 +31,9 @@ def usable_device_kind(namespace: str, interface: str, wanted: str) -> DeviceKin
         execute(in_namespace(namespace, [sys.executable, "-P", af_xdp.__file__, interface]))
     except DutError as error:
         if wanted == "af_xdp":
-            raise DutError(f'{error}; set dut.device = "af_packet" to do without.') from error
+            raise DutError(
+                f'{error.in_options}; set dut.device = "af_packet" to do without.'
+            ) from error
         return DeviceKind(name="af_packet", refusal=_probes_words(error))
     return DeviceKind(name="af_xdp")
 
@@ -48,7 +50,7 @@ def warn_of_fallback(kind: DeviceKind) -> None:
 
 def _probes_words(error: DutError) -> str:
     """Returns the probe's own sentence without its command."""
-    return "AF_XDP is refused" + str(error).rpartition("AF_XDP is refused")[2]
+    return "AF_XDP is refused" + error.in_options.rpartition("AF_XDP is refused")[2]
 
 
 def device_string(kind: DeviceKind, number: int, interface: str, *, mtu_bytes: int) -> str:

@@ -32,6 +32,7 @@ class Figure(Model):
     at: str = ""  # the point of a series at which it was measured: "90 % (900,000 fps)"
     at_value: int | None = None  # the same as a number: 900000; None: there is no series
     at_unit: PointUnit | None = None
+    rate_fps: int | None = None  # per direction; None: that of the conditions, if they have one
     # What was found before at this point, and may differ the next time: "phase 1 at 9,000 cps".
     # It is shown beside the point, but does not tell figures apart.
     found: str = ""
@@ -175,12 +176,12 @@ class TrialCounts(Model):
 
     @property
     def invalid_share(self) -> str:
-        """How many trials were invalid, in words: "12 of 60 trials (20 %)"."""
+        """The number of invalid trials, in words: "12 of 60 trials (20 %)"."""
         return f"{self.invalid_trials:,} of {self.trials:,} trials ({self.invalid_percent:.0f} %)"
 
     @property
     def invalid_clause(self) -> str:
-        """What follows a figure that was found first, before the measurement; empty if none was."""
+        """A clause about invalid trials, after a figure that was found first; empty if none was."""
         return f"; {self.invalid_share} were invalid" if self.invalid_trials else ""
 
     @classmethod

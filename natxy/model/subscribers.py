@@ -242,7 +242,7 @@ class SubscribersSection(Model):
 
     @property
     def _free_bits(self) -> int:
-        """How many bits of an IPv6 address are between its prefix and bit 64."""
+        """The number of bits of an IPv6 address between its prefix and bit 64."""
         return SUBNET_BITS - self._ipv6.prefixlen
 
     @property

@@ -101,7 +101,7 @@ class CountSummary(Model):
 
 
 class MappingsResult(Model):
-    """How the gateway has given out its external addresses and ports to the hosts inside.
+    """The external addresses and ports that the gateway has given out to the hosts inside.
 
     It is computed from the state table at the end of the trial. A port is a pair of an external
     address and a port of it.

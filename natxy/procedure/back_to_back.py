@@ -11,9 +11,9 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import Plan, repeat_search
+from natxy.procedure.rate import Rate, found_rate
 from natxy.procedure.search_remarks import cut_remarks
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
@@ -180,7 +180,7 @@ def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
 def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
     if plan.throughput_fps is not None:
         return Rate(fps=plan.throughput_fps)
-    seed = repetition_seed(plan.seed, 0)  # so that no nonce of the search is used again
+    seed = repetition_seed(plan.seed, 0)  # so that the search draws other ports
     search = plan.search or ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1)
     return found_rate(replace(search, seed=seed), "--throughput", tester, dut, observer)
 
@@ -287,7 +287,7 @@ def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace)
         said.append(
             "Frames of a burst that was too long still arrived in the second half of the wait: the "
             "buffer empties more slowly than at the throughput, and may be larger. Use a longer "
-            "--drain."
+            "drain."
         )
     if not fills:
         said.append(

@@ -13,7 +13,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import DEFAULT_ALPHA
 from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.memory import memory_per_connection
-from natxy.procedure.plan import Plan, repeat_search
+from natxy.procedure.plan import Plan, check_members, repeat_search
 from natxy.procedure.search_remarks import cut_remarks
 from natxy.procedure.table_size import (
     check_each_frame_makes_one,
@@ -62,6 +62,7 @@ class CapacityPlan(Plan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_members(self, goal=CapacityGoal)
         make_exact(self, alpha="--alpha")
         check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)
 
@@ -78,7 +79,7 @@ class Course:
 
     @property
     def last_collapse(self) -> str:
-        return f" ({self.collapses[-1]})" if self.collapses else ""
+        return f" ({self.collapses[-1].in_options})" if self.collapses else ""
 
 
 def capacity(

@@ -10,6 +10,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.column_names import named_by_size, told_apart
 from natxy.procedure.memory import MemorySamples, Samples, memory_at_points
+from natxy.procedure.plan import check_members
 from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
@@ -62,6 +63,7 @@ class DegradationPlan:
     columns: tuple[Column, ...]
 
     def __post_init__(self) -> None:
+        check_members(self, search=Searching)
         if not self.columns:
             raise ConfigurationError("--counts: is empty (expected one such as 1000,10000,100000)")
         for column in self.columns:
@@ -97,7 +99,7 @@ def degradation(
         except WithoutConnections as reason:
             if not found:
                 raise
-            without.append(f"{at}: no figure. {reason}")
+            without.append(f"{at}: no figure. {reason.in_options}")
             observer.remarked(without[-1])
             figures.append(None)
             continue

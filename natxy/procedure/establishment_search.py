@@ -14,7 +14,7 @@ from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.plan import Plan, repeat_search
+from natxy.procedure.plan import Plan, check_members, repeat_search
 from natxy.procedure.search_remarks import (
     cut_remarks,
 )
@@ -76,6 +76,7 @@ class EstablishmentPlan(Plan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_members(self, error=SearchError)
         make_exact(self, alpha="--alpha")
         check_tolerance("--loss", self.loss)
         check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)

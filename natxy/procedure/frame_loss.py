@@ -160,7 +160,7 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
                 invalid_repeats=plan.invalid_repeats,
             )
         except TesterLimit as limit:
-            left_out = str(limit)
+            left_out = limit.in_options
             break
         done.append(trial)
         excused += [one for one in trials.discarded if one.excused]
@@ -215,6 +215,7 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
             at=point.name,
             at_value=point.rate_fps,
             at_unit="fps",
+            rate_fps=point.rate_fps,
             values=tuple(losses),
             errors=tuple(errors[direction, name]),
             primary=name == LOSS,

@@ -161,7 +161,7 @@ def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[str, ...]:
     """Returns a reason for INVALID if pauses made a trial too easy.
 
     Pauses may be half of the narrowest goal's width; longer ones make the rate a lower one. Since
-    they only help the gateway, a trial that lost more than any goal tolerates has failed anyway.
+    they only help the gateway, a trial that lost more than any goal accepts has failed anyway.
     """
     most = max((goal.tolerance for goal in plan.goals), key=lambda tolerance: tolerance.fraction)
     if not Load(segments=(), accepted=most).passes(result):

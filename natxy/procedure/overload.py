@@ -10,7 +10,6 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
-from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.procedure.flow_groups import (
     check_parts,
@@ -22,6 +21,8 @@ from natxy.procedure.flow_groups import (
 from natxy.procedure.flows import ranges_of, with_flows, with_subscribers
 from natxy.procedure.flows_used import unused_flows, unused_in_parts
 from natxy.procedure.networks import without_networks
+from natxy.procedure.plan import check_members
+from natxy.procedure.rate import RatePlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.statistics import median
 from natxy.trial.frame_formats import frame_formats
@@ -52,6 +53,7 @@ class OverloadPlan:
     step_s: Fraction | None = None
 
     def __post_init__(self) -> None:
+        check_members(self, test=Benchmarked)
         if self.subscribers:
             self._check_subscribers()
         elif not self.flows:
@@ -137,7 +139,7 @@ def _measured(
 ) -> Measurement:
     """Returns the result for a number; raises DutError if the rate of one flow is 0.
 
-    Seeds differ between numbers, so that no nonce is used again.
+    Seeds differ between numbers, so that other subscribers, for example, are drawn for each.
     """
     test = replace(plan.test, seed=(plan.test.seed + number) % 2**63)
     result = plan.benchmark.run(test, tester, dut, observer)
@@ -187,14 +189,15 @@ def _figures(
     plan: OverloadPlan, number: int, result: Measurement, alone: Measurement
 ) -> tuple[Figure, ...]:
     """Returns each figure at its number, followed by its degradation."""
-    found, at = _found(plan, result), plan.counted(number)
+    found_fps, at = _found_fps(plan, result), plan.counted(number)
     return tuple(
         each.model_copy(
             update={
                 "at": f"{at}, {figure.at}" if figure.at else at,
                 "at_value": number,
                 "at_unit": f"{plan.noun}s",
-                "found": found,
+                "rate_fps": figure.rate_fps or found_fps,
+                "found": f"at {found_fps:,} fps" if found_fps else "",
             }
         )
         for figure in result.figures
@@ -202,11 +205,10 @@ def _figures(
     )
 
 
-def _found(plan: OverloadPlan, result: Measurement) -> str:
+def _found_fps(plan: OverloadPlan, result: Measurement) -> int | None:
     """Returns the rate of a result if it was found for its number."""
-    rate_fps = result.conditions.rate_fps
-    found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None and rate_fps is not None
-    return f"at {rate_fps:,} fps" if found else ""
+    found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None
+    return result.conditions.rate_fps if found else None
 
 
 def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tuple[Figure, ...]:

@@ -15,7 +15,7 @@ from natxy.trial.timing import Timing
 
 SAFE = Fraction(1, 2)  # share of the highest rate at which no connection is lost
 COARSE = SearchError(fraction=Fraction(1, 20))
-SEARCH = -2  # gives a seed that no repetition has, so that no nonce is used again
+SEARCH = -2  # gives a seed that no repetition has, so that its trials draw other ports
 
 
 def with_phase_1_rate(
@@ -32,7 +32,7 @@ def with_phase_1_rate(
     if not rate_fps:
         raise DutError(
             f"{name_of(dut)} loses connections at every rate, so there is no rate for phase 1; "
-            "give one with --establishment-rate"
+            "set --establishment-rate"
         )
     clause = found.counts.invalid_clause
     origin = f"half of the establishment rate, {found_cps:,}, found first{clause}"

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from types import UnionType
+from typing import TypeVar, get_args
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
@@ -66,13 +67,15 @@ class Plan:
         )
 
 
-def check_members(plan: object, **kinds: type) -> None:
-    """Raises ConfigurationError if a member of the plan is not of its kind."""
+def check_members(plan: object, **kinds: type | UnionType) -> None:
+    """Raises ConfigurationError if a member of the plan is not of its kind, or of one of these."""
     for name, kind in kinds.items():
         value = getattr(plan, name)
         if not isinstance(value, kind):
-            words = "an integer" if kind is int else f"a {kind.__name__}"
-            raise ConfigurationError(f"{name}: {value!r} (expected {words})")
+            several = get_args(kind) or (kind,)
+            words = " or ".join("integer" if one is int else one.__name__ for one in several)
+            article = "an" if words[0] in "AEIOi" else "a"
+            raise ConfigurationError(f"{name}: {value!r} (expected {article} {words})")
 
 
 def repeat_search(

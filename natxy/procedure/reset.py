@@ -16,9 +16,9 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.procedure.networks import networks_deviation
 from natxy.procedure.plan import repeat
+from natxy.procedure.rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer, Observers
@@ -333,7 +333,7 @@ def _remarks(plan: ResetPlan, ways: Sequence[str], made: Sequence[Done]) -> tupl
     else:
         said.append(f"{asked}.")
     if any(_is_never_back(stream) for trial in done for stream in trial.result.streams):
-        said.append("Frames were lost up to the end of a trial. Use a longer --duration.")
+        said.append("Frames were lost up to the end of a trial. Use longer trials.")
     if any(stream.losses is None for trial in done for stream in trial.result.streams):
         said.append("0 means that no frame was lost in spite of the reset.")
     if any(trial.phase_1 for trial in done):

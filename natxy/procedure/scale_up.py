@@ -7,6 +7,7 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.memory import MemorySamples, memory_at_points
+from natxy.procedure.plan import check_members
 from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
@@ -36,6 +37,7 @@ class ScaleUpPlan:
     cores: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        check_members(self, search=Searching)
         if not self.cores or self.cores[0] != 1:
             raise ConfigurationError(
                 "--cores: does not start with 1, with which others are compared (expected a list "
@@ -125,7 +127,7 @@ def _leave(dut: Dut, has: int | None, observer: Observer) -> None:
         if has is None:
             dut.set_cores(1)
     except DutError as refused:
-        said = f"The number of cores that the gateway has now is unknown ({refused})."
+        said = f"The number of cores that the gateway has now is unknown ({refused.in_options})."
     else:
         said = (
             f"The gateway now has {_at(has or 1)}; the number that it had before is unknown, and "

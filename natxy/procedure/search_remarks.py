@@ -32,9 +32,9 @@ def bound_remarks(limits: Iterable[tuple[Limit, bool]]) -> tuple[str, ...]:
 
 
 def cut_remarks(asked: int, done: int, trials: Trials) -> tuple[str, ...]:
-    """Returns how many repetitions are lacking, and which option ended the measurement."""
-    option = "--retry-time" if trials.retry_time.is_over else "--patience"
-    why = f": the time of {option} was used up."
+    """Returns how many repetitions are lacking, and which limit ended the measurement."""
+    limit = "retry time" if trials.retry_time.is_over else "patience"
+    why = f": the {limit} was used up."
     return (f"{_lacking(asked, done)}{why}",) if done < asked else ()
 
 

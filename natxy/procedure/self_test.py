@@ -164,7 +164,7 @@ def _own_delay(
         offset = _delay(plan, trials, min(OFFSET_FPS, loaded_fps))
         loaded = _delay(plan, trials, loaded_fps)
     except TesterLimit as limit:
-        return None, str(limit)
+        return None, limit.in_options
     return OwnDelay(frame_size_bytes=size_bytes, offset=offset, loaded=loaded), ""
 
 

@@ -21,7 +21,7 @@ Searching = EstablishmentPlan | ThroughputPlan
 def measured(
     plan: Searching, point: int, tester: ReadyTester, dut: Dut, observer: Observer
 ) -> Measurement:
-    """Measures the figure at one point; seeds differ between points, so that nonces do, too.
+    """Measures the figure at one point; seeds differ, so that each point draws other ports.
 
     A measurement in phase 2 needs a phase 1 rate that is safe at this point. If none is given, it
     is searched first.

@@ -157,33 +157,27 @@ def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> No
 
 
 def _figures(found: Deletions) -> tuple[Figure, ...]:
+    rate = Figure(
+        name=RATE,
+        unit="cps",
+        at=found.at,
+        at_value=found.connections,
+        at_unit="connections",
+        values=(found.rate_cps,),
+    )
+    times = {"full": found.full_s, "empty": found.empty_s}
     return (
-        Figure(
-            name=RATE,
-            unit="cps",
-            at=found.at,
-            at_value=found.connections,
-            at_unit="connections",
-            values=(found.rate_cps,),
-            uncertain=found.within_noise,
-        ),
-        Figure(
-            name="full table deletion time",
-            unit="s",
-            at=found.at,
-            at_value=found.connections,
-            at_unit="connections",
-            values=found.full_s,
-            primary=False,
-        ),
-        Figure(
-            name="empty table deletion time",
-            unit="s",
-            at=found.at,
-            at_value=found.connections,
-            at_unit="connections",
-            values=found.empty_s,
-            primary=False,
+        rate.model_copy(update={"uncertain": found.within_noise}),
+        *(
+            rate.model_copy(
+                update={
+                    "name": f"{table} table deletion time",
+                    "unit": "s",
+                    "values": values,
+                    "primary": False,
+                }
+            )
+            for table, values in times.items()
         ),
     )
 

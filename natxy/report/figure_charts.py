@@ -62,6 +62,7 @@ def _figures(
                 "at": at,
                 "at_value": figure.at_value,
                 "at_unit": figure.at_unit,
+                "rate_fps": figure.rate_fps,
                 "unit": label,
                 "median": median(values),
                 "minimum": min(values),

@@ -135,6 +135,7 @@ def rows(result: Measurement) -> Iterator[dict[str, Any]]:
     }
     for figure in result.figures:
         row = common | figure_entry(figure)
+        row["rate_fps"] = figure.rate_fps or conditions.rate_fps
         yield {name: row[name] for name in COLUMNS}
 
 
@@ -196,6 +197,7 @@ def figure_entry(figure: Figure) -> dict[str, Any]:
         "at": figure.at,
         "at_value": figure.at_value,
         "at_unit": figure.at_unit,
+        "rate_fps": figure.rate_fps,
         "found": figure.found,
         "uncertain": "yes" if figure.uncertain else "no",
         "unit": figure.unit,

@@ -1,4 +1,4 @@
-"""The loss that is tolerated: none by RFC 2544, a share of the frames for a partial drop rate."""
+"""The loss that is accepted: none by RFC 2544, a share of the frames for a partial drop rate."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,7 +9,7 @@ from natxy.exact import make_exact
 
 @dataclass(frozen=True, kw_only=True)
 class LossTolerance:
-    """A tolerated share of lost frames; a figure is always shown with its tolerance."""
+    """An accepted share of lost frames; a figure is always shown with its tolerance."""
 
     fraction: Fraction = Fraction(0)
 
@@ -22,7 +22,7 @@ class LossTolerance:
             )
 
     def accepts(self, *, sent: int, lost: int) -> bool:
-        """Returns whether the loss is tolerated; the comparison is exact and includes the limit."""
+        """Returns whether the loss is accepted; the comparison is exact and includes the limit."""
         return lost <= sent * self.fraction
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ RFC2544_TRIAL_S = Fraction(60)  # RFC 2544 section 24
 
 @dataclass(frozen=True, kw_only=True)
 class MlrGoal:
-    """One goal: the highest load at which full-length trials lose no more than is tolerated.
+    """One goal: the highest load at which full-length trials lose no more than is accepted.
 
     Trials of `final_duration_s`, in total `duration_sum_s`, decide about a load. A share
     `exceed_ratio` of them, by duration, may lose more. The search starts with shorter trials, of
@@ -83,7 +83,7 @@ def pdr_goal(
     final_duration_s: Fraction = RFC2544_TRIAL_S,
     width: Fraction = Fraction(1, 1000),
 ) -> MlrGoal:
-    """Returns the goal of a partial drop rate (PDR): as NDR, but some loss is tolerated."""
+    """Returns the goal of a partial drop rate (PDR): as NDR, but some loss is accepted."""
     initial_s = min(Fraction(1), final_duration_s)
     return MlrGoal(
         name=f"PDR ({tolerance})",

@@ -7,10 +7,10 @@ from natxy.model.testbed import Port, Testbed
 from natxy.siitperf.configuration import Configuration, read_configuration
 from natxy.siitperf.entries import Warn
 from natxy.siitperf.inferred import with_inferred
-from natxy.siitperf.site import SIDES, first_two_devices
 from natxy.siitperf.stateful import all_connections
 from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.testbed_toml import testbed_toml
+from natxy.siitperf.whole_testbed import SIDES, first_two_devices
 
 
 def imported(path: Path, warn: Warn) -> str:

@@ -41,7 +41,7 @@ def missing_figures(arguments: Arguments, result: TrialResult) -> Iterator[str]:
         try:
             tuple(_figures(arguments, stream))
         except DutError as error:
-            yield f"{SIDE_NAMES[stream.direction]}: {error}"
+            yield f"{SIDE_NAMES[stream.direction]}: {error.in_options}"
 
 
 def device_lines(dut: Dut) -> Iterator[str]:

@@ -18,9 +18,15 @@ from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.lines import device_lines, missing_figures, preliminary_lines, result_lines
 from natxy.siitperf.measurement import SiitperfTest
 from natxy.siitperf.repeats import Attempt, until_valid
-from natxy.siitperf.site import SIDES, VARIABLE, Site, is_lab, site_of
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import testbed_of
+from natxy.siitperf.whole_testbed import (
+    SIDES,
+    VARIABLE,
+    WholeTestbed,
+    is_lab,
+    whole_testbed_of,
+)
 from natxy.trial.seeds import new_seed
 from natxy.trial.setup import ReadyTester, set_up
 from natxy.verdict.pacing import is_too_slow
@@ -35,7 +41,7 @@ INVALID = {"tp": "Info", "lat": "Info", "pdv": "Error"}  # how siitperf's line b
 class Asked:
     configuration: Configuration
     arguments: Arguments
-    site: Site
+    whole: WholeTestbed
 
 
 def run_siitperf(words: list[str], say: Say, warn: Warn) -> int:
@@ -61,26 +67,26 @@ def _read(words: list[str], warn: Warn) -> Asked:
         "connections": connections_of(configuration, arguments, warn),
     }
     configured = configured.model_copy(update=asked)
-    site = site_of(configured, configuration, os.environ.get(VARIABLE), warn)
-    return Asked(configuration=configuration, arguments=arguments, site=site)
+    whole = whole_testbed_of(configured, configuration, os.environ.get(VARIABLE), warn)
+    return Asked(configuration=configuration, arguments=arguments, whole=whole)
 
 
 def _measure(asked: Asked, say: Say, warn: Warn) -> int:
     _warn_of_settings(asked.configuration, warn)
-    site = asked.site
+    whole = asked.whole
     test = SiitperfTest.of(asked.arguments, phase_2=asked.configuration.has_phase_2)
-    with set_up(site.testbed, site.source, dut_of(site.testbed, site.source)) as setup:
+    with set_up(whole.testbed, whole.source, dut_of(whole.testbed, whole.source)) as setup:
         setup = replace(setup, tester=_with_addresses(setup.tester, asked, warn))
         seed = new_seed()
         say(f"Info: natxy, engine {setup.tester.hello.engine_version}, seed {seed}")
 
         def make(number: int) -> Attempt:
             spec, outcome = test.run(setup, seed, number)
-            reasons = reasons_of(asked.arguments, spec, outcome, site.testbed)
-            too_slow = is_too_slow(outcome.result, most_pauses(site.testbed))
+            reasons = reasons_of(asked.arguments, spec, outcome, whole.testbed)
+            too_slow = is_too_slow(outcome.result, most_pauses(whole.testbed))
             return Attempt(result=outcome.result, reasons=reasons, too_slow=too_slow)
 
-        last = until_valid(make, site.testbed.siitperf.repeats, say)
+        last = until_valid(make, whole.testbed.siitperf.repeats, say)
         if last.reasons:
             kind = INVALID[asked.arguments.command]
             say(f"{kind}: the test is invalid: {'; '.join(last.reasons)}")
@@ -89,7 +95,7 @@ def _measure(asked: Asked, say: Say, warn: Warn) -> int:
 
 
 def _with_addresses(tester: ReadyTester, asked: Asked, warn: Warn) -> ReadyTester:
-    if not is_lab(asked.site.testbed):
+    if not is_lab(asked.whole.testbed):
         _warn_of_macs(asked.configuration, tester.hello, warn)
         return tester
     return tester.with_testbed(with_own_addresses(tester.testbed, asked.configuration, warn))

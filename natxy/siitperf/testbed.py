@@ -24,7 +24,7 @@ FIXED_DESTINATION_PORT = 7
 
 
 def testbed_of(configuration: Configuration) -> Testbed:
-    """Returns a testbed whose ports have no device yet; `site` adds them."""
+    """Returns a testbed whose ports have no device yet; `whole_testbed` adds them."""
     return Testbed(
         tester=TesterSection(
             cores=cores_of(configuration),

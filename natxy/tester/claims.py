@@ -207,7 +207,7 @@ def _sign(file: IO[str]) -> None:
     if len(command) > SHOWN_CHARACTERS:
         command = command[: SHOWN_CHARACTERS - 3] + "..."
     file.truncate(0)
-    file.write(f"process {os.getpid()} ({command})\n")
+    file.write(f"process {os.getpid()} (`{command}`)\n")
     file.flush()
 
 

@@ -63,7 +63,7 @@ def was_badly_placed(trial: TrialRecord, known: Iterable[WatchResult]) -> bool:
     if is_badly_placed(trial.result) or trial.lost_connections:
         return False
     forwarded = None
-    if trial.fail_reason and trial.counted_fps is not None:  # by its rate; its loss was tolerated
+    if trial.fail_reason and trial.counted_fps is not None:  # by its rate; its loss was accepted
         forwarded = trial.counted_fps / trial.rate_fps
     elif not trial.result.lost:
         return False  # it failed in another phase

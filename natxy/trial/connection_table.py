@@ -106,7 +106,7 @@ def hold(dut: Dut, spec: TrialSpec, asked_s: float | None = None) -> None:
     try:
         table.set_timeout(needed_s)
     except DutError as refusal:
-        refused = f" ({refusal})"
+        refused = f" ({refusal.in_options})"
     known_s = parameters_of(dut).timeout_s
     # If the timeout is unknown, the checks after the trial find out whether connections expired.
     if known_s is not None and known_s < needed_s:

@@ -46,7 +46,7 @@ class Establishing:
     rate_fps: int
     alpha: Fraction | None = None  # None: no validation
     count: int | None = None  # None: the testbed's count
-    loss: Fraction = Fraction(0)  # the tolerated share of phase 1's connections
+    loss: Fraction = Fraction(0)  # the accepted share of phase 1's connections
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     pauses: bool = True  # the senders may pause, as those of a steady load
     pause_share: Fraction = PAUSE_SHARE  # longest pauses of a valid trial
@@ -59,7 +59,7 @@ class Establishing:
         return (LossTolerance(fraction=self.loss),)
 
     def passes(self, result: TrialResult) -> bool:
-        """Returns whether phase 1 and validation lost no more than is tolerated.
+        """Returns whether phase 1 and validation lost no more than is accepted.
 
         No frame may have been misdelivered, and no mapping may have changed.
         """

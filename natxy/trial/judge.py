@@ -156,7 +156,7 @@ def _paused_too_long(trial: FinishedTrial) -> str | None:
 
 
 def _of_rate(trial: FinishedTrial) -> Judged:
-    """Judges the rate of a trial whose loss is tolerated."""
+    """Judges the rate of a trial whose loss is accepted."""
     load, whole = trial.load, trial.whole
     if of := _counted(trial):
         forwarded = of.gateway_fps / load.rate_fps

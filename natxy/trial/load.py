@@ -44,9 +44,9 @@ class Load:
         return (self.accepted, *self.also_accepted)
 
     def passes(self, result: TrialResult) -> bool:
-        """Returns whether each direction lost no more than is tolerated.
+        """Returns whether each direction lost no more than is accepted.
 
-        A mapping that changed, or a reply to the wrong connection, is never tolerated.
+        A mapping that changed, or a reply to the wrong connection, is never accepted.
         """
         if not self.accepted.fraction:
             return result.passed

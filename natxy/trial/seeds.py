@@ -12,13 +12,14 @@ def new_seed() -> int:
 
 
 def repetition_seed(campaign_seed: int, repetition: int) -> int:
-    return _hash(campaign_seed, f"repetition {repetition}") % 2**64
+    return derived(campaign_seed, f"repetition {repetition}") % 2**64
 
 
 def nonce(campaign_seed: int, trial: int) -> int:
     """Returns the nonce of a trial; up to 2^32 trials of a campaign have different ones."""
-    return (_hash(campaign_seed, "nonce") + trial) % 2**32
+    return (derived(campaign_seed, "nonce") + trial) % 2**32
 
 
-def _hash(seed: int, purpose: str) -> int:
+def derived(seed: int, purpose: str) -> int:
+    """Returns 64 bits that follow from the seed, and differ from purpose to purpose."""
     return int.from_bytes(hashlib.sha256(f"{seed} {purpose}".encode()).digest()[:8])

@@ -188,7 +188,7 @@ class Trials:
             if repeats.are_over(trial):
                 break
         trials, were = ("trial", "was") if repeats.invalid == 1 else ("trials", "were")
-        over = ", and the time of --retry-time is used up" if self.retry_time.is_over else ""
+        over = ", and the retry time is used up" if self.retry_time.is_over else ""
         raise TesterLimit(
             f"{repeats.invalid} {trials} at {load.rate_fps} frames a second {were} invalid{over}: "
             f"{explained(trial.invalid_reasons, load.rate_fps, too_slow=trial.too_slow)}"

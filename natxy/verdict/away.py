@@ -3,7 +3,7 @@
 A gateway that can forward at the trial's rate loses at most the frames that arrive during its
 absence: rate x time away, in all directions together. How the loss is divided between directions
 that share a CPU depends on the order in which the gateway works off what has waited. A larger loss
-is the gateway's own; a loss that is not larger says nothing. If a loss is tolerated, the absence
+is the gateway's own; a loss that is not larger says nothing. If a loss is accepted, the absence
 must only explain the rest (docs/decisions/0018).
 
 A tester that was kept from its CPU for a moment makes up for it with a burst (docs/decisions/0017).

@@ -12,7 +12,7 @@ import pytest
 
 from natxy.cli import run_command as natxy
 from natxy.dut.base import TableParameters
-from natxy.dut.calibration import CalibrationDut, ReferenceTable
+from natxy.dut.calibration import CalibrationDut, CalibrationTable
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.event import Progress
@@ -300,11 +300,11 @@ def test_one_connection_each_or_drawn_with_repetition(tmp_path: Path) -> None:
 def tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway whose table can be counted, but neither described nor changed."""
 
-    def refuse(table: ReferenceTable, timeout_s: float) -> None:
+    def refuse(table: CalibrationTable, timeout_s: float) -> None:
         raise DutError("Its timeout cannot be set.")
 
-    monkeypatch.setattr(ReferenceTable, "parameters", lambda _: TableParameters())
-    monkeypatch.setattr(ReferenceTable, "set_timeout", refuse)
+    monkeypatch.setattr(CalibrationTable, "parameters", lambda _: TableParameters())
+    monkeypatch.setattr(CalibrationTable, "set_timeout", refuse)
 
 
 def test_a_table_with_too_few_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

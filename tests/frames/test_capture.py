@@ -1,4 +1,4 @@
-"""What the engine as it is puts on the wire: captured by DPDK, judged by tshark and by scapy."""
+"""Tests of frames on the wire: the engine sends, DPDK captures, tshark and scapy judge."""
 
 import json
 import subprocess

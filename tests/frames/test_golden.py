@@ -1,4 +1,4 @@
-"""What the engine sends, octet for octet, against scapy and the functions of ADR 0008."""
+"""Compares sent frames octet for octet with scapy's and the functions of ADR 0008."""
 
 import itertools
 from collections.abc import Iterable
@@ -137,7 +137,7 @@ def test_tunnels(
     fields: bool,
     vlans: str,
 ) -> None:
-    """At one end, as at a B4 or an AFTR, or at both."""
+    """Tunnels are at one end, as at a B4 or an AFTR, or at both."""
     plain = both_ways(combination, 128, (1, 1), fields=fields)
     trial = with_format(plain, EXTENSIONS[2], (vlans, "untagged"))
     for its_stream in trial["phases"][0]["streams"]:

@@ -1,4 +1,4 @@
-"""What the gateway makes of a packet, octet for octet, against what scapy makes of the RFCs."""
+"""Compares translated packets octet for octet with those that scapy makes by the RFCs."""
 
 import ipaddress
 import random
@@ -38,7 +38,7 @@ LARGEST_WITHOUT_DF = 1260  # RFC 7915, 5.1
 
 @dataclass(frozen=True, kw_only=True)
 class Net:
-    """How two hosts are known on the left, and how on the right."""
+    """The addresses of two hosts on the left, and those on the right."""
 
     left: tuple[str, str]  # the left host's address, the right host's
     right: tuple[str, str]

@@ -34,7 +34,7 @@ LINEAR = 1 << 16  # ticks below the base that have a bucket each
 
 
 def ns(ticks: int) -> float:
-    """As the engine converts ticks (engine/run/clock.hpp)."""
+    """Converts ticks as the engine does (engine/run/clock.hpp)."""
     return ticks * 1e9 / TICK_HZ
 
 
@@ -46,7 +46,7 @@ def log_linear(ticks: int, bits: int) -> tuple[int, int]:
 
 
 def delay_bucket(ticks: int, base: int) -> tuple[int, int]:
-    """As the engine sorts a delay by its distance from the base."""
+    """Sorts a delay by its distance from the base, as the engine does."""
     if ticks < base:
         return ticks, ticks
     lower, upper = log_linear(ticks - base, 10)

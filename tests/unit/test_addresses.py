@@ -255,7 +255,7 @@ RANGES = [
 
 
 def addresses(found: AddressRange) -> set[bytes]:
-    """By trying all of them."""
+    """Finds the addresses by trying all of them."""
     fields = range(found.lowest, found.highest + 1) if found.field_at is not None else [None]
     numbers = [None, *range(found.networks)] if found.network_at is not None else [None]
     every = set()

@@ -1,4 +1,4 @@
-"""What `import natxy` offers: every name is there, none is read before it is used."""
+"""Tests of `import natxy`: every name is there, none is read before it is used."""
 
 import ast
 import inspect
@@ -34,7 +34,7 @@ def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
 
 
 def test_type_checkers_are_told_of_each_name() -> None:
-    """They read __init__.pyi, since they do not see what is imported lazily."""
+    """Type checkers read __init__.pyi, since they do not see what is imported lazily."""
     stub = ast.parse(Path(natxy.__file__).with_suffix(".pyi").read_text())
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     told = [(node.module, each.name, each.asname) for node in imports for each in node.names]
@@ -45,7 +45,7 @@ def test_type_checkers_are_told_of_each_name() -> None:
 def test_a_type_checker_sees_the_type_of_a_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the settings and the cache of `make types`, which runs before: it takes a second."""
+    """The check has the settings and the cache of `make types`, and so takes a second."""
     program = tmp_path / "program.py"
     program.write_text("import natxy\nreveal_type(natxy.latency)\nnatxy.latencies\n")
     monkeypatch.chdir(Path(__file__).parents[2])

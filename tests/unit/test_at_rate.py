@@ -17,7 +17,6 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.ipdv import RFC as IPDV_RFC
 from natxy.procedure.ipdv import IpdvPlan, ipdv
@@ -25,6 +24,7 @@ from natxy.procedure.latency import RFC as LATENCY_RFC
 from natxy.procedure.latency import LatencyPlan, latency
 from natxy.procedure.pdv import RFC as PDV_RFC
 from natxy.procedure.pdv import PdvPlan, pdv
+from natxy.procedure.rate import RatePlan
 from natxy.procedure.reset import PROFILES as RESETS
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.records.extra import records_to
@@ -179,7 +179,7 @@ def test_a_gateway_that_passes_nothing_has_no_rate(
     del engine
     with (
         fake(nat64, monkeypatch, capacity_fps=0) as setup,
-        pytest.raises(DutError, match=r"loses frames at every rate.* give a rate with --rate"),
+        pytest.raises(DutError, match=r"loses frames at every rate.* set rate"),
     ):
         pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
 
@@ -280,7 +280,7 @@ def test_tags_after_the_last_frame_are_refused(setup: Setup) -> None:
 def test_every_frames_record_is_in_the_file(
     engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Of the trials of the measurement: none of the search for its rate."""
+    """The file holds the trials of the measurement, but not those of the search for its rate."""
     del engine
     path = tmp_path / "frames.parquet"
     plan = PdvPlan(**GIVEN | {"rate_fps": None}, records=True)

@@ -1,4 +1,4 @@
-"""What a gateway's absence excuses, and that leaving such trials out biases nothing."""
+"""Tests of what a gateway's absence excuses; leaving such trials out biases nothing."""
 
 import random
 from collections import Counter
@@ -168,7 +168,7 @@ def test_what_another_phase_loses_is_not_accepted(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(*both(300), away_s=0.003), None, of_phase_2) is not None
 
 
-def test_a_tolerated_rate_is_not_lower_in_noise(spec: TrialSpec) -> None:
+def test_an_accepted_rate_is_not_lower_in_noise(spec: TrialSpec) -> None:
     """A gateway that loses 5 % of this rate undisturbed never fails where 10 % are accepted, and
     one that loses 20 % does, nearly always."""
     chance = random.Random(2)

@@ -54,7 +54,7 @@ class Disturbed(NoDut):
 
 
 def longer_than(frames: int) -> ScriptedEngine:
-    """What comes after so many frames is lost."""
+    """Returns an engine that loses all frames after so many."""
     return ScriptedEngine(lose=lambda stream: range(frames, frames_in(stream)))
 
 
@@ -72,7 +72,7 @@ class Buffer:
         return next(filled)
 
     def engine(self) -> ScriptedEngine:
-        """What has not come by the end of the drain is lost, too."""
+        """Returns an engine that also loses what has not come by the end of the drain."""
         engine = ScriptedEngine()
 
         def come_s(stream: Stream) -> float:
@@ -121,7 +121,7 @@ def test_a_device_slower_than_its_throughput_is_a_lower_bound(nat64: TrafficPlan
     result = back_to_back(slow_plan(Fraction(1, 5), 2000), buffer.engine().tester(nat64), NoDut())
     assert result.figure(BURST).values[0] < buffer.longest
     assert result.figure(BURST).lower_bound == (True,)
-    assert any("Use a longer --drain" in said for said in result.remarks)
+    assert any("Use a longer drain" in said for said in result.remarks)
 
 
 def test_a_burst_that_no_trial_can_wait_for_is_not_tried(nat64: TrafficPlan) -> None:
@@ -235,9 +235,7 @@ def test_where_both_are_lower_bounds_nothing_is_known_of_the_corrected_time(
 
 def test_a_device_that_forwards_nothing_is_refused(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda stream: range(frames_in(stream)))
-    with pytest.raises(
-        DutError, match=r"loses frames at every rate.*give a rate with --throughput"
-    ):
+    with pytest.raises(DutError, match=r"loses frames at every rate.*set throughput"):
         back_to_back(plan(throughput_fps=None), engine.tester(nat64), NoDut())
 
 
@@ -284,7 +282,7 @@ def test_what_a_burst_takes_in_excess_is_bounded_in_frames(
     asked = plan(step_frames=step, throughput_fps=throughput_fps)
     engine = longer_than(500)
     engine.excess_ns = most_ns + 1
-    with pytest.raises(TesterLimit, match=r"the burst took .* a larger --step allows more"):
+    with pytest.raises(TesterLimit, match=r"the burst took .* a larger step allows more"):
         back_to_back(asked, engine.tester(nat64), NoDut())
     engine.excess_ns = most_ns - 1
     result = back_to_back(asked, engine.tester(nat64), NoDut())

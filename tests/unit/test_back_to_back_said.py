@@ -1,4 +1,4 @@
-"""What is said of bursts, and which of them are sent at the ends of the options' ranges."""
+"""Tests of the remarks about bursts, and of the bursts at the ends of the options' ranges."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -60,7 +60,7 @@ def test_without_a_figure_no_repetition_is_lacking(nat64: TrafficPlan) -> None:
 
 
 def test_a_burst_has_at_least_a_frame(nat64: TrafficPlan) -> None:
-    """In 1 µs, a tenth of a frame is due."""
+    """A tenth of a frame is due in 1 µs."""
     timing = Timing(duration_s=Fraction(1, 10**6), drain_s=Fraction(2))
     engine = ScriptedEngine()
     result = back_to_back(plan(timing=timing), engine.tester(nat64), NoDut())

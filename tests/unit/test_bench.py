@@ -66,7 +66,7 @@ def test_a_second_core_that_helps_too_little_is_named() -> None:
 
 @pytest.mark.parametrize(("rate", "met"), [(3_000_000, "met"), (2_999_999, "not met")])
 def test_handshakes_have_a_goal_that_is_reported(rate: int, met: str) -> None:
-    """It is the median of the rounds."""
+    """The figure is the median of the rounds."""
     said = bench.connection_goals(connections(0.5), handshakes(rate))
     assert f"- {rate:,} TCP handshakes per second" in said
     assert f"(goal: 3,000,000): {met}\n" in said

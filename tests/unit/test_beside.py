@@ -117,7 +117,7 @@ def test_a_document_that_draws_its_figures_is_said_to() -> None:
 
 
 def test_an_uncertain_figure_stands_in_parentheses() -> None:
-    """As MP Table 11 prints it."""
+    """MP Table 11 prints such a figure so."""
     figure = Figure(name="connection tear-down rate", unit="cps", values=(2000.0,))
     assert _ours(figure, median, "cps").text == "2,000"
     uncertain = figure.model_copy(update={"uncertain": True, "lower_bound": (True,)})

@@ -50,7 +50,7 @@ def test_snabbs_table_is_nested_in_braces() -> None:
 
 
 def test_snabbs_port_sets_have_their_offset() -> None:
-    """Without it, PSID 1 of 8 bits would be ports 256 to 511, which the lwB4 does not use."""
+    """PSID 1 of 8 bits would otherwise be ports 256 to 511, which the lwB4 does not use."""
     with_offset = {**LW4O6, "count": 2, "psid_offset_bits": 6}
     assert lines("snabb", **with_offset)[3].endswith(
         "port-set { psid-length 8; reserved-ports-bit-count 6; } }"

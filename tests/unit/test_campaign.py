@@ -73,7 +73,7 @@ def test_cells_with_equal_expensive_values_follow_one_another(experiment: Path) 
 
 
 def test_an_expensive_column_is_measured_to_its_end_before_the_next(experiment: Path) -> None:
-    """Its rounds follow one another; within a round the order is drawn."""
+    """The rounds of the column follow one another; within a round the order is drawn."""
     experiment.write_text(
         'expensive = ["column"]\n' + EXPERIMENT.replace("[84, 512]", "[84, 1518, 512]")
     )
@@ -325,7 +325,7 @@ def test_a_series_of_dscps_is_sent_in_its_columns(experiment: Path) -> None:
 
 
 def test_a_series_of_cores_sets_them_in_each_column(experiment: Path) -> None:
-    """Beside another series, each combination is a column."""
+    """Each combination with the values of another series is a column."""
     series = '[[vary]]\nkey = "cores"\nvalues = [1, 4]\nlabel = "{} cores"\n\n[[measure]]'
     experiment.write_text(EXPERIMENT.replace("[[measure]]", series, 1))
     plan = planned(experiment)

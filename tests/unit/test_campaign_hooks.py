@@ -65,7 +65,9 @@ def test_a_command_after_a_column_that_fails_takes_no_result_away(
     experiment.write_text(text)
     folder = tmp_path / "campaign"
     run(experiment, folder)
-    said = f"after_column: test '!' -e {bad} ended with status 1: no output (the results are kept)"
+    said = (
+        f"after_column: `test '!' -e {bad}` ended with status 1: no output (the results are kept)"
+    )
     state = read_campaign(folder / "journal.jsonl.gz")
     errors = [cell.end.error for cell in state.cells.values() if cell.end]
     assert errors == ["", said, "", said]
@@ -97,7 +99,7 @@ def test_a_cell_that_fails_on_its_own_and_in_the_command_after_it_says_both(
     state = read_campaign(tmp_path / "campaign" / "journal.jsonl.gz")
     errors = [cell.end.error for cell in state.cells.values() if cell.end and cell.failed]
     assert len(errors) == 4
-    assert all("--tags-after" in error and "; after_column: false" in error for error in errors)
+    assert all("--tags-after" in error and "; after_column: `false`" in error for error in errors)
 
 
 def hooked(experiment: Path, log: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is said of a campaign while it runs: what runs, what it found, and how long is left."""
+"""Tests of what a campaign shows while it runs: its cell, its figures, and the time left."""
 
 import json
 from pathlib import Path
@@ -255,6 +255,6 @@ def test_a_cell_whose_retry_time_is_used_up_says_so_also_after_it_was_resumed(
     assert run_command(["status", str(folder)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "8 of 8 cells ended, 4 failed" in lines[0]
-    ended = "pdv, 84 B: failed: 2 trials at 50000 frames a second were invalid, and the time of"
-    assert any(f"{ended} --retry-time is used up: " in line for line in lines)
+    ended = "pdv, 84 B: failed: 2 trials at 50000 frames a second were invalid, and the retry"
+    assert any(f"{ended} time is used up: " in line for line in lines)
     assert sum("PDV at the throughput" in line and "PDV 89" in line for line in lines) == 4

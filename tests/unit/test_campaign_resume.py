@@ -1,4 +1,4 @@
-"""What a run leaves that was killed in its first line, and who sees that a campaign runs."""
+"""Tests of a run that was killed in its first line, and of the sign that a campaign runs."""
 
 from pathlib import Path
 

@@ -60,7 +60,7 @@ def test_what_is_not_known_is_empty(experiment: Path, tmp_path: Path) -> None:
 def test_times_count_from_the_first_trial_whichever_cell_was_written_first(
     experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With several testbeds, a cell that began later can be the first in the journal."""
+    """A cell that began later can be the first in the journal if there are several testbeds."""
     noon = datetime(2026, 11, 25, 12, tzinfo=UTC)
 
     def backwards(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Capacity and tear-down of devices that are arithmetic, collapse, or delete too little."""
 
+import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from io import StringIO
@@ -80,7 +81,7 @@ def test_each_repetition_has_its_row() -> None:
 
 
 def test_a_device_that_dies_of_too_many_has_failed_that_step_and_is_brought_back() -> None:
-    """Also where it is only seen after the trial that killed it."""
+    """The death may be seen only after the trial that killed the gateway."""
     gateway = StatefulGateway(entries=1500)
     dut = Collapsing(gateway=gateway, most=1499)
     result = measured(gateway, dut)
@@ -107,16 +108,20 @@ def test_all_combinations_that_are_taken_are_a_lower_bound() -> None:
     assert all(result.figure(CAPACITY).lower_bound)
 
 
-def test_the_progress_names_the_connections_that_a_trial_creates() -> None:
+@pytest.mark.parametrize(("is_terminal", "row"), [(False, "1/2 "), (True, "trying +")])
+def test_the_progress_names_the_connections_that_a_trial_creates(
+    is_terminal: bool, row: str
+) -> None:
     gateway, shown = StatefulGateway(entries=1234), StringIO()
     tester = StatefulEngine(gateway=gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
-    with SearchDisplay(Console(file=shown, width=200), "capacity", unit="cps") as display:
+    console = Console(file=shown, width=200, force_terminal=is_terminal, color_system=None)
+    with SearchDisplay(console, "capacity", unit="cps") as display:
         capacity(plan(500), tester, StatefulDut(gateway=gateway), display)
-    assert "1,234 connections" in shown.getvalue()
+    assert re.search(rf"{row}1,234 connections", shown.getvalue())
 
 
 def test_the_progress_of_a_search_for_phase_1s_rate_counts_connections() -> None:
-    """Also in a measurement that counts frames."""
+    """The unit is the same in a measurement that counts frames."""
     gateway, shown = StatefulGateway(entries=1234), StringIO()
     tester = StatefulEngine(gateway=gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
     with SearchDisplay(Console(file=shown, width=200), "throughput") as display:

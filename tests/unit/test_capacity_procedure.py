@@ -180,7 +180,7 @@ def test_a_device_that_never_answered_is_not_there() -> None:
 
 
 def test_a_c0_that_is_not_safe_is_said_with_how_it_collapsed() -> None:
-    with pytest.raises(DutError, match=r"not hold C0 = 1,000 .* use a smaller --c0$"):
+    with pytest.raises(DutError, match=r"not hold C0 = 1,000 .* use a smaller c0$"):
         Bench(gateway=StatefulGateway(entries=999)).measure()
     with pytest.raises(DutError, match=r"C0 = 1,000 .*\(The gateway's process has ended\.\)"):
         Bench(gateway=Mortal(bears=999)).measure()

@@ -1,4 +1,4 @@
-"""What is said of a search for a capacity, what is shown of it, and the ends of its ranges."""
+"""Tests of the remarks and the progress of a search for a capacity, and of its ranges."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction

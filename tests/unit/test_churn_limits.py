@@ -1,4 +1,4 @@
-"""What bounds a search for a rate of churn, and which latencies stand beside it."""
+"""Tests of the bounds of a search for a rate of churn, and of the latencies beside it."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -96,7 +96,7 @@ def test_a_port_that_another_process_has_is_refused(hold: Hold) -> None:
     with pytest.raises(
         InUse,
         match=rf"^tester\.right\.device: t0 is in use by process {holder.pid} "
-        r"\(python net_af_packet0,iface=t0 1\) \(expected a free port\)$",
+        r"\(`python net_af_packet0,iface=t0 1`\) \(expected a free port\)$",
     ):
         take(section_of(T1, "net_af_xdp0,iface=t0"))  # however it is driven
     take(section_of(T1))
@@ -112,7 +112,7 @@ def test_a_cpu_that_another_process_has_is_refused(hold: Hold) -> None:
 def test_a_gateway_s_cpu_is_refused_to_nobody_and_both_are_told(hold: Hold) -> None:
     """Two labs on two CPUs: the CPU of each tester is that of the other's gateway."""
     holder = hold(T0, 0, gateway=(1,))
-    owner = rf"process {holder.pid} \(python {T0} 0\)"
+    owner = rf"process {holder.pid} \(`python {T0} 0`\)"
     with Claims() as held:
         held.take_cpus((1,))
         held.announce_cpus((0,))
@@ -229,7 +229,7 @@ def test_what_a_tester_still_uses_is_not_given_back_by_another(hold: Hold) -> No
 def test_a_trial_is_refused_before_the_gateway_is_touched(
     hold: Hold, nat64: TrafficPlan, engine: list[str]
 ) -> None:
-    """Its commands would start, and stop, what another tester measures."""
+    """The gateway's commands would start, and stop, what another tester measures."""
 
     class Started(NoDut):
         calls = 0
@@ -300,7 +300,7 @@ def test_every_command_says_who_else_used_its_cpus(
     holder = hold(T0, 7, gateway=(0,))
     assert run_command(words) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert f"CPU 0 of the tester was also used by process {holder.pid} (python {T0} 7)" in said
+    assert f"CPU 0 of the tester was also used by process {holder.pid} (`python {T0} 7`)" in said
 
 
 def test_siitperf_s_commands_take_the_same_locks(

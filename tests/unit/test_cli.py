@@ -1,4 +1,4 @@
-"""What a person types: good input does, bad input is one sentence and a non-zero status."""
+"""Tests of commands as a person types them: bad input is one sentence and a non-zero status."""
 
 import json
 import os

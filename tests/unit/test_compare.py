@@ -159,7 +159,7 @@ def test_what_follows_from_other_figures_or_is_not_judged_may_be_absent() -> Non
 
 
 def test_a_series_of_losses_that_ended_earlier_lacks_nothing() -> None:
-    """It ends at two rates without loss; but a rate in the middle must not be left out."""
+    """A series ends at two rates without loss, but a rate in the middle must not be left out."""
     for of in ("", "10 flows, "):
         other = points(LOSS, "1 flow, 100 %", "20 flows, 100 %")
         series = points(LOSS, f"{of}100 %", f"{of}90 %", f"{of}80 %", f"{of}70 %")
@@ -171,7 +171,7 @@ def test_a_series_of_losses_that_ended_earlier_lacks_nothing() -> None:
 
 
 def test_a_series_of_losses_that_has_not_ended_lacks_its_low_rates() -> None:
-    """Their trials were all INVALID."""
+    """All trials at the low rates were INVALID."""
     series = points(LOSS, "100 %", "90 %", "80 %", "70 %", value=50.0)
     assert len(lacking([with_figures(*series)], [with_figures(*series[:2])])) == 2
     end = points(LOSS, "100 %", "90 %")
@@ -382,7 +382,7 @@ def test_a_figure_that_is_lacking_fails_the_job(
 def test_a_job_without_a_judgement_fails(
     before: Path, experiment: Path, tmp_path: Path, capsys: Captured
 ) -> None:
-    """It would pass for ever, whatever the gateway does."""
+    """Such a job would always pass, whatever the gateway does."""
     experiment.write_text(experiment.read_text().replace("rounds = 2", "rounds = 1"))
     after = tmp_path / "after"
     run(experiment, after)

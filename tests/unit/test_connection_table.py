@@ -51,7 +51,7 @@ def trial_of(gateway: StatefulGateway, dut: Dut | None = None, **connections: An
 
 
 def how_lost(trial: TrialRecord) -> str:
-    """Of a trial that failed since the gateway lost connections."""
+    """Returns how the gateway lost the connections of a failed trial."""
     assert trial.verdict is Verdict.FAIL
     return trial.lost_connections
 
@@ -168,7 +168,7 @@ def test_replies_alone_that_are_too_many_are_a_fail() -> None:
 
 
 def test_a_sample_is_asked_between_the_phases_whatever_phase_2_is() -> None:
-    """Where only the initiator sends, its frames would make all connections again."""
+    """Frames of an initiator that sends alone would make all connections again."""
     for direction in ("both", "forward", "reverse"):
         gateway = StatefulGateway(flushes=True)
         trials = trials_of(gateway, sample=100)

@@ -1,4 +1,4 @@
-"""What the streams of a stateful trial are: its phases, their addresses, ranges and orders."""
+"""Tests of the streams of a stateful trial: phases, addresses, ranges and orders."""
 
 from fractions import Fraction
 from typing import Any
@@ -229,7 +229,7 @@ def test_what_is_repeated_slowly_does_not_make_a_trial_a_long_one() -> None:
 
 
 def segments_of(spec: TrialSpec) -> list[tuple[str, str, str | None, int]]:
-    """Of each stream: phase, role, segment and frame size on departure."""
+    """Returns phase, role, segment and frame size on departure of each stream."""
     return [
         (phase.name, use.role, use.segment, stream.foreground.departure.frame_size_bytes)
         for phase in spec.phases

@@ -1,4 +1,4 @@
-"""What a plan or a goal does not say, and what the profiles say, by the values of the reference."""
+"""Tests of the defaults of plans, goals and profiles, by the values of the reference pages."""
 
 from collections.abc import Mapping
 from fractions import Fraction

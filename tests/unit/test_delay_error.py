@@ -1,4 +1,4 @@
-"""By how much a delay may be too long, from the tester's own absences."""
+"""Tests of the error of a delay, from the tester's own absences."""
 
 import math
 import random

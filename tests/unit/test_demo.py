@@ -78,7 +78,7 @@ def test_the_demo_searches_for_each_throughput_several_times_and_verifies_losses
 
 
 def test_the_demo_spends_two_minutes_on_invalid_trials_not_half_a_minute_in_each_cell() -> None:
-    """At a fixed low rate, a few valid trials are enough, and an error would end the demo."""
+    """A few valid trials at a fixed low rate are enough, and an error would end the demo."""
     at_a_low_rate = {"latency", "pdv"}
     cells = [cell for cell in planned().cells if cell.measure.command not in at_a_low_rate]
     retry_times = [cell.options["retry_time"] for cell in cells]

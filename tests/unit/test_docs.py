@@ -1,8 +1,9 @@
-"""What the docs name exists: links, headings, commands, options, make targets, presets."""
+"""Tests of what the docs name: links, headings, commands, options, make targets, presets."""
 
 import functools
 import json
 import re
+import subprocess
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -105,8 +106,28 @@ def test_every_page_is_reached_from_the_readme() -> None:
     assert not unreached, f"no way leads from the README to {', '.join(sorted(unreached))}"
 
 
+def test_the_site_leads_to_every_page_but_single_decisions() -> None:
+    listed = re.findall(r"^ +- [^:]+: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert {page for page in pages if not re.match(r"decisions/(\d|template)", page)} == set(listed)
+    assert len(listed) == len(set(listed))
+
+
+def test_make_help_describes_each_target_that_people_use() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    (phony,) = re.findall(r"^\.PHONY:((?:.*\\\n)*.*)$", makefile, re.MULTILINE)
+    targets = set(phony.replace("\\", "").split())
+    *_, rungs = makefile.partition("# The rungs of tools/test_ladder.py")
+    heads = re.findall(r"^([a-z][a-z -]*):(?!=)", rungs, re.MULTILINE)
+    for_tools = {target for head in heads for target in head.split()}
+    said = subprocess.check_output(["make", "help"], cwd=ROOT, text=True)
+    described = dict(re.findall(r"^ +make ([a-z-]+) +([A-Z].*\.)$", said, re.MULTILINE))
+    assert set(described) == targets - for_tools
+    assert {"lint", "types", "packages-test"} <= for_tools
+
+
 def test_nothing_is_said_to_bound_what_a_delay_holds() -> None:
-    """On a NIC the frame is not on the wire when the send call returns."""
+    """A frame is not on the wire of a NIC when the send call returns."""
     engine = (ROOT / "engine" / "run" / "outcome.cpp").read_text()
     pages = [(ROOT / "docs" / name).read_text() for name in DELAY_PAGES]
     assert engine.count("Definition =\n") == 3

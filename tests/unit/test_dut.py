@@ -108,6 +108,10 @@ def test_a_lab_tells_the_cpu_of_its_gateway(kind: str) -> None:
             '"2001:db8::/40"\ngateway_prefix = "64:ff9b::/96"\n[dut]\nkind = "calibration"',
             r'dut.nat: is missing: subscribers.mechanism = "464xlat" needs it',
         ),
+        (
+            ROUTER + '[dut]\nkind = "calibration"\nnat = {}',
+            r"connections: is missing, and dut.nat is stateful",
+        ),
     ],
 )
 def test_a_wrong_section_is_one_sentence(text: str, sentence: str) -> None:
@@ -273,16 +277,16 @@ def fake_gateway(folder: Path, monkeypatch: pytest.MonkeyPatch, gap_ns: int) -> 
     monkeypatch.setenv("NATXY_GATEWAY", str(program))
 
 
-def reference(**keys: object) -> CalibrationDut:
+def calibration(**keys: object) -> CalibrationDut:
     config = CalibrationConfig.model_validate({"kind": "calibration", **keys})
     return CalibrationDut(config, plan(6, 4), tester_cpus=(0,))
 
 
-def test_the_reference_gateway_is_the_server_of_two_links(
+def test_the_calibration_gateway_is_the_server_of_two_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_gateway(tmp_path, monkeypatch, gap_ns=2_000_000)
-    dut = reference(poll_gap_limit_us=1000.0)
+    dut = calibration(poll_gap_limit_us=1000.0)
     dut.start()
     ports = dut.tester_ports()
     assert ports is not None
@@ -301,11 +305,11 @@ def test_the_reference_gateway_is_the_server_of_two_links(
     assert dut.tester_ports() is None
 
 
-def test_how_long_the_reference_gateway_was_away_is_by_its_own_record(
+def test_how_long_the_calibration_gateway_was_away_is_by_its_own_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_gateway(tmp_path, monkeypatch, gap_ns=2_000_000)
-    dut = reference()
+    dut = calibration()
     dut.start()
     assert dut.trial_fault() is None, "only a limit makes a gap a fault"
     away = dut.absence()
@@ -315,7 +319,7 @@ def test_how_long_the_reference_gateway_was_away_is_by_its_own_record(
 
 def test_a_short_poll_gap_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_gateway(tmp_path, monkeypatch, gap_ns=1_000_000)
-    dut = reference()
+    dut = calibration()
     dut.start()
     assert dut.trial_fault() is None
     dut.stop()
@@ -326,7 +330,7 @@ def test_a_refused_configuration_is_the_gateways_sentence(
 ) -> None:
     fake_gateway(tmp_path, monkeypatch, gap_ns=0)
     with pytest.raises(DutError, match="natxy-gateway: no such fault"):
-        reference(faults=({"kind": "what"},)).start()
+        calibration(faults=({"kind": "what"},)).start()
 
 
 def test_a_gateway_that_dies_is_told_with_its_last_words(
@@ -337,11 +341,11 @@ def test_a_gateway_that_dies_is_told_with_its_last_words(
     program.chmod(0o755)
     monkeypatch.setenv("NATXY_GATEWAY", str(program))
     with pytest.raises(DutError, match=r"ended with status 2; .*no memory"):
-        reference().start()
+        calibration().start()
 
 
-def test_the_reference_gateway_routes_and_translates_by_the_plan() -> None:
-    config = reference().gateway_config()
+def test_the_calibration_gateway_routes_and_translates_by_the_plan() -> None:
+    config = calibration().gateway_config()
     assert config["left"] == {"addresses": ["2001:2::1"]}
     assert {"prefix": "198.18.0.0/16", "side": "left"} not in config["routes"]
     assert config["translation"]["explicit"][0] == {

@@ -111,7 +111,7 @@ def test_a_device_recovers_by_stop_and_start(tmp_path: Path) -> None:
 def test_stateless_devices_have_no_table() -> None:
     assert NoDut().table is None
     assert command_dut(start="true").table is None
-    assert reference(nat=None).table is None
+    assert calibration(nat=None).table is None
     with pytest.raises(DutError, match="2 cores"):
         NoDut().set_cores(2)
 
@@ -139,7 +139,7 @@ for line in sys.stdin:
 """
 
 
-def reference(
+def calibration(
     nat: dict[str, object] | None, left: int = 4, right: int = 4, initiator: Side = "left"
 ) -> CalibrationDut:
     config = CalibrationConfig.model_validate({"kind": "calibration", "nat": nat})
@@ -159,7 +159,7 @@ def test_the_calibration_gateway_is_asked_in_its_words(
     program.write_text(RECORDING_GATEWAY.format(python=sys.executable, asked=asked))
     program.chmod(0o755)
     monkeypatch.setenv("NATXY_GATEWAY", str(program))
-    dut = reference({"entries": 10})
+    dut = calibration({"entries": 10})
     dut.start()
     table = table_of(dut)
     assert table.parameters() == TableParameters(entries=10, timeout_s=300)
@@ -192,7 +192,7 @@ def test_the_calibration_gateway_is_asked_in_its_words(
 def test_a_pool_is_the_gateways_address_outside(
     left: int, right: int, initiator: Side, pool: str
 ) -> None:
-    nat = reference({}, left, right, initiator).gateway_config()["nat"]
+    nat = calibration({}, left, right, initiator).gateway_config()["nat"]
     assert nat["pool"] == [pool]
     assert nat["inside"] == initiator
     assert nat["kind"] == ("nat44" if left == right else "nat64")

@@ -1,6 +1,7 @@
 """`natxy dut`: what drivers and recipes say of themselves, and what a check finds."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -170,3 +171,9 @@ def test_each_package_of_a_driver_is_installed_with_the_labs() -> None:
     packages |= {package for d in lab_drivers().values() for package in d.packages.values()}
     always = {"coreutils", "util-linux"}  # which Debian never lacks
     assert packages - always <= listed
+
+
+def test_the_testbed_that_init_writes_names_each_driver_of_a_lab() -> None:
+    text = (ROOT / "natxy/cli/testbeds/namespace.toml").read_text()
+    (comment,) = re.findall(r"^driver = .*\n(?:^ +#.*\n)*", text, re.MULTILINE)
+    assert set(re.findall(r'"([a-z0-9-]+)"', comment)) == set(lab_drivers())

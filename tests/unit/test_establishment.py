@@ -112,7 +112,7 @@ def test_a_handshake_of_tcp_takes_the_time_of_its_three_phases(
 
 
 def test_accepted_loss_is_shown_beside_the_rate() -> None:
-    """Of 1000 connections 10 may be missing: 9000 a second pass as 9090."""
+    """10 of 1000 connections may be missing: 9000 a second pass as 9090."""
     accepts = replace(PLAN, loss=LossTolerance(fraction=Fraction(1, 100)))
     result = measure(StatefulGateway(new_cps=9000), accepts)
     assert rate_of(result) == pytest.approx(9000 / 0.99, rel=0.001)
@@ -242,7 +242,7 @@ def test_a_stray_loss_is_overturned_by_loss_verification() -> None:
 
 
 def test_gross_losses_are_not_verified() -> None:
-    """Of 1000 connections 312 are made at 64,000 a second; 998 at 20,040."""
+    """312 of 1000 connections are made at 64,000 a second; 998 at 20,040."""
     kept = Kept()
     verifies = replace(PLAN, loss_verifications=1, error=SearchError(rate_fps=100))
     result = measure(StatefulGateway(new_cps=20_000), verifies, observer=kept)

@@ -1,4 +1,4 @@
-"""Where a search for an establishment rate begins, and what ends it."""
+"""Tests of the start and the ends of a search for an establishment rate."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction

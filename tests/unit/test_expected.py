@@ -11,10 +11,10 @@ import pytest
 from natxy.cli import run_command
 from natxy.cli.campaigns import MEASURING, collected
 from natxy.cli.expected import duration_s
+from natxy.cli.expected_plan import DELETION_S, SET_UP_S
 from natxy.cli.plan import ends
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.procedure.expected import DELETION_S, SET_UP_S
 from natxy.report.numbers import about
 from natxy.trial.repeats import BETWEEN_S
 from tests.unit.campaigns import EXPERIMENT

@@ -9,6 +9,13 @@ from typing import Any
 
 import pytest
 
+from natxy.cli.expected_plan import (
+    ASSUMED_FPS,
+    ASSUMED_TABLE,
+    DELETION_S,
+    expected_s,
+    phase_1_search_s,
+)
 from natxy.dut.none import NoDut
 from natxy.model.phase_names import AGAIN
 from natxy.model.testbed import Testbed
@@ -17,13 +24,6 @@ from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.capacity import CapacityPlan, capacity
 from natxy.procedure.closing import ClosingPlan, closing
 from natxy.procedure.establishment_search import EstablishmentPlan
-from natxy.procedure.expected import (
-    ASSUMED_FPS,
-    ASSUMED_TABLE,
-    DELETION_S,
-    expected_s,
-    phase_1_search_s,
-)
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.table_size import PortRange, Size
@@ -46,7 +46,7 @@ WIDE = {
 
 
 def ran_s(specs: list[TrialSpec]) -> float:
-    """How long these trials last, without the warm-up and phases that repeat lost frames."""
+    """Returns the duration of these trials, without warm-up and phases that repeat lost frames."""
     total_s = Fraction(0)
     for spec in specs:
         if not spec.seed:
@@ -98,7 +98,7 @@ def test_an_mlrsearch_without_a_maximum_is_assumed_to_start_at_twice_the_gateway
 def test_a_search_for_a_capacity_takes_the_trials_that_it_takes_with_such_a_gateway(
     max_cps: int, device_cps: int
 ) -> None:
-    """Its table holds three times C0."""
+    """The table of the assumed gateway holds three times C0."""
     goal = CapacityGoal(c0=1000, max_cps=max_cps)
     asked = CapacityPlan(goal=goal, **PLAN | {"repetitions": 2})
     gateway = StatefulGateway(entries=ASSUMED_TABLE * goal.c0, new_cps=device_cps)

@@ -38,7 +38,7 @@ def sent(asked: TrafficPlan, flows: int) -> list[Traffic]:
 
 @pytest.mark.parametrize("flows", [1, 10])
 def test_all_flows_have_the_same_pair_of_addresses(flows: int) -> None:
-    """With the fields of the testbed, ten flows would be up to a million four-tuples."""
+    """Ten flows with the fields of the testbed would be up to a million four-tuples."""
     found = sent(hosts(n=2, m=1, **FIELDS), flows)
     assert len(found) == 4
     for traffic in found:
@@ -56,7 +56,7 @@ def test_the_flows_of_connections_have_one_pair_of_addresses_too() -> None:
 
 @pytest.mark.parametrize("subscribers", [DS_LITE, LW4O6, MAP_E, MAP_T, CLAT])
 def test_flows_of_subscribers_cannot_be_counted(subscribers: dict[str, Any]) -> None:
-    """Their addresses, and with port sets also their ports, follow from their numbers."""
+    """Addresses of subscribers, and ports of port sets, follow from the subscribers' numbers."""
     source = Source(name="testbed.toml", text="[subscribers]\n")
     testbed: Testbed = source.validated(Testbed, {"subscribers": subscribers})
     tester = ScriptedEngine().tester(TrafficPlan(testbed=testbed, source=source))

@@ -1,4 +1,4 @@
-"""What was found for a figure is shown beside it, but is no part of the keys that pool figures."""
+"""Tests of what was found for a figure: it is shown, but is no part of the keys that pool."""
 
 import csv
 import io
@@ -79,7 +79,7 @@ def test_a_row_shows_what_was_found_if_it_is_one_thing() -> None:
 
 
 def test_parentheses_stand_at_the_value_that_is_uncertain() -> None:
-    """In one round of one column; the row is the same."""
+    """Only the value of one round in one column is uncertain; the row is the same."""
     cells = [
         cell(1, rate(1000.0)),
         cell(2, rate(1000.0, uncertain=True)),

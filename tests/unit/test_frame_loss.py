@@ -28,7 +28,7 @@ def plan(**changes: Any) -> FrameLossPlan:
 
 
 def above(capacity_fps: int, stream: Stream) -> range:
-    """What is more than the capacity is lost."""
+    """Returns the frames that are more than the capacity."""
     rate_fps = rate_of(stream)
     return range(max(0, frames_in(stream) * (rate_fps - capacity_fps) // rate_fps))
 
@@ -165,7 +165,7 @@ def test_what_is_no_series_of_rates_is_refused(text: str) -> None:
 
 
 class Away(NoDut):
-    """Whose own record says that it was away for a hundredth of each trial of 0.1 s."""
+    """A gateway whose own record says that it was away for 1 ms of each trial of 0.1 s."""
 
     away_s = 0.001
 
@@ -238,8 +238,8 @@ def test_an_absence_has_cost_no_more_frames_than_never_came(nat64: TrafficPlan) 
 
 
 def test_what_the_testers_bursts_may_have_cost_is_in_the_error(nat64: TrafficPlan) -> None:
-    """At 10,000 fps a queue's room of 64 frames lasts 6.4 ms. Of a burst of 72 frames, 8 were
-    later, in each direction."""
+    """The 64 frames for which a queue has room take 6.4 ms at 10,000 fps; 8 frames of each burst
+    of 72 were later, in each direction."""
     burst = tuple((frames * 1e5, frames * 1e5, 1) for frames in range(1, 73))
     late = {"buckets": ((0.0, 1e3, 928), *burst), "max_ns": 72e5}
     engine = ScriptedEngine(lose=lambda stream: above(7_500, stream), lateness=lambda _: late)

@@ -29,7 +29,7 @@ def plan(**changes: Any) -> FrameLossPlan:
 
 @dataclass(kw_only=True)
 class Mixed(ScriptedEngine):
-    """Whose losses are all of the background, and what came wrong is of the foreground."""
+    """An engine that loses background alone, and receives foreground alone wrongly."""
 
     def _stream(self, phase: str, stream: Stream) -> dict[str, Any]:
         made = super()._stream(phase, stream)

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from natxy.cli import run_command
+from natxy.cli import run_command, trial
 from natxy.cli.options import OUTPUT, TRAFFIC, TRIALS
 from natxy.cli.verbs import GROUPS, VERBS, command_of
+from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.procedure import capacity, latency, reset
 from natxy.procedure.establishment_search import DEFAULT_ALPHA
+from natxy.procedure.frame_loss import FrameLossPlan
+from natxy.search.bisection import DEFAULT_ERROR
 from natxy.trial.profile import PROFILES, Profile
 
 # Options that do nothing unless they are given, and one that is required.
@@ -74,6 +77,15 @@ def test_numbers_that_are_written_in_a_help_are_the_programs() -> None:
     share = float(DEFAULT_ALPHA)
     assert f"[default: {share:g}]" in help_of("capacity", "alpha")
     assert f"[default: {share:g}]" in help_of("establishment", "alpha")
+    assert f"[default: {MAX_CONNECTIONS}]" in help_of("capacity", "most")
+    assert f"[default: {float(FrameLossPlan.step * 100):g}]" in help_of("frame-loss", "step")
+    assert f"[default: {float(trial.DURATION_S):g}]" in help_of("trial", "duration")
+    assert f"[default: {float(trial.DRAIN_S):g}]" in help_of("trial", "drain")
+    error = f"[default: {float(DEFAULT_ERROR.fraction * 100):g}%]"
+    said = {name: one.help or "" for name, one in options() if "--error" in one.opts}
+    del said["capacity"]  # of connections, by default one of them
+    assert {"throughput", "establishment", "churn", "overload", "tear-down"} <= set(said)
+    assert [name for name, text in said.items() if error not in text] == []
 
 
 def panels(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str]:
@@ -89,7 +101,8 @@ def test_the_commands_are_listed_in_groups(capsys: pytest.CaptureFixture[str]) -
     for group, verbs in GROUPS.items():
         assert re.findall(r"^│ ([a-z][a-z-]+) +[A-Z]", drawn[group], re.MULTILINE) == list(verbs)
     assert [title for title in drawn if title in GROUPS] == list(GROUPS)
-    assert {"Set up", "Measure", "Stateful"} <= set(GROUPS)
+    assert {"Set up", "Measure", "Stateful", "Look at results"} <= set(GROUPS)
+    assert {"report", "compare", "status"} <= set(GROUPS["Look at results"])
 
 
 @pytest.mark.parametrize("verb", ["throughput", "latency", "capacity"])

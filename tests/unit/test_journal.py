@@ -32,7 +32,7 @@ steps_ticks = some.lists(some.tuples(some.integers(0, 2**40), some.integers(0, 2
 
 
 def ns(ticks: int, tick_hz: int = TICK_HZ) -> float:
-    """As the engine converts ticks (run/clock.hpp)."""
+    """Converts ticks as the engine does (run/clock.hpp)."""
     return ticks * 1e9 / tick_hz
 
 
@@ -82,7 +82,7 @@ def trials_in(path: Path) -> list[TrialRecord]:
 def test_any_bounds_are_read_bit_by_bit(
     listed: list[tuple[float, float, int]], tick_hz: int
 ) -> None:
-    """Also those that no clock's ticks give: the text is compared, where -0.0 is not 0.0."""
+    """Bounds that no clock's ticks give are read, too: the text tells -0.0 from 0.0."""
     of = distribution(listed)
     line = json.dumps(packed(of, tick_hz))
     assert unpacked(line) == json.dumps(of.model_dump(mode="json"))
@@ -165,7 +165,7 @@ def test_every_cut_leaves_the_lines_before_it(tmp_path: Path) -> None:
 
 
 def test_it_is_read_however_it_was_packed(tmp_path: Path) -> None:
-    """As one member, which `zcat | gzip` makes, and as text."""
+    """A journal may be one member, which `zcat | gzip` makes, or text."""
     path = tmp_path / "journal.jsonl.gz"
     with Journal(path, PROVENANCE) as journal:
         for number in (1, 2):

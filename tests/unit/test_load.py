@@ -1,4 +1,4 @@
-"""What a load tolerates, and what no tolerance allows."""
+"""Tests of the loss that a load accepts, and of what it never accepts."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +15,7 @@ STRICT = steady(1000, Fraction(1))
 TOLERANT = replace(STRICT, accepted=LossTolerance(fraction=Fraction(1, 100)))
 
 
-def test_each_direction_may_lose_as_much_as_is_tolerated() -> None:
+def test_each_direction_may_lose_as_much_as_is_accepted() -> None:
     reverse = stream_of(sent=1000, missing=10, direction="reverse")
     assert TOLERANT.passes(result_of(stream_of(sent=1000, missing=10), reverse))
     assert not TOLERANT.passes(result_of(stream_of(sent=1000, missing=11), reverse))
@@ -28,7 +28,7 @@ def test_a_trial_that_was_cut_short_does_not_pass(cut: dict[str, Any]) -> None:
     assert not TOLERANT.passes(lost.model_copy(update=cut))
 
 
-def test_a_mapping_that_changed_is_never_tolerated() -> None:
+def test_a_mapping_that_changed_is_never_accepted() -> None:
     none: dict[str, int] = dict.fromkeys(ConnectionCounters.model_fields, 0)
     for changed in (0, 1):
         counters = ConnectionCounters.model_validate(none | {"changed": changed})

@@ -1,4 +1,4 @@
-"""What a report says of the machines and testbeds that measured a campaign's cells."""
+"""Tests of a report's sentences about the machines and testbeds that measured the cells."""
 
 from typing import Any
 

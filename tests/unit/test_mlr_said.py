@@ -1,4 +1,4 @@
-"""What an MLRsearch reports beside its rates, and which rates it may try."""
+"""Tests of what an MLRsearch reports beside its rates, and of the rates that it may try."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -175,7 +175,7 @@ LIMIT_FPS = 50_000
 
 
 def limited(stream: Stream) -> range:
-    """What is above the limit is lost."""
+    """Returns an engine that loses all that is above the limit."""
     frames = frames_in(stream)
     return range(min(frames, frames * LIMIT_FPS // rate_of(stream)), frames)
 

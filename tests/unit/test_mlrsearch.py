@@ -28,7 +28,7 @@ def losing(sent: int, lost: int) -> MeasuredTrial:
 
 
 def hard_limit(limit_fps: int) -> Measure:
-    """What is above the limit is lost, as a rate limiter does."""
+    """Loses all that is above the limit, as a rate limiter does."""
 
     def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
         sent = int(duration_s * rate_fps)
@@ -189,7 +189,7 @@ def test_numbers_are_taken_as_written_and_named(member: str, name: str) -> None:
     ("final_s", "initial_s"), [(None, 1), (Fraction(3, 2), 1), (Fraction(1, 2), Fraction(1, 2))]
 )
 def test_the_goals_that_have_names(final_s: Fraction | None, initial_s: Fraction) -> None:
-    """What is not given is RFC 2544's: one trial of 60 s."""
+    """Attributes that are not given are RFC 2544's: one trial of 60 s."""
     given: dict[str, Any] = {} if final_s is None else {"final_duration_s": final_s}
     tolerance = LossTolerance(fraction=Fraction(5, 1000))
     times: dict[str, Any] = {

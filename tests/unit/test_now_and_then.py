@@ -1,4 +1,4 @@
-"""What `natxy run` says of a long cell where its output is a file or a pipe, on a fake clock."""
+"""Tests of what `natxy run` says of a long cell in a file or a pipe, on a fake clock."""
 
 import itertools
 import re

@@ -18,7 +18,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.at_rate import AtRate, Value, measure
 from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmarked
 from natxy.procedure.flow_groups import IN_GROUPS, WITH_DRAINS
@@ -28,6 +28,7 @@ from natxy.procedure.ipdv import IpdvPlan
 from natxy.procedure.latency import LatencyPlan
 from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
 from natxy.procedure.pdv import PdvPlan
+from natxy.procedure.rate import RatePlan
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.reset import ResetPlan
 from natxy.procedure.throughput import ThroughputPlan

@@ -1,4 +1,4 @@
-"""What a measurement of overload says of its tests, and under which conditions it was taken."""
+"""Tests of the remarks and the conditions of a measurement of overload."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -9,13 +9,14 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.model.measurement import Figure
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
+from natxy.procedure.rate import RatePlan
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.throughput import ThroughputPlan
+from natxy.report.results_csv import rows
 from natxy.search.bisection import SearchError
 from natxy.trial.seeds import MAX_SEED
 from tests.unit.scripted_engine import ScriptedEngine
@@ -138,3 +139,11 @@ def test_steps_between_flows_are_at_most_a_day_and_at_least_a_microsecond() -> N
     for step_s in (Fraction(1, 10**6), Fraction(86_400)):
         asked = OverloadPlan(test=test, flows=(4,), incremental=True, step_s=step_s)
         assert asked.step_s == step_s
+
+
+def test_the_rates_of_a_series_within_a_series_are_a_column(nat64: TrafficPlan) -> None:
+    """`at_value` has the flows, `rate_fps` the rate, which the conditions do not have."""
+    test = FrameLossPlan(rates_fps=(1000, 2000), timing=FAST, seed=1)
+    result = overload(OverloadPlan(test=test, flows=(10,)), ScriptedEngine().tester(nat64), NoDut())
+    points = {(row["at_value"], row["at_unit"], row["rate_fps"]) for row in rows(result)}
+    assert points == {(flows, "flows", rate) for flows in (1, 10) for rate in (1000, 2000)}

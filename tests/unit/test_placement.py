@@ -530,7 +530,7 @@ def test_no_trial_is_repeated_after_the_time_that_the_user_gave(
     assert ran == [max(1, math.ceil(retry_s / each_s)), 1, 1]
     with pytest.raises(TesterLimit) as limit:
         trials.run_valid(load=10_000, repetition=4, seed=1, invalid_repeats=3)
-    said = "1 trial at 10000 frames a second was invalid, and the time of --retry-time is used up: "
+    said = "1 trial at 10000 frames a second was invalid, and the retry time is used up: "
     assert str(limit.value).startswith(said)
 
 

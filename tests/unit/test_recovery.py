@@ -170,7 +170,7 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
 def test_an_absence_shorter_than_a_frames_interval_has_lost_none(
     away_us: float, matters: bool, nat64: TrafficPlan
 ) -> None:
-    """At 5,500 frames a second, one comes every 182 µs."""
+    """One frame comes every 182 µs at 5,500 frames a second."""
     engine = replace(sulking(0.005), away_ns=lambda _: away_us * 1e3)
     figure = recovery(plan(), engine.tester(nat64), NoDut()).figure(RECOVERY, "forward")
     assert figure.upper_bound == (matters, matters)
@@ -190,7 +190,7 @@ def test_the_rates_and_the_lost_frames_are_stated(nat64: TrafficPlan) -> None:
 def test_64_frames_are_more_than_a_queue_surely_has_room_for(
     away_ns: float, matters: bool, nat64: TrafficPlan
 ) -> None:
-    """At 64,000 frames a second, so many come in 1 ms."""
+    """So many frames come in 1 ms at 64,000 frames a second."""
     asked = plan(rate_fps=116_364, repetitions=1)
     engine = replace(sulking(0.12), away_ns=lambda _: away_ns)
     result = recovery(asked, engine.tester(nat64), NoDut())
@@ -257,9 +257,7 @@ def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
 
 
 def test_a_device_that_passes_nothing_has_no_throughput(nat64: TrafficPlan) -> None:
-    with pytest.raises(
-        DutError, match=r"loses frames at every rate.*give a rate with --throughput"
-    ):
+    with pytest.raises(DutError, match=r"loses frames at every rate.*set throughput"):
         recovery(plan(rate_fps=None), ScriptedEngine(lose=lambda _: [0]).tester(nat64), NoDut())
 
 

@@ -1,4 +1,4 @@
-"""Which of several searches count when the time to repeat INVALID trials ends in one of them."""
+"""Tests of the searches that count if the time to repeat INVALID trials ends in one of them."""
 
 from fractions import Fraction
 from types import SimpleNamespace

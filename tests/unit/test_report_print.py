@@ -1,4 +1,4 @@
-"""What the HTML report leaves to the paper; tests/browser/test_report.py looks at it."""
+"""Tests of the HTML report on paper; tests/browser/test_report.py looks at it."""
 
 import re
 from importlib.resources import files

@@ -63,7 +63,7 @@ class Restarted(Switch):
 
 
 def pause() -> None:
-    """As long as the trial that is not really run."""
+    """Waits as long as the trial that is not really run."""
     time.sleep(0.03)
 
 
@@ -114,7 +114,7 @@ def test_absences_lengthen_a_reset(
 
 
 def test_new_programs_are_not_watched(nat64: TrafficPlan) -> None:
-    """After the reset, the CPU of the programs that are gone is always away."""
+    """The CPU of the programs that are gone is always away after the reset."""
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: 90e6)
     result = reset(plan(), engine.tester(nat64), StartedAgain())
     assert result.figure(BY_LOSS, "forward").errors == ()
@@ -150,7 +150,7 @@ def test_a_device_that_stays_away_is_a_lower_bound(nat64: TrafficPlan) -> None:
     for method in (BY_LOSS, BY_TIMESTAMPS):
         assert all(result.figure(method, "forward").lower_bound)
         assert result.figure(method, "forward").values == pytest.approx((0.06, 0.06))
-    assert any("Use a longer --duration" in said for said in result.remarks)
+    assert any("Use longer trials" in said for said in result.remarks)
 
 
 def test_no_loss_is_said(nat64: TrafficPlan) -> None:
@@ -208,7 +208,7 @@ def test_a_reset_that_fails_ends_the_trial_and_is_told(nat64: TrafficPlan) -> No
 
 
 class Cancellable(ScriptedEngine):
-    """Its trials last until they are cancelled."""
+    """An engine whose trials last until they are cancelled."""
 
     cancelled = False
 
@@ -268,7 +268,7 @@ def test_a_reset_outside_the_trial_is_refused(after_s: Fraction) -> None:
 def test_fifteen_seconds_of_traffic_before_the_reset_are_enough(
     first: int, said: bool, nat64: TrafficPlan
 ) -> None:
-    """At 10 frames a second, the 150th is due after 15 s."""
+    """The 150th frame is due after 15 s at 10 frames a second."""
     engine = ScriptedEngine(lose=lambda _: range(first, first + 10), during=pause)
     timing = Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5))
     asked = plan(timing=timing, rate_fps=10, repetitions=10)
@@ -282,7 +282,7 @@ def test_a_single_frame_lost_at_the_end_is_no_device_that_stays_away(nat64: Traf
     result = reset(plan(), engine.tester(nat64), Switch())
     for method in (BY_LOSS, BY_TIMESTAMPS):
         assert not any(result.figure(method, "forward").lower_bound)
-    assert not any("Use a longer --duration" in said for said in result.remarks)
+    assert not any("Use longer trials" in said for said in result.remarks)
     # The last frame is one loss more, but no part of the longest gap.
     assert result.figure(BY_LOSS, "forward").values == pytest.approx((0.0251,) * 2)
     assert result.figure(BY_TIMESTAMPS, "forward").values == pytest.approx((0.0251,) * 2)

@@ -157,7 +157,7 @@ def test_a_measurement_in_an_hour_of_noise_ends_soon(nat64: TrafficPlan) -> None
     assert len(searches) < 5
     lacking = [remark for remark in result.remarks if "5 repetitions were not run" in remark]
     assert len(lacking) == 1
-    assert lacking[0].endswith("the time of --retry-time was used up.")
+    assert lacking[0].endswith("the retry time was used up.")
     assert int(lacking[0].split()[0]) >= 5 - len(searches)
 
 

@@ -1,4 +1,4 @@
-"""What a self-test counts, how its ports find each other, and when its ceiling is a bound."""
+"""Tests of a self-test: its counts, how its ports find each other, bounds of its ceiling."""
 
 from fractions import Fraction
 from typing import Any

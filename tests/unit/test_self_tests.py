@@ -1,4 +1,4 @@
-"""What a self-test has found is kept, and stands beside the delays of such a tester alone."""
+"""Tests of kept self-tests: each stands beside the delays of such a tester alone."""
 
 import csv
 import io

@@ -160,7 +160,7 @@ def test_one_network_alone_departs(
 
 
 def test_networks_of_the_testbed_alone_depart_too(tester: ReadyTester) -> None:
-    """As a program has them that asks for no series."""
+    """A program that asks for no series has such networks."""
     sixteen = tester.with_traffic(left_networks=16)
     (said,) = networks_deviation(sixteen)
     assert said == "16 destination networks, not 1 and then 256 (RFC 2544 section 12)"

@@ -1,4 +1,4 @@
-"""What a siitperf.conf and N M R T D ask for, as connections of a testbed; addresses."""
+"""Tests of the connections and addresses that a siitperf.conf and N M R T D ask for."""
 
 import re
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from natxy.siitperf.arguments import Arguments, read_arguments
 from natxy.siitperf.configuration import Configuration, read_configuration
 from natxy.siitperf.inferred import with_inferred
 from natxy.siitperf.lab_addresses import with_own_addresses
-from natxy.siitperf.site import check_ports
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import cpu_keys, testbed_of
+from natxy.siitperf.whole_testbed import check_ports
 from tests.unit.test_siitperf_stateful import COMMON, CONF, ENUMERATED, PHASE_1
 
 NAT64 = """\

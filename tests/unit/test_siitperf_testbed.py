@@ -1,4 +1,4 @@
-"""From siitperf.conf to a testbed, to its file and back; ports; addresses in a lab."""
+"""Tests of a siitperf.conf as a testbed, its file, its ports and its addresses in a lab."""
 
 import os
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from natxy.model.traffic_spec import Series
 from natxy.siitperf.configuration import Configuration, read_configuration
 from natxy.siitperf.imported import imported_testbed
 from natxy.siitperf.lab_addresses import with_own_addresses
-from natxy.siitperf.site import at_testbed, check_cores, check_ports, first_two_devices
 from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.testbed_toml import testbed_toml
+from natxy.siitperf.whole_testbed import at_testbed, check_cores, check_ports, first_two_devices
 
 FIGURE_2 = """\
 IP-L-Vers 6 # Left Sender fg. IP ver.

@@ -1,4 +1,4 @@
-"""What a person writes wrong is named: file, line, key, value, and what would be right."""
+"""Tests of errors in a testbed: file, line, key, value and what was expected are named."""
 
 from pathlib import Path
 

@@ -145,7 +145,7 @@ def test_a_worker_returns_the_records_of_a_cell_whose_last_command_fails(
     kinds = [record["record"] for record in kept.records]
     assert kinds.count("trial") > 1
     assert kinds[-2:] == ["measurement", "cell-end"]
-    assert kept.records[-1]["error"].startswith("after_column: false ended with status 1")
+    assert kept.records[-1]["error"].startswith("after_column: `false` ended with status 1")
 
 
 def test_a_worker_that_leaves_or_comes_is_named() -> None:

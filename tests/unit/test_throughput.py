@@ -25,7 +25,12 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.search_remarks import bound_remarks
 from natxy.procedure.throughput import ThroughputPlan, searches, throughput
-from natxy.report.measurement_table import measurement_notes, side_by_side, side_by_side_notes
+from natxy.report.measurement_table import (
+    measurement_notes,
+    measurement_tables,
+    side_by_side,
+    side_by_side_notes,
+)
 from natxy.report.results_json import result_entry, write_results
 from natxy.search.bisection import SearchError
 from natxy.tester.tester import OnProgress
@@ -426,3 +431,9 @@ def test_no_repetition_begins_when_the_time_for_them_is_over(
     assert len(result.figures[0].values) == made
     said = [note for note in notes(result) if "repetitions were not run" in note]
     assert [note.split(" repetitions")[0] for note in said] == ["2 of 3"] * (made < 3)
+
+
+def test_the_table_of_a_gateway_that_natxy_does_not_control_has_a_name(measure: Measure) -> None:
+    result = measure(plan(repetitions=1), dut=NoDut())
+    (table, *_) = measurement_tables([result], 100)
+    assert str(table.title).startswith("Throughput of the gateway")

@@ -1,4 +1,4 @@
-"""What bounds a search for the throughput, and what is said of its trials."""
+"""Tests of the bounds of a search for the throughput, and of the remarks on its trials."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -134,9 +134,7 @@ def test_a_repetition_begins_if_the_planned_time_of_those_before_is_shorter(
     result = throughput(plan, engine.tester(nat64), NoDut())
     assert len(result.figures[0].values) == made
     lacking = [said for said in result.remarks if "repetitions were not run" in said]
-    assert [said.endswith("the time of --patience was used up.") for said in lacking] == [True] * (
-        made < 5
-    )
+    assert [said.endswith("the patience was used up.") for said in lacking] == [True] * (made < 5)
 
 
 @pytest.mark.parametrize(

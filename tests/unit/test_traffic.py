@@ -1,4 +1,4 @@
-"""Which addresses frames leave and arrive with, for all four combinations of IP versions."""
+"""Tests of the addresses of sent and received frames, for all combinations of IP versions."""
 
 from dataclasses import replace
 from fractions import Fraction

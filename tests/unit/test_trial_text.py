@@ -1,4 +1,4 @@
-"""What the text of one trial says of noise, and of the ports of a gateway."""
+"""Tests of what the text of one trial says of noise, and of the ports of a gateway."""
 
 import pytest
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,6 +23,11 @@ from natxy.dut import ledger
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.source import Source
 from natxy.model.testbed import Port, TesterSection, TrafficSection
+from natxy.procedure.capacity import CapacityPlan
+from natxy.procedure.degradation import Column, DegradationPlan
+from natxy.procedure.establishment_search import EstablishmentPlan
+from natxy.procedure.overload import OverloadPlan
+from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.self_test import SelfTestPlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.report.numbers import seconds_left
@@ -60,6 +66,14 @@ def test_a_near_name_is_suggested(value: str, sentence: str) -> None:
             "--frame-size: 64 is out of range (expected 84 to 9216, the size of the IPv6 frame: 84 "
             "is 64 as IPv4)",
         ),
+        *(
+            (
+                "throughput",
+                ("--loss", f"{others}100%", "--search", search),
+                '--loss: "100%" is not a percentage between 0% and 100% (expected for example',
+            )
+            for search, others in (("bisection", ""), ("mlr", ""), ("mlr", "0.5%,"))
+        ),
         ("latency", ("--networks", "0"), '--networks: "0" is not a list of numbers'),
         ("latency", ("--direction", "up"), '--direction: unknown value "up"'),
         ("tear-down", ("--establishment-rate", "5"), "--establishment-rate: the testbed has no"),
@@ -85,6 +99,9 @@ def test_a_program_reads_the_names_of_arguments() -> None:
         timing(duration=1, frame_timeout=-1)
     quoted = ConfigurationError("--of: missing (`run x --to-do`)")
     assert str(quoted) == "of: missing (`run x --to-do`)"
+    failed = DutError("The trial ended before the reset; use a longer --duration.")
+    assert str(failed) == "The trial ended before the reset; use a longer duration."
+    assert failed.in_options.endswith("use a longer --duration.")
 
 
 @pytest.mark.parametrize(
@@ -139,10 +156,28 @@ def test_a_self_test_is_checked_when_it_is_planned(given: dict[str, Any], senten
         SelfTestPlan(**given)
 
 
-def test_an_error_of_a_search_is_a_search_error() -> None:
-    wrong: Any = 0.01
-    with pytest.raises(ConfigurationError, match=r"^error: 0.01 \(expected a SearchError\)"):
-        ThroughputPlan(timing=timing(1), seed=1, repetitions=1, error=wrong)
+OF_A_PLAN: dict[str, Any] = {"timing": timing(1), "seed": 1, "repetitions": 1}
+
+
+@pytest.mark.parametrize(
+    ("plan", "given", "sentence"),
+    [
+        (ThroughputPlan, OF_A_PLAN | {"error": 0.01}, "error: 0.01 (expected a SearchError)"),
+        (EstablishmentPlan, OF_A_PLAN | {"error": 0.01}, "error: 0.01 (expected a SearchError)"),
+        (CapacityPlan, OF_A_PLAN | {"goal": 9}, "goal: 9 (expected a CapacityGoal)"),
+        (OverloadPlan, {"test": "pdv", "flows": (9,)}, "test: 'pdv' (expected a ThroughputPlan or"),
+        (ScaleUpPlan, {"search": 1, "cores": (1,)}, "search: 1 (expected an EstablishmentPlan or"),
+        (
+            DegradationPlan,
+            {"search": 1, "columns": (Column(connections=9),)},
+            "search: 1 (expected",
+        ),
+    ],
+)
+def test_a_member_of_a_plan_has_its_kind(plan: Any, given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        plan(**given)
+    assert str(caught.value).startswith(sentence)
 
 
 def test_a_file_is_no_folder_for_a_journal(tmp_path: Path) -> None:
@@ -194,6 +229,29 @@ def test_a_measurement_that_is_cut_off_names_its_journal(
     options = ["--profile", "quick", "--output", str(folder)]
     assert run_command(["pdv", str(testbed_file), *options]) == status
     said = capsys.readouterr().err.replace("\n", "")
+    assert f"The journal of the trials so far: {folder / 'journal.jsonl.gz'}" in said
+
+
+@pytest.mark.parametrize(
+    ("file", "occupy", "options"),
+    [("results.json", Path.mkdir, []), ("report", Path.touch, ["--report"])],
+)
+def test_the_journal_is_named_where_the_results_of_a_measurement_cannot_be_written(
+    engine: list[str],
+    testbed_file: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    file: str,
+    occupy: Callable[[Path], None],
+    options: list[str],
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    occupy(folder / file)
+    asked = ["latency", str(testbed_file), "--profile", "quick", "--rate", "1000"]
+    assert run_command([*asked, "--repetitions", "1", "--output", str(folder), *options]) == 1
+    said = capsys.readouterr().err.replace("\n", "")
+    assert f"{folder / file}" in said
     assert f"The journal of the trials so far: {folder / 'journal.jsonl.gz'}" in said
 
 

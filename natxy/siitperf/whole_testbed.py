@@ -31,12 +31,14 @@ NEXT_HOPS = ("next_hop_ipv4", "next_hop_ipv6", "next_hop_mac")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Site:
+class WholeTestbed:
+    """A testbed whose ports have devices, and the file that errors about it name."""
+
     testbed: Testbed
     source: Source
 
 
-def at_nics(configured: Testbed, configuration: Configuration) -> Site:
+def at_nics(configured: Testbed, configuration: Configuration) -> WholeTestbed:
     devices = first_two_devices()
     ports: dict[str, Port] = {
         side: configured.tester.port(side).model_copy(update={"device": device})
@@ -46,10 +48,12 @@ def at_nics(configured: Testbed, configuration: Configuration) -> Site:
     testbed = configured.model_copy(update={"tester": tester})
     check_cores(configuration)
     check_ports(testbed, configuration)
-    return Site(testbed=testbed, source=Source(name=configuration.entries.name))
+    return WholeTestbed(testbed=testbed, source=Source(name=configuration.entries.name))
 
 
-def at_testbed(configured: Testbed, configuration: Configuration, path: Path, warn: Warn) -> Site:
+def at_testbed(
+    configured: Testbed, configuration: Configuration, path: Path, warn: Warn
+) -> WholeTestbed:
     """Takes ports, next hops, warm-up and gateway from the file, traffic from the configuration."""
     written, source = read_testbed(path)
     in_lab = is_lab(written)
@@ -80,7 +84,7 @@ def at_testbed(configured: Testbed, configuration: Configuration, path: Path, wa
     )
     if not in_lab:
         check_ports(testbed, configuration)
-    return Site(testbed=testbed, source=source)
+    return WholeTestbed(testbed=testbed, source=source)
 
 
 def is_lab(testbed: Testbed) -> bool:
@@ -182,9 +186,9 @@ def _is_network_port(device: Path) -> bool:
         return False
 
 
-def site_of(
+def whole_testbed_of(
     configured: Testbed, configuration: Configuration, named: str | None, warn: Warn
-) -> Site:
+) -> WholeTestbed:
     if named is None:
         return at_nics(configured, configuration)
     if not named:
