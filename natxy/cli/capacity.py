@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import search_error
-from natxy.cli.series import Planned, run_series
+from natxy.cli.series import Planned, needs_connections, run_series
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
 from natxy.model.testbed import ConnectionsSection, Testbed
@@ -117,4 +117,4 @@ def capacity(
             alpha=validation_share,
         )
 
-    run_series(options, "capacity", Planned(plan, measure))
+    run_series(options, "capacity", Planned(plan, measure), check_traffic=needs_connections)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import VerifyLossOption, search_error
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import needs_connections, planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.churn import ChurnPlan
 from natxy.procedure.churn import churn as measure
@@ -62,4 +62,4 @@ def churn(
         new_cps=new,
         loss_verifications=base.loss_verifications if verify_loss is None else verify_loss,
     )
-    run_series(options, "churn", planned(plan, measure))
+    run_series(options, "churn", planned(plan, measure), check_traffic=needs_connections)

@@ -12,7 +12,7 @@ from natxy.cli.options import (
     loss_tolerance,
     search_error,
 )
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import needs_connections, planned, run_series
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
 from natxy.procedure.establishment import establishment as measure
@@ -69,7 +69,7 @@ def establishment(
         early_end=early_end,
         loss_verifications=base.loss_verifications if verify_loss is None else verify_loss,
     )
-    run_series(options, "establishment", planned(plan, measure))
+    run_series(options, "establishment", planned(plan, measure), check_traffic=needs_connections)
 
 
 def _alpha(given: float | None, *, validated: bool) -> Fraction | None:

@@ -29,6 +29,7 @@ from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import Testbed, read_testbed
+from natxy.model.traffic import TrafficPlan
 from natxy.procedure.networks import networks_of
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.records.extra import records_to
@@ -46,6 +47,18 @@ from natxy.trial.setup import ReadyTester, Setup, set_up
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 and have no phase 2
 # These set up phase 1 themselves, for each number of connections or cores.
 HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scale-up")
+
+
+CheckTraffic = Callable[[TrafficPlan], object]
+
+
+def any_traffic(_: TrafficPlan) -> None:
+    """Accepts traffic with connections and without."""
+
+
+def needs_connections(traffic: TrafficPlan) -> None:
+    """Raises ConfigurationError without connections."""
+    _ = traffic.required_connections
 
 
 @dataclass(frozen=True)
@@ -76,6 +89,8 @@ class Work:
     records: Path | None = None
     # The measures set the number of connections; a testbed without [connections] gets a section.
     own_connections: bool = False
+    # Raises ConfigurationError if the command cannot measure such traffic.
+    check_traffic: CheckTraffic = any_traffic
 
     def check(self) -> None:
         """Raises ConfigurationError if an option of the series is wrong."""
@@ -131,11 +146,13 @@ def run_series(
     *,
     own_connections: bool = False,
     also: Sequence[Planned] = (),
+    check_traffic: CheckTraffic = any_traffic,
 ) -> list[Measurement]:
     """Measures at each frame size, mix and number of networks, and writes and shows the results.
 
     Each result is in the journal before the next measurement begins. `also` are further
-    measurements at each of these places. See Work for `own_connections`.
+    measurements at each of these places. See Work for `own_connections` and
+    `check_traffic`.
     """
     work = Work(
         options=options,
@@ -143,6 +160,7 @@ def run_series(
         measures=(measure, *also),
         records=records,
         own_connections=own_connections,
+        check_traffic=check_traffic,
     )
     if (collected := COLLECTED.get()) is not None:
         collected.append(work)
@@ -153,6 +171,7 @@ def run_series(
     written, source = read_testbed(options.testbed)
     source = beside_options(source, **vars(options))
     asked = work.asked(written)
+    work.check_traffic(TrafficPlan(testbed=asked, source=source))  # before a lab is made
     results: list[Measurement] = []
     unit: Unit = "cps" if name in LOOKS_FOR_CONNECTIONS else "fps"
     with (

@@ -1,13 +1,14 @@
 """`natxy tear-down`: measures how fast a stateful gateway deletes its connections."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import search_error
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import needs_connections, planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
     CountsOption,
@@ -16,7 +17,7 @@ from natxy.cli.sizes import (
     sizes_of,
 )
 from natxy.errors import ConfigurationError
-from natxy.procedure.closing import NAMES, ClosingPlan
+from natxy.procedure.closing import NAMES, ClosingPlan, check_transport
 from natxy.procedure.closing import closing as measure_closing
 from natxy.procedure.establishment_search import PROFILES
 from natxy.procedure.tear_down import TearDownPlan
@@ -68,7 +69,12 @@ def tear_down(
         closing = replace(
             _closing(options, CLOSERS[by]), max_rate_cps=max_rate, error=search_error(error)
         )
-        run_series(options, "tear-down", planned(closing, measure_closing))
+        run_series(
+            options,
+            "tear-down",
+            planned(closing, measure_closing),
+            check_traffic=partial(check_transport, by),
+        )
         return
     if by != TABLE:
         raise unknown_value("--by", by, (TABLE, *CLOSERS))
@@ -90,6 +96,7 @@ def tear_down(
         "tear-down",
         planned(plan, measure),
         own_connections=bool(plan.sizes),
+        check_traffic=needs_connections,
     )
 
 

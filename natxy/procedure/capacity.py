@@ -17,7 +17,6 @@ from natxy.procedure.plan import Plan, check_members, repeat_search
 from natxy.procedure.search_remarks import cut_remarks
 from natxy.procedure.table_size import (
     check_each_frame_makes_one,
-    connections_of,
     table_of,
 )
 from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
@@ -87,7 +86,7 @@ def capacity(
 ) -> Measurement:
     """Measures C0, R0, CS, RS, CT, C and memory, with a value for each repetition."""
     observer = observer or Observer()
-    connections_of(tester)
+    _ = tester.traffic.required_connections  # refused before C0
     check_each_frame_makes_one(tester)
     table_of(dut)
     goal = replace(_within(plan.goal, tester), told=parameters_of(dut).entries)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment_search import EstablishmentPlan, Search, searches
 from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.search_remarks import bound_remarks, verification_deviation, zero_remarks
@@ -34,16 +35,21 @@ class ClosingPlan(EstablishmentPlan):
         return Closing(rate_fps=rate_cps, above_cps=above_cps, made_fps=self.made_cps, by=self.by)
 
 
+def check_transport(by: str, traffic: TrafficPlan) -> None:
+    """Raises ConfigurationError if the connections are not TCP's."""
+    if not traffic.required_connections.is_tcp:
+        raise ConfigurationError(
+            f'--by: "{by}" ends connections of TCP (expected connections.transport = "tcp" in the '
+            "testbed)"
+        )
+
+
 def closing(
     plan: ClosingPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
     observer = observer or Observer()
-    if not tester.traffic.required_connections.is_tcp:
-        raise ConfigurationError(
-            f'--by: "{plan.by}" ends connections of TCP (expected connections.transport = "tcp" in '
-            "the testbed)"
-        )
+    check_transport(plan.by, tester.traffic)
     ready = with_phase_1_rate(tester, dut, plan.timing, seed=plan.seed, observer=observer)
     plan = replace(plan, made_cps=ready.traffic.required_connections.rate_fps or 1)
     done = searches(plan, ready, dut, observer, _figures)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from natxy.procedure.table_size import connections_of
 from natxy.trial.setup import ReadyTester
 
 PORTS = 2  # of the sizes of ranges: source and destination ports; more are those of addresses
@@ -13,7 +12,7 @@ def named_by_size(columns: Sequence[ReadyTester]) -> list[str]:
 
     A column with as many connections as another one, but of other ranges, has the ranges too.
     """
-    counts = [connections_of(column).count for column in columns]
+    counts = [column.traffic.required_connections.count for column in columns]
     ranges = [column.traffic.ranges.sizes for column in columns]
     return [
         f"{count:,} connections{_of(sizes) if _is_ambiguous(count, counts, ranges) else ''}"

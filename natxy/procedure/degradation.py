@@ -24,7 +24,6 @@ from natxy.procedure.series import (
 )
 from natxy.procedure.table_size import (
     Size,
-    connections_of,
     table_of,
 )
 from natxy.search.bisection import SearchError
@@ -89,7 +88,7 @@ def degradation(
     without: list[str] = []
     memory: dict[str, Samples] = {}  # by the column's name
     for number, (column, ready) in enumerate(columns, start=1):
-        count, table = connections_of(ready).count, _set(column, dut)
+        count, table = ready.traffic.required_connections.count, _set(column, dut)
         at = told_apart(_at(column, count, table, size=sizes[number - 1]), names)
         names.append(at)
         samples = MemorySamples()
@@ -107,8 +106,9 @@ def degradation(
         memory[figure.at] = samples.samples[: len(figure.values)]
     first = next(filter(None, figures))
     if not median(first.values):
+        fewest = columns[0][1].traffic.required_connections.count
         raise DutError(
-            f"{name_of(dut)} passes no trial with {connections_of(columns[0][1]).count:,} "
+            f"{name_of(dut)} passes no trial with {fewest:,} "
             "connections, so there is no figure to compare with."
         )
     of_memory, about_memory = memory_at_points(memory, started_anew=False)
@@ -142,7 +142,7 @@ def degradation(
 def _of(column: Column, tester: ReadyTester) -> ReadyTester:
     """Returns the tester of a column, whose trials must not have a longer timeout than its own."""
     ready = column.of(tester)
-    _check_entries(column, connections_of(ready).count)
+    _check_entries(column, ready.traffic.required_connections.count)
     return replace(ready, connection_timeout_s=column.timeout_s)
 
 

@@ -5,7 +5,7 @@ from math import ceil
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.testbed import ConnectionsSection, PortRanges, Testbed
+from natxy.model.testbed import PortRanges, Testbed
 from natxy.model.traffic_spec import MAX_CONNECTIONS, Series
 from natxy.trial.setup import ReadyTester, name_of
 
@@ -53,7 +53,7 @@ class Size:
 
     def of(self, tester: ReadyTester) -> ReadyTester:
         """Returns the tester with this number of connections and these ranges."""
-        outward = connections_of(tester).outward
+        outward = tester.traffic.required_connections.outward
         written: PortRanges = getattr(tester.testbed.traffic, outward)
         source = Series.counted(written.source_port.min, written.source_port.values)
         if self.source_ports is not None:
@@ -88,17 +88,6 @@ class Size:
         return min(source * self.destination_ports.count, MAX_CONNECTIONS)
 
 
-def connections_of(tester: ReadyTester) -> ConnectionsSection:
-    """Returns the testbed's `[connections]`; raises ConfigurationError if it has none."""
-    asked = tester.traffic.connections
-    if asked is None:
-        raise ConfigurationError(
-            "connections: is missing: a stateful gateway needs it (expected, for example, "
-            "--connections 10000)"
-        )
-    return asked
-
-
 def check_each_frame_makes_one(tester: ReadyTester) -> None:
     """Refuses traffic in which N frames of phase 1 may not be N connections."""
     if tester.testbed.traffic.has_background:
@@ -106,7 +95,7 @@ def check_each_frame_makes_one(tester: ReadyTester) -> None:
             "traffic.m: is less than n, but background traffic is not possible where connections "
             "are counted (expected m = n)"
         )
-    if connections_of(tester).order == "repeating":
+    if tester.traffic.required_connections.order == "repeating":
         raise ConfigurationError(
             'connections.order: "repeating" is not possible where connections are counted '
             '(expected "pseudorandom", "increasing" or "decreasing")'

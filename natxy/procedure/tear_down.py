@@ -13,7 +13,6 @@ from natxy.procedure.plan import Plan, repeat
 from natxy.procedure.table_size import (
     Size,
     check_each_frame_makes_one,
-    connections_of,
     table_of,
 )
 from natxy.trial.connection_conditions import of_phase_1, of_several
@@ -110,7 +109,7 @@ def tear_down(
 
 
 def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable, *, at: str) -> Deletions:
-    count = connections_of(trials.tester).count
+    count = trials.tester.traffic.required_connections.count
     full_s: list[float] = []
     empty_s: list[float] = []
     for repetition in range(1, plan.repetitions + 1):
@@ -139,7 +138,7 @@ def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable, *, at
 
 def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> None:
     """Fills the table; repeats a phase 1 that loses frames."""
-    rate_cps = connections_of(trials.tester).rate_fps
+    rate_cps = trials.tester.traffic.required_connections.rate_fps
     assert rate_cps is not None, "with_phase_1_rate has found one"
     load = Establishing(rate_fps=rate_cps)
     made = 0

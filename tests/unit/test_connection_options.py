@@ -81,11 +81,31 @@ def test_a_trial_that_ends_early_accepts_no_loss(
     assert "natxy: --early-end: " in capsys.readouterr().err
 
 
-def test_an_establishment_rate_needs_connections(
-    engine: list[str], testbed_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    ("command", "section", "sentence"),
+    [
+        *(
+            (command, "", "connections: is missing: a stateful gateway")
+            for command in ("establishment", "capacity", "tear-down", "churn --load 1000")
+        ),
+        ("tear-down --by fin", "[connections]\ncount = 9\n", '--by: "fin" ends connections of TCP'),
+    ],
+)
+def test_traffic_that_cannot_be_measured_is_refused_before_a_lab_is_made(
+    command: str,
+    section: str,
+    sentence: str,
+    testbed_file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run_command(["establishment", str(testbed_file), "--output", str(tmp_path / "o")]) == 2
-    assert "connections: is missing: a stateful gateway" in capsys.readouterr().err
+    verb, *options = command.split()
+    folder = tmp_path / "results"
+    testbed_file.write_text(testbed_file.read_text() + section)
+    assert run_command([verb, str(testbed_file), *options, "--output", str(folder)]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize(

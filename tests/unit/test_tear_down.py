@@ -12,7 +12,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic_spec import Series
-from natxy.procedure.table_size import PortRange, Size, connections_of
+from natxy.procedure.table_size import PortRange, Size
 from natxy.procedure.tear_down import RATE, Deletions, TearDownPlan, tear_down
 from natxy.report.measurement_table import measurement_notes
 from natxy.trial.observer import Observer
@@ -195,7 +195,7 @@ def ranges_of(size: Size, **traffic: Any) -> tuple[Series, Series, int]:
     ready = size.of(tester)
     ready.traffic.check()
     ranges = ready.traffic.ranges
-    return ranges.source_port, ranges.destination_port, connections_of(ready).count
+    return ranges.source_port, ranges.destination_port, ready.traffic.required_connections.count
 
 
 def test_the_source_range_stays_and_the_destination_range_grows() -> None:
