@@ -96,9 +96,9 @@ def test_a_guest_is_shown_and_checked(
         '[dut]\nkind = "guest"\ndriver = "kernel-router"\n'
     )
     for name in ("guest/kernel-router", str(path)):
-        assert "qemu-system-x86_64` is not installed" in " ".join(
-            said(capsys, "check", name, status=1).split()
-        )
+        found = json.loads(said(capsys, "check", name, "--json", status=1))
+        states = {each["name"]: each["state"] for each in found}
+        assert states["QEMU"].startswith("`qemu-system-x86_64` is not installed")
 
 
 @pytest.mark.parametrize(
