@@ -62,6 +62,7 @@ def check_every_frame(trial: TrialRecord) -> None:
         assert stream.lost == 0
         for _, counters in stream.counters():
             assert counters.misdelivered.total == 0
+    assert trial.changed == 0
 
 
 @pytest.mark.parametrize(
