@@ -79,8 +79,8 @@ def test_every_frame_comes_out_right_in_both_directions(text: str) -> None:
         assert dut.watched or dut.describe()["gateway_cpu"] == "any"
     check_every_frame(trial)
     assert trial.telemetry is not None
-    (cpu,) = trial.telemetry.cpus  # the guest's, whichever of this machine's QEMU has
-    assert (cpu.cpu, cpu.busy_s > 0) == (0, True)
+    # The guest's, whichever of this machine's QEMU has. A short trial may miss all of its ticks.
+    assert [each.cpu for each in trial.telemetry.cpus] == [0]
 
 
 @pytest.mark.long
