@@ -43,6 +43,11 @@ spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickR
     result.foreign += receiver.foreign;
     result.neighbour += receiver.neighbour;
     result.records_lost += receiver.records_lost;
+    const auto& received = phase.received[index];
+    result.queue_received.resize(received.size());
+    for (std::size_t queue = 0; queue < received.size(); ++queue) {
+      result.queue_received[queue] += received[queue];
+    }
     icmp.merge(receiver.icmp);
     result.worst_poll_gap_ns = std::max(result.worst_poll_gap_ns,
                                         ticks.to_ns(static_cast<double>(receiver.poll_gap.max())));

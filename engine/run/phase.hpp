@@ -39,6 +39,8 @@ struct PhaseReport {
   std::vector<StreamReport> streams;
   // By Side: what all receivers of the port recorded, also where no stream arrives.
   std::array<std::shared_ptr<const ReceiverReport>, 2> ports;
+  // By Side and receive queue: the frames that its receiver received.
+  std::array<std::vector<std::uint64_t>, 2> received;
   std::vector<WorkerSummary> workers;
   std::vector<watch::CpuWatch::Watched> watched;
   Ticks start = 0;
@@ -117,6 +119,9 @@ class Phase {
       auto port = receivers_[side].front()->report();
       for (std::size_t i = 1; i < receivers_[side].size(); ++i) {
         port.merge(receivers_[side][i]->report());
+      }
+      for (const auto& receiver : receivers_[side]) {
+        report.received[side].push_back(receiver->progress());
       }
       if (setup_.records != nullptr) port.records_lost = setup_.records->by_side[side].take_lost();
       report.ports[side] = std::make_shared<const ReceiverReport>(std::move(port));

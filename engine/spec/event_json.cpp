@@ -170,6 +170,7 @@ Json json_of(const PortResult& of) {
   return {{"side", name_of(kSides, of.side)},
           {"foreign", of.foreign},
           {"neighbour", of.neighbour},
+          {"queue_received", of.queue_received},
           {"rx_missed", of.rx_missed},
           {"rx_errors", of.rx_errors},
           {"rx_no_buffer", of.rx_no_buffer},

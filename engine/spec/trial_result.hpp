@@ -201,6 +201,8 @@ struct PortResult {
   Side side = Side::kLeft;
   std::uint64_t foreign = 0;    // frames that are not of this trial
   std::uint64_t neighbour = 0;  // ARP and Neighbour Discovery, answered or not
+  // By receive queue: the received frames of all streams; see KindCounters.
+  std::vector<std::uint64_t> queue_received;
   std::uint64_t rx_missed = 0;  // from here: the port's counters, as they grew during the trial
   std::uint64_t rx_errors = 0;
   std::uint64_t rx_no_buffer = 0;

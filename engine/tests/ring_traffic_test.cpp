@@ -150,10 +150,15 @@ TEST_P(Queues, EachGetsAShareOfPseudorandomPorts) {
   const auto [workers, queues] = GetParam();
   LockstepTestbed testbed(gateway_config(route44()),
                           {.workers = workers, .tx_queues = 2, .rx_queues = queues});
-  expect_all_right(testbed.run(both_ways_trial(route44())));
-  for (unsigned queue = 0; queue < queues; ++queue) {
-    EXPECT_GT(testbed.wiring().distributed(spec::Side::kRight, queue), kFrames / queues / 2);
-    EXPECT_GT(testbed.wiring().distributed(spec::Side::kLeft, queue), kFrames / queues / 2);
+  const auto seen = testbed.run(both_ways_trial(route44()));
+  expect_all_right(seen);
+  for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
+    const auto& by_queue = seen.result.ports[static_cast<std::size_t>(side)].queue_received;
+    ASSERT_EQ(by_queue.size(), queues);
+    for (unsigned queue = 0; queue < queues; ++queue) {
+      EXPECT_GT(by_queue[queue], kFrames / queues / 2);
+      EXPECT_EQ(by_queue[queue], testbed.wiring().distributed(side, queue));
+    }
   }
 }
 

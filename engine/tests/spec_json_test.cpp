@@ -271,6 +271,13 @@ TEST(Events, IcmpErrorsStandAtTheirPort) {
   EXPECT_NE(line.find(R"("icmp_errors_of_others":3,"icmp_errors_unlisted":2)"), std::string::npos);
 }
 
+TEST(Events, APortSaysHowManyFramesCameByEachOfItsQueues) {
+  TrialResult result;
+  result.ports.resize(1);
+  result.ports[0].queue_received = {3, 4};
+  EXPECT_NE(result_event(9, result).find(R"("queue_received":[3,4])"), std::string::npos);
+}
+
 TEST(Events, AnErrorHasTheIcmpErrorsThatCameInPlaceOfProbes) {
   const auto errors = icmp_errors();
   const auto line = error_event({.id = 7,

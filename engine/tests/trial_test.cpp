@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <thread>
 
 #include "fake_runner.hpp"
@@ -92,6 +93,10 @@ TEST_P(Queues, TogetherReceiveWhatOneReceives) {
     for (const auto& task : worker.tasks) receivers += task.starts_with("receive") ? 1 : 0;
   }
   EXPECT_EQ(receivers, 2 * queues);
+  for (const auto& port : result.ports) {
+    EXPECT_EQ(port.queue_received.size(), queues);
+    EXPECT_EQ(std::reduce(port.queue_received.begin(), port.queue_received.end()), 2000U);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Some, Queues,

@@ -13,8 +13,9 @@ from natxy.cli.choices import unknown_value
 from natxy.cli.doctor import IMPOSSIBLE_STATUS, findings_table
 from natxy.cli.options import JsonOption, result_console
 from natxy.cli.sentences import quote, say
-from natxy.doctor.duts import examine_driver, examine_guest, examine_host, examine_recipe
+from natxy.doctor.duts import examine_driver, examine_host, examine_recipe
 from natxy.doctor.finding import Finding, Grade
+from natxy.doctor.guests import examine_guest
 from natxy.dut.choice import dut_of, recipe_of
 from natxy.dut.config import GUEST_STATEFUL, GuestDriver, SshConfig
 from natxy.dut.guest import GATEWAYS

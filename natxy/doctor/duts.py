@@ -10,7 +10,6 @@ from natxy.dut.lab_drivers import LAB_PACKAGES, LabDriver
 from natxy.dut.recipe import Filled
 from natxy.dut.ssh import SshDut
 from natxy.errors import DutError
-from natxy.guest.machine import need_qemu
 
 NOTHING = "no trial through it"
 
@@ -32,18 +31,6 @@ def packages(driver: LabDriver) -> Finding:
         cost=NOTHING,
         remedy=f"run apt-get install {names}",
     )
-
-
-def examine_guest() -> list[Finding]:
-    return [privileges(), engine(), virtual_machine()]
-
-
-def virtual_machine() -> Finding:
-    try:
-        need_qemu()
-    except DutError as error:
-        return impossible("QEMU", error.in_options, cost=NOTHING, remedy="run tools/install guest")
-    return good("QEMU", "installed")
 
 
 def examine_recipe() -> list[Finding]:

@@ -25,7 +25,7 @@ from natxy.dut.inside import read_inside
 from natxy.dut.jool import Jool, JoolSiit
 from natxy.dut.lab import Lab
 from natxy.dut.namespaces import make_namespace, namespace_exists
-from natxy.dut.proc_files import cpu_times, ring_drops
+from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
 from natxy.dut.restart_guard import RestartGuard
 from natxy.dut.watched import watched_cpus
 from natxy.errors import ConfigurationError, DutError
@@ -37,7 +37,11 @@ from natxy.model.trial_spec import WatchedCpu
 TAPS = ("t0", "t1")
 RING_FRAMES = 1000  # of a tap; 50 ms of frames for a guest that forwards 20,000 a second
 FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share it with itself
-SLAB = "while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/meminfo"
+# First the memory of slabs, then a line for each CPU and one for all: one question for the channel,
+# and no program that the guest would have to start.
+USE = """
+while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/meminfo
+while read -r line && [[ $line = cpu* ]]; do echo "$line"; done </proc/stat"""
 NAT64: tuple[GuestDriver, ...] = ("jool", "nat64")
 MEMORY_OF = "the slabs of the guest's kernel"
 
@@ -154,17 +158,19 @@ class GuestDut(Lab):
         return None
 
     def telemetry(self) -> Snapshot:
-        """Returns times of this machine's CPUs, and what the guest says of its kernel.
+        """Returns what the guest says of its CPUs and its kernel, and times of QEMU's CPUs.
 
         Each question takes the guest some milliseconds, more than a lab in namespaces needs.
         """
         drops: dict[str, int] = {}
         ends = dict(zip(TAPS, (LEFT.name, RIGHT.name), strict=True))
         read_inside({str(self._namespace): lambda: drops.update(ring_drops(ends))})
+        slab_kb, *stat = self.machine.run(USE).splitlines()
         return Snapshot(
             at_s=time.monotonic(),
-            cpus=cpu_times(self._cpus),
-            memory_bytes=int(self.machine.run(SLAB)) * 1024,
+            cpus=cpu_times_in(stat),
+            host_cpus=cpu_times(self._cpus),
+            memory_bytes=int(slab_kb) * 1024,
             memory_of=MEMORY_OF,
             connections=None if self.table is None else self.table.count(),
             drops=drops or None,

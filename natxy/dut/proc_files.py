@@ -4,7 +4,7 @@ A file that is missing or cannot be read gives None, or nothing: no kernel has a
 """
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,8 +22,16 @@ LINK_DROPS = {"rx errors": 2, "rx dropped": 3, "rx fifo": 4, "tx errors": 10, "t
 
 def cpu_times(cpus: Collection[int], root: Path = ROOT) -> tuple[CpuTime, ...]:
     """Returns the times of these CPUs since the machine started; of all CPUs if there are none."""
-    lines = (line.split() for line in _lines(root / "proc/stat"))
-    each = ((name[3:], times) for name, *times in lines if name.startswith("cpu"))
+    return cpu_times_in(_lines(root / "proc/stat"), cpus)
+
+
+def cpu_times_in(stat: Iterable[str], cpus: Collection[int] = ()) -> tuple[CpuTime, ...]:
+    """Returns what lines of /proc/stat say of these CPUs; of all CPUs if there are none.
+
+    The lines may be those of a guest: on x86, the ticks of /proc/stat are always of 10 ms.
+    """
+    lines = (line.split() for line in stat if line.startswith("cpu"))
+    each = ((name[3:], times) for name, *times in lines)
     return tuple(
         _cpu_time(int(cpu), [int(time) / TICK_HZ for time in times])
         for cpu, times in each

@@ -78,10 +78,10 @@ def usable_image(
             update()
             return _image_of(choose(), cache, make)
     except AptError as error:
-        older = _last_built(cache)
+        older = last_built(cache)
         if older is None:
             raise
-        LOG.warning("natxy: %s The guest of %s is used.", error, _day_of(older))
+        LOG.warning("natxy: %s The guest of %s is used.", error, built_on(older))
         return Image.of(older)
 
 
@@ -115,7 +115,7 @@ def _image_of(packages: Packages, cache: Path, make: Build) -> Image:
     return Image.of(folder)
 
 
-def _last_built(cache: Path) -> Path | None:
+def last_built(cache: Path) -> Path | None:
     """Returns the last whole guest that this room's source has built."""
     found = [path.parent for path in cache.glob(f"*/{PACKAGES}") if _is_of_this_source(path)]
     whole = filter(is_whole, sorted(found, key=lambda folder: folder.stat().st_mtime, reverse=True))
@@ -127,7 +127,8 @@ def _is_of_this_source(listed: Path) -> bool:
     return key_of(Packages(names=(), identity=identity)) == listed.parent.name
 
 
-def _day_of(folder: Path) -> str:
+def built_on(folder: Path) -> str:
+    """Returns the day on which the guest of a folder was built."""
     return time.strftime("%Y-%m-%d", time.localtime(folder.stat().st_mtime))
 
 

@@ -75,6 +75,7 @@ class Machine:
         self.accelerator: Accelerator = accelerator
         self._console = spec.console
         self._lock = threading.Lock()  # a gateway may be reset while another thread asks it
+        self._missed = ""  # how an answer was missed; empty: none was
         own, other = socket.socketpair()
         self._channel = Channel(own)
         command = [*spec.prefix, *qemu_arguments(spec, accelerator, other.fileno())]
@@ -160,11 +161,15 @@ class Machine:
         return Clocks(at_s=begin_s + half_s, guest_s=guest_s, error_s=half_s)
 
     def _answer(self, ask: Callable[[], None]) -> None:
+        """Asks, unless an answer is missing: it may come yet, and would be taken for the next."""
         try:
             with self._lock:
+                if self._missed:
+                    raise ChannelError(self._missed)
                 ask()
         except ChannelError as error:
-            raise DutError(self._obituary(str(error))) from error
+            self._missed = str(error)
+            raise DutError(self._obituary(self._missed)) from error
 
     def _obituary(self, what: str) -> str:
         """Returns what became of the guest, with the last line that it, or QEMU, wrote."""

@@ -25,6 +25,8 @@ class PortResult(Model):
     side: Side
     foreign: Count
     neighbour: Count
+    # By receive queue: the received frames of all streams (see KindCounters). Empty: not recorded.
+    queue_received: tuple[Count, ...] = ()
     rx_missed: Count
     rx_errors: Count
     rx_no_buffer: Count

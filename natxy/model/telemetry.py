@@ -1,6 +1,6 @@
 """The gateway's use of CPU time, memory and connections in a trial, and the frames it dropped."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from natxy.model.base import Model
@@ -27,7 +27,8 @@ class Snapshot(Model):
     """The state of a gateway at one moment; the counters only grow. None: not known."""
 
     at_s: float = 0.0  # of a clock that never steps
-    cpus: tuple[CpuTime, ...] = ()  # since the machine started
+    cpus: tuple[CpuTime, ...] = ()  # of the gateway, since its machine started
+    host_cpus: tuple[CpuTime, ...] = ()  # on which a guest's CPUs run; empty: no guest
     memory_bytes: int | None = None
     memory_of: str = ""  # what the memory is of: "kernel slabs", "processes"
     connections: int | None = None  # in the connection tracking table
@@ -38,7 +39,8 @@ class Telemetry(Model):
     """The gateway's use from just before a trial to just after it. None: not known."""
 
     seconds: float  # between the two snapshots: preparation, trial and drain
-    cpus: tuple[CpuTime, ...] = ()
+    cpus: tuple[CpuTime, ...] = ()  # of the gateway; in a guest, the virtual ones
+    host_cpus: tuple[CpuTime, ...] = ()  # on which a guest's CPUs run; empty: no guest
     memory_before_bytes: int | None = None
     memory_bytes: int | None = None  # after the trial
     memory_of: str = ""
@@ -48,10 +50,10 @@ class Telemetry(Model):
     @classmethod
     def between(cls, before: Snapshot, after: Snapshot) -> Self | None:
         """Returns the difference; None if nothing is known of the gateway."""
-        start = {each.cpu: each for each in before.cpus}
         telemetry = cls(
             seconds=round(after.at_s - before.at_s, 6),
-            cpus=tuple(each.since(start[each.cpu]) for each in after.cpus if each.cpu in start),
+            cpus=_spent(before.cpus, after.cpus),
+            host_cpus=_spent(before.host_cpus, after.host_cpus),
             memory_before_bytes=before.memory_bytes,
             memory_bytes=after.memory_bytes,
             memory_of=after.memory_of,
@@ -63,7 +65,7 @@ class Telemetry(Model):
 
     @property
     def busiest(self) -> CpuTime | None:
-        """The CPU that was busy for the longest time."""
+        """The gateway's CPU that was busy for the longest time."""
         return max(self.cpus, key=lambda each: each.busy_s, default=None)
 
     @property
@@ -73,6 +75,11 @@ class Telemetry(Model):
     def percent(self, seconds: float) -> float:
         """Returns the share of the time between the snapshots."""
         return 100 * seconds / self.seconds if self.seconds > 0 else 0.0
+
+
+def _spent(before: Sequence[CpuTime], after: Sequence[CpuTime]) -> tuple[CpuTime, ...]:
+    start = {each.cpu: each for each in before}
+    return tuple(each.since(start[each.cpu]) for each in after if each.cpu in start)
 
 
 def _grown(

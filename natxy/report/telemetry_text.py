@@ -14,8 +14,9 @@ def telemetry_line(of: Telemetry) -> str:
 
 
 def _parts(of: Telemetry) -> Iterator[str]:
-    busiest = sorted(of.cpus, key=lambda each: -each.busy_s)[:CPUS_SHOWN]
-    yield from (_cpu(each, of) for each in sorted(busiest, key=lambda each: each.cpu))
+    for name, cpus in (("CPU", of.cpus), ("host CPU", of.host_cpus)):
+        busiest = sorted(cpus, key=lambda each: -each.busy_s)[:CPUS_SHOWN]
+        yield from (_cpu(name, each, of) for each in sorted(busiest, key=lambda each: each.cpu))
     if of.memory_bytes is not None:
         grown = _grown(of.memory_before_bytes, of.memory_bytes)
         yield f"memory {of.memory_bytes / 1e6:,.1f} MB{grown}"
@@ -29,11 +30,11 @@ def _grown(before_bytes: int | None, after_bytes: int) -> str:
     return "" if before_bytes is None else f" ({(after_bytes - before_bytes) / 1e6:+,.1f} MB)"
 
 
-def _cpu(cpu: CpuTime, of: Telemetry) -> str:
+def _cpu(name: str, cpu: CpuTime, of: Telemetry) -> str:
     parts = {"softirq": cpu.softirq_s, "interrupts": cpu.irq_s, "stolen": cpu.steal_s}
-    said = [f"{name} {of.percent(spent):.0f} %" for name, spent in parts.items() if spent]
+    said = [f"{part} {of.percent(spent):.0f} %" for part, spent in parts.items() if spent]
     beside = f" ({', '.join(said)})" if said else ""
-    return f"CPU {cpu.cpu} busy {of.percent(cpu.busy_s):.0f} %{beside}"
+    return f"{name} {cpu.cpu} busy {of.percent(cpu.busy_s):.0f} %{beside}"
 
 
 def _dropped(drops: dict[str, int]) -> str:

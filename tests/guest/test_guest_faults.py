@@ -1,28 +1,35 @@
 """A guest that is not built, that dies, or that hangs: one sentence, and nothing stays behind."""
 
 import os
-import signal
+import re
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from natxy.dut.execution import execute
 from natxy.dut.guest import GuestDut
 from natxy.dut.ledger import sweep
 from natxy.dut.namespaces import namespace_exists
-from natxy.dut.process import Process
+from natxy.dut.process import Process, within
 from natxy.errors import DutError
 from natxy.guest.image import VARIABLE
+from natxy.guest.machine import QEMU
 from natxy.trial.setup import Setup, set_up
+from tests.command import natxy
 from tests.guest.guests import RATE_FPS, SIIT, testbed_of, trials_of
 from tests.programs import ROOT
+from tests.valid import Done, valid_run
 
 
 @pytest.mark.long
@@ -51,14 +58,21 @@ def run_trials(setup: Setup) -> None:
         trials_of(setup, Fraction(2)).run(load=RATE_FPS, repetition=1, seed=1)
 
 
-def check_one_sentence(lab: tuple[Setup, GuestDut], end: Callable[[], None], sentence: str) -> None:
-    """Checks that a guest that ends in a trial is told with this sentence, and leaves nothing."""
+@pytest.mark.long
+def test_a_guest_that_ends_in_a_trial_ends_it_with_one_sentence(
+    lab: tuple[Setup, GuestDut],
+) -> None:
     setup, dut = lab
     namespace, qemu = str(dut.tester_namespace), Process.of(dut.machine.pid)
+
+    def end() -> None:
+        with suppress(DutError):  # the answer never comes
+            dut.machine.run("poweroff -f", within_s=5)
+
     timer = threading.Timer(1.5, end)
     timer.start()
     try:
-        with pytest.raises(DutError, match=sentence):
+        with pytest.raises(DutError, match=r"QEMU ended with status 0"):
             run_trials(setup)
     finally:
         timer.join()
@@ -67,31 +81,108 @@ def check_one_sentence(lab: tuple[Setup, GuestDut], end: Callable[[], None], sen
     assert not namespace_exists(namespace)
 
 
+# Stands before QEMU in PATH: gives it a monitor, and has a non-maskable interrupt end the guest.
+QEMU_WITH_MONITOR = """\
+#!/bin/bash
+echo $$ >{folder}/pid
+exec {qemu} "${{@/panic=-1/panic=-1 unknown_nmi_panic}}" \\
+  -monitor unix:{folder}/monitor,server=on,wait=off
+"""
+
+
+@dataclass
+class Sabotage:
+    """QEMU's monitor, while a command runs in another process."""
+
+    folder: Path
+    temporary: Path  # TMPDIR of the command
+    namespace: str = ""  # of the lab in which the command measured
+    processes: Sequence[str] = ()  # of the command, in the trial
+
+    def in_mid_trial(self, command: str) -> None:
+        """Gives the monitor a command as soon as a hundred frames have left."""
+        if within(60.0, self._sends):
+            self.processes = marked(self.temporary)
+            self.namespace = execute(["ip", "netns", "identify", str(self._qemu)]).strip()
+            with socket.socket(socket.AF_UNIX) as monitor:
+                monitor.connect(str(self.folder / "monitor"))
+                monitor.sendall(f"{command}\n".encode())
+                heard = b""
+                while heard.count(b"(qemu)") < 2 and (more := monitor.recv(4096)):
+                    heard += more  # until the prompt after the command, or QEMU's end
+
+    def _sends(self) -> bool:
+        with suppress(OSError, ValueError):  # not started yet
+            lines = Path(f"/proc/{self._qemu}/net/dev").read_text().splitlines()
+            words = (line.replace(":", " ").split() for line in lines)
+            return any(each[0] == "t0" and int(each[2]) + int(each[10]) > 100 for each in words)
+        return False
+
+    @property
+    def _qemu(self) -> int:
+        return int((self.folder / "pid").read_text())
+
+
+@pytest.fixture
+def sabotage(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Sabotage:
+    folder = tmp_path_factory.mktemp("q")  # short, as the path of a socket must be
+    program = folder / QEMU
+    program.write_text(QEMU_WITH_MONITOR.format(folder=folder, qemu=shutil.which(QEMU)))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    return Sabotage(folder, temporary)
+
+
+def mark() -> None:
+    """Marks what the command starts, but not the test's own helper processes."""
+    os.environ["NATXY_TEST"] = os.environ["TMPDIR"]
+
+
+def marked(folder: Path) -> list[str]:
+    """Returns the command lines of the processes with the mark of a command in this folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"NATXY_TEST={folder}".encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+    return found
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ("echo c >/proc/sysrq-trigger", r"kernel panicked: .*sysrq triggered crash"),
-        ("poweroff -f", r"QEMU ended with status 0"),
+        ("nmi", "The guest's kernel panicked: .*Kernel panic.*NMI.*"),
+        ("stop", "The guest did not answer in time; its console's last line was: .*"),
     ],
+    ids=["panics", "hangs"],
 )
-def test_a_guest_that_dies_in_a_trial_ends_it_with_one_sentence(
-    command: str, sentence: str, lab: tuple[Setup, GuestDut]
+def test_a_command_whose_guest_fails_in_a_trial_ends_with_one_sentence(
+    command: str, sentence: str, sabotage: Sabotage, tmp_path: Path
 ) -> None:
-    def end() -> None:
-        with suppress(DutError):  # the answer never comes
-            lab[1].machine.run(command, within_s=5)
+    (testbed := tmp_path / "lab.toml").write_text(SIIT)
 
-    check_one_sentence(lab, end, sentence)
+    def sabotaged() -> Done:
+        thread = threading.Thread(target=sabotage.in_mid_trial, args=(command,))
+        thread.start()
+        options = ("--rate", str(RATE_FPS), "--duration", "3")
+        done = natxy("trial", str(testbed), *options, before=mark)
+        thread.join()
+        return done
 
-
-@pytest.mark.long
-def test_a_guest_that_hangs_in_a_trial_ends_it_with_one_sentence(
-    lab: tuple[Setup, GuestDut],
-) -> None:
-    pid = lab[1].machine.pid
-    sentence = r"^The guest did not answer in time; its console's"
-    check_one_sentence(lab, lambda: os.kill(pid, signal.SIGSTOP), sentence)
+    done = valid_run(sabotaged)
+    assert done.returncode == 1, done.stdout
+    assert re.fullmatch(rf"natxy: {sentence}\n", done.stderr), done.stderr
+    assert done.stdout == ""
+    assert list(sabotage.temporary.iterdir()) == []
+    assert len(sabotage.processes) >= 2  # the engine and QEMU
+    assert marked(sabotage.temporary) == []
+    assert sabotage.namespace.startswith("natxy-t-")
+    assert not namespace_exists(sabotage.namespace)
 
 
 PROGRAM = """

@@ -3,12 +3,15 @@
 Emulated, a guest takes seconds to boot and forwards slowly, so most of these tests are long.
 """
 
+import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from natxy.model.telemetry import Telemetry
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.trial.setup import set_up
@@ -59,6 +62,7 @@ def check_every_frame(trial: TrialRecord) -> None:
         assert stream.lost == 0
         for _, counters in stream.counters():
             assert counters.misdelivered.total == 0
+    assert trial.changed == 0
 
 
 @pytest.mark.parametrize(
@@ -74,6 +78,33 @@ def test_every_frame_comes_out_right_in_both_directions(text: str) -> None:
         trial = valid_trial(trials_of(setup), RATE_FPS, seed=7)
         assert dut.watched or dut.describe()["gateway_cpu"] == "any"
     check_every_frame(trial)
+    assert trial.telemetry is not None
+    # The guest's, whichever of this machine's QEMU has. A short trial may miss all of its ticks.
+    assert [each.cpu for each in trial.telemetry.cpus] == [0]
+
+
+@pytest.mark.long
+def test_the_cpus_of_a_gateway_are_those_that_the_guest_has() -> None:
+    """Two virtual ones, even where the tester leaves the guest one of this machine's."""
+    testbed, source, dut = testbed_of(ROUTER6)
+    dut._cores = 2
+    with set_up(testbed, source, dut) as setup:
+        before = dut.telemetry()
+        time.sleep(1.5)
+        idle = Telemetry.between(before, dut.telemetry())
+        loaded = valid_trial(trials_of(setup, Fraction(1)), 4 * RATE_FPS, seed=7).telemetry
+        host_cpus = dut.cpus
+    assert idle is not None
+    assert loaded is not None
+    for used in (idle, loaded):
+        assert [each.cpu for each in used.cpus] == [0, 1]
+        assert not host_cpus or tuple(each.cpu for each in used.host_cpus) == host_cpus
+    busy, softirq = (
+        [sum(getattr(each, name) for each in used.cpus) / used.seconds for used in (idle, loaded)]
+        for name in ("busy_s", "softirq_s")
+    )
+    assert busy[1] > 2 * busy[0]
+    assert softirq[1] > 2 * softirq[0]
 
 
 Holds = Callable[[dict[str, Any]], bool]

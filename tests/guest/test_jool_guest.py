@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from natxy.procedure.memory import MEMORY
-from tests.guest.guests import NAT64, NAT64_TCP, campaign, measured
+from tests.guest.guests import NAT64, NAT64_TCP, RATE_FPS, campaign, measured
 
 of_each_transport = pytest.mark.parametrize(
     "testbed", [pytest.param(NAT64, id="udp"), pytest.param(NAT64_TCP, id="tcp")]
@@ -46,6 +46,10 @@ def test_one_command_measures_jool_by_all_procedures(tmp_path: Path) -> None:
         "Jool, SIIT": 5,
     }
     assert [cell.end.error for cell in cells.values() if cell.end] == [""] * len(cells)
+    results = [result for cell in cells.values() for result in cell.results]
+    (losses,) = (result for result in results if result.procedure == "frame-loss")
+    at_500 = [figure.values for figure in losses.figures if figure.at_value == RATE_FPS]
+    assert at_500 == [(0,), (0,)]  # in both directions
 
 
 @pytest.mark.long

@@ -36,8 +36,18 @@ def measured(bench: Bench, words: str, queues: int, more: str = "") -> dict[str,
     assert sums["received"] > 0
     assert (sums["misdelivered"], sums["duplicated"], sums["changed"]) == (0, 0, 0), sums
     assert sums["verdicts"].get("PASS", 0) > 0, sums
+    check_distribution(sums["by_queue"], queues)
     found: dict[str, Any] = entry
     return found
+
+
+def check_distribution(by_queue: dict[str, list[int]], queues: int) -> None:
+    """Checks that each queue got at least a quarter of an equal share, where frames arrived."""
+    arrived = [counts for counts in by_queue.values() if any(counts)]
+    assert arrived
+    for counts in arrived:
+        assert len(counts) == queues
+        assert min(counts) >= sum(counts) / (4 * queues), by_queue
 
 
 def values_of(entry: dict[str, Any], name: str) -> list[float]:

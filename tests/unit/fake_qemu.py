@@ -55,6 +55,9 @@ def answer(channel: socket.socket, command: str) -> None:
             sys.exit(0)
         case "hang":
             time.sleep(60)
+        case "slow":
+            time.sleep(0.6)
+            channel.sendall(packed(0, "slow"))
         case "die":
             os.kill(os.getpid(), signal.SIGKILL)
         case "echo $EPOCHREALTIME":

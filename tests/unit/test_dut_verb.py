@@ -3,12 +3,16 @@
 import json
 import re
 import shutil
+from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from natxy.cli import run_command
 from natxy.doctor import duts
+from natxy.dut.config import GuestDriver
+from natxy.dut.guest import GATEWAYS
 from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.dut.recipe import recipe_names
 
@@ -97,9 +101,9 @@ def test_a_guest_is_shown_and_checked(
         '[dut]\nkind = "guest"\ndriver = "kernel-router"\n'
     )
     for name in ("guest/kernel-router", str(path)):
-        assert "qemu-system-x86_64` is not installed" in " ".join(
-            said(capsys, "check", name, status=1).split()
-        )
+        found = json.loads(said(capsys, "check", name, "--json", status=1))
+        states = {each["name"]: each["state"] for each in found}
+        assert states["QEMU"].startswith("`qemu-system-x86_64` is not installed")
 
 
 @pytest.mark.parametrize(
@@ -158,10 +162,17 @@ def test_a_testbed_without_a_driver_has_nothing_to_check(capsys: Captured, tmp_p
     assert 'dut.kind: "command" has nothing to check' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", lab_drivers())
-def test_each_driver_has_its_line_in_the_documentation(name: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "name"), [*product(["namespace"], lab_drivers()), *product(["guest"], GATEWAYS)]
+)
+def test_each_driver_has_its_line_in_the_documentation(kind: str, name: str) -> None:
     page = (ROOT / "docs/reference/dut.md").read_text()
-    assert f'\n| `"{name}"` |' in page
+    (section,) = re.findall(rf'^## `kind = "{kind}"`\n(.*?)^## ', page, re.MULTILINE | re.DOTALL)
+    assert f'\n| `"{name}"` |' in section  # both kinds have a "nat44"
+
+
+def test_each_driver_of_a_guest_can_be_chosen() -> None:
+    assert set(GATEWAYS) == set(get_args(GuestDriver))
 
 
 def test_each_package_of_a_driver_is_installed_with_the_labs() -> None:

@@ -1,6 +1,7 @@
 """How many of this machine's CPUs a guest has, which SD and MP vary."""
 
 import os
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +12,20 @@ from natxy.dut import guest
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import GuestConfig
 from natxy.dut.guest import GuestDut
+from natxy.dut.proc_files import cpu_times, cpu_times_in
 from natxy.errors import DutError
+from natxy.model.telemetry import CpuTime
 
 PLAN = AddressPlan(left_ip_version=6, right_ip_version=6)
 ROUTER = GuestConfig.model_validate({"kind": "guest", "driver": "kernel-router"})
+
+
+USED = """\
+50000
+cpu  300 0 300 9000 0 30 600 90 0 0
+cpu0 100 0 100 9000 0 0 0 0 0 0
+cpu1 200 0 200 100 20 10 600 40 5 0
+"""
 
 
 class FakeMachines:
@@ -34,7 +45,7 @@ class FakeMachines:
         def run(command: str, within_s: float = 0) -> str:
             del within_s
             self.ran[number].append(command)
-            return ""
+            return USED if command == guest.USE else ""
 
         return SimpleNamespace(run=run, check_clock=lambda: None, stop=lambda: self._stop(number))
 
@@ -91,3 +102,27 @@ def test_a_guest_recovers_by_another_boot(machines: FakeMachines, tmp_path: Path
     dut.recover()
     assert [spec.cores for spec in machines.specs] == [1, 2, 2]
     assert machines.stopped == [True, True, False]
+
+
+def test_the_cpus_of_the_guest_and_of_its_host_are_told_apart(
+    machines: FakeMachines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest, "cpu_times", lambda cpus: cpu_times_in(USED.splitlines(), cpus))
+    dut = booted(tmp_path)
+    dut._cpus = [1]
+    machines.ran[0].clear()
+    before = dut.telemetry()
+    assert machines.ran[0] == [guest.USE]  # one question
+    assert before.memory_bytes == 50_000 * 1024
+    idle, busy = before.cpus
+    assert idle == CpuTime(cpu=0, busy_s=2.0, softirq_s=0, irq_s=0, steal_s=0)
+    assert busy == CpuTime(cpu=1, busy_s=10.1, softirq_s=6.0, irq_s=0.1, steal_s=0.4)
+    assert before.host_cpus == (busy,)
+
+
+def test_a_guest_says_the_times_of_all_of_its_cpus() -> None:
+    """The same words, for this machine's bash."""
+    asked = subprocess.run(["bash", "-c", guest.USE], capture_output=True, text=True, check=True)
+    slab_kb, *stat = asked.stdout.splitlines()
+    assert int(slab_kb) > 0
+    assert [each.cpu for each in cpu_times_in(stat)] == [each.cpu for each in cpu_times(())]

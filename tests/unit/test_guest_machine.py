@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,18 @@ def test_a_guest_that_hangs_is_told_with_its_last_line(guest: Machine) -> None:
         DutError, match=r"The guest did not answer in time; its console's last line was: Booting"
     ):
         guest.run("hang", within_s=0.2)
+    begin_s = time.monotonic()
+    with pytest.raises(DutError, match="The guest did not answer in time"):
+        guest.check()
+    assert time.monotonic() - begin_s < machine.ANSWERS_WITHIN_S / 2, "it is not waited for again"
+
+
+def test_an_answer_that_comes_too_late_is_of_no_other_command(guest: Machine) -> None:
+    with pytest.raises(DutError, match="The guest did not answer in time"):
+        guest.run("slow", within_s=0.2)
+    time.sleep(1.0)  # the answer is there
+    with pytest.raises(DutError, match="The guest did not answer in time"):
+        guest.run("another")
 
 
 def test_a_guest_that_was_killed_is_told(guest: Machine) -> None:

@@ -224,6 +224,16 @@ def test_a_trial_shows_it_in_one_line() -> None:
     assert telemetry_line(nothing).endswith("connections, nothing dropped")
 
 
+def test_the_cpus_of_a_guest_and_of_its_host_have_names_of_their_own() -> None:
+    host = (CpuTime(cpu=1, busy_s=2.0, softirq_s=0.1, irq_s=0.0, steal_s=0.0),)
+    used = Telemetry(seconds=2.0, cpus=USED.cpus, host_cpus=host)
+    assert telemetry_line(used) == (
+        "Gateway, in 2 s: CPU 1 busy 62 % (softirq 60 %, stolen 5 %), "
+        "host CPU 1 busy 100 % (softirq 5 %)"
+    )
+    assert used.busiest == USED.cpus[0]
+
+
 def test_only_the_busiest_cpus_are_shown() -> None:
     cpus = tuple(
         CpuTime(cpu=cpu, busy_s=cpu / 10, softirq_s=0, irq_s=0, steal_s=0) for cpu in range(9)
