@@ -65,8 +65,8 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Seconds that all invalid trials of a measurement may last together, as planned; a "
-        "search for the rate is included. When this time is used up, no trial is repeated "
+        help="Limit in seconds for the planned durations of all invalid trials of a measurement, "
+        "its search for a rate included. When this time is used up, no trial is repeated "
         f"[default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
         "trials; when that is used up, there are still up to 3 repeats at each rate, or up to 10 "
         "in latency, pdv, ipdv, back-to-back, recovery and reset].",
@@ -117,8 +117,8 @@ EarlyEndOption = Annotated[
     bool,
     typer.Option(
         "--early-end",
-        help="End a trial as failed as soon as one frame is overdue: later than --frame-timeout "
-        "or, without one, --drain (bisection only, not with --loss).",
+        help="End a trial as failed as soon as one frame is overdue: later than the frame "
+        "timeout or, without one, the drain (bisection only, not with --loss).",
     ),
 ]
 VerifyLossOption = Annotated[

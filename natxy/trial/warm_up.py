@@ -20,7 +20,7 @@ RATE_FPS = 1000
 
 
 def warm_up_load(traffic: TrafficPlan) -> Establishing:
-    """Returns the load of the trial that the warm-up repeats: ten frames of the foreground."""
+    """Returns the load of the trial that the warm-up repeats: 10 n frames of a mix."""
     count = min(traffic.required_connections.count, 10 * traffic.testbed.traffic.n)
     return Establishing(rate_fps=RATE_FPS, count=count)
 
