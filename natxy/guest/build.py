@@ -100,8 +100,9 @@ def _build_jool(system: Path, release: str) -> None:
     makefile.write_text(makefile.read_text().replace("/usr/src/", f"{system}/usr/src/"))
     source = _one(system, "usr/src/jool-*") / "src/mod"
     extra = _made(system / "lib/modules" / release / "extra")
+    jobs = f"-j{os.cpu_count() or 1}"
     for part in JOOL:
-        _run(["make", "-s", "-C", str(headers), f"M={source / part}", "modules"])
+        _run(["make", "-s", jobs, "-C", str(headers), f"M={source / part}", "modules"])
         for module in (source / part).glob("*.ko"):
             shutil.copy(module, extra)
     _run(["depmod", "-b", str(system), release])
