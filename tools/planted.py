@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 ROOT = pathlib.Path(__file__).parents[1]
 LISTS = ROOT / "tests" / "planted"  # one file a room
 COPIES = ROOT / "build" / "planted"
+PORT = "natxy_port"  # needs DPDK
 ONE_ROOM = ("gateway", "plumbing")  # without rooms inside
 LIMIT_S = 120
 BUILD_LIMIT_S = 900
@@ -168,7 +169,9 @@ class CppTests:
         options = ["-D", "CMAKE_BUILD_TYPE=Debug", "-D", "CMAKE_CXX_FLAGS_DEBUG=-O0"]
         compiler = ["-D", "CMAKE_CXX_COMPILER=clang++-19"]  # compiles in a third of gcc's time
         configure = ["cmake", "-G", "Ninja", "-S", str(self._project), "-B", str(self._build)]
-        self._must([*configure, *compiler, *options, "-D", "NATXY_DPDK=OFF"])
+        libraries = {library_of(self._copy.tree / program) for program in programs}
+        with_dpdk = "ON" if PORT in libraries else "OFF"
+        self._must([*configure, *compiler, *options, "-D", f"NATXY_DPDK={with_dpdk}"])
         self._must(self._building([pathlib.Path(program).stem for program in programs]))
         for defect in defects:
             status, log = self._test(defect)
@@ -224,6 +227,8 @@ def library_of(test: pathlib.Path) -> str:
     """Returns the library with all that a test needs."""
     if test.parent.parent.name == "gateway":
         return "natxy_gateway"
+    if "<rte_" in test.read_text():
+        return PORT
     first = test.stem.partition("_")[0]
     return {"port": "natxy_neighbours", "request": "natxy_requests"}.get(first, "natxy_core")
 
