@@ -99,7 +99,7 @@ docs-serve: $(DOCS) ## Show the documentation on http://127.0.0.1:8000 while it 
 reference: $(DEVELOPMENT) ## Write the generated pages of docs/reference.
 	@$(BIN)/python tools/reference.py
 
-samples: $(DEVELOPMENT) packages-test ## Measure the examples of the documentation again, and write their output (minutes).
+samples: $(DEVELOPMENT) packages-test ## Measure the documentation's examples again; write their output and plots (minutes).
 	@$(BIN)/python tools/samples.py
 
 clean: ## Remove all that was built, with the journals and results under build/.

@@ -2,7 +2,8 @@
 """Measures the examples of the documentation again and writes their output into the pages.
 
 An example is a block of code of the language `console` whose first line is `$ natxy ...`. The
-lines after it are what the command wrote to standard output.
+lines after it are what the command wrote to standard output. If a picture follows the block, it is
+drawn from the same measurement.
 """
 
 import argparse
@@ -14,19 +15,30 @@ import sys
 import tempfile
 from pathlib import Path
 
+from sample_plots import draw
+
 ROOT = Path(__file__).parents[1]
-EXAMPLE = re.compile(r"^```console\n\$ natxy ([^\n]*)\n.*?^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(
+    r"^```console\n\$ natxy (?P<arguments>[^\n]*)\n.*?^```$"
+    r"(?P<picture>\n\n!\[[^\]\n]+\]\((?P<file>[^)\n]+)\)$)?",
+    re.MULTILINE | re.DOTALL,
+)
 LIMIT_S = 300
 COLUMNS = "100"
-FOLDER = "natxy-results/TIME-COMMAND"  # what a command is given by default
+# What a command is given by default as --output.
+FOLDER = "natxy-results/TIME-COMMAND"
+FILES = {"self-test": "~/.local/state/natxy/self-tests.json"}
 
 
 class Failed(Exception):
     """An example that gave no result."""
 
 
-def measured(arguments: str) -> str:
-    """Returns what the command prints; raises Failed if it fails or does not end."""
+def measured(arguments: str, picture: Path | None) -> str:
+    """Returns what the command prints, and draws the picture that the page shows of its results.
+
+    Raises Failed if the command fails or does not end.
+    """
     with tempfile.TemporaryDirectory() as folder:
         output = ["--output", f"{folder}/results"]
         command = [".venv/bin/natxy", *shlex.split(arguments), *output]
@@ -42,9 +54,12 @@ def measured(arguments: str) -> str:
             )
         except subprocess.TimeoutExpired:
             raise Failed(f"natxy {arguments}: did not end (expected within {LIMIT_S} s)") from None
-    if done.returncode:
-        raise Failed(f"natxy {arguments}: exit status {done.returncode}: {done.stderr[-300:]}")
-    said = done.stdout.replace(f"{folder}/results", FOLDER).strip("\n")
+        if done.returncode:
+            raise Failed(f"natxy {arguments}: exit status {done.returncode}: {done.stderr[-300:]}")
+        if picture is not None:
+            draw(Path(folder) / "results", picture)
+    default = FILES.get(arguments.split()[0], FOLDER)
+    said = done.stdout.replace(f"{folder}/results", default).strip("\n")
     return "".join(f"{line.rstrip()}\n" for line in said.splitlines())
 
 
@@ -53,15 +68,16 @@ def renewed(page: Path, wanted: str) -> list[str]:
     failed: list[str] = []
 
     def one(example: re.Match[str]) -> str:
-        arguments = example[1]
+        arguments, picture = example["arguments"], example["file"]
         if wanted not in arguments:
             return example[0]
         print(f"natxy {arguments}", flush=True)
         try:
-            return f"```console\n$ natxy {arguments}\n{measured(arguments)}```"
+            said = measured(arguments, page.parent / picture if picture else None)
         except Failed as failure:
             failed.append(str(failure))
             return example[0]
+        return f"```console\n$ natxy {arguments}\n{said}```{example['picture'] or ''}"
 
     text = page.read_text()
     page.write_text(EXAMPLE.sub(one, text))
@@ -73,9 +89,8 @@ def main() -> int:
     parser.add_argument("wanted", nargs="?", default="", help="only commands with this text")
     wanted = parser.parse_args().wanted
     pages = sorted(ROOT.glob("docs/**/*.md"))
-    if not any(
-        wanted in command for page in pages for command in EXAMPLE.findall(page.read_text())
-    ):
+    examples = [each for page in pages for each in EXAMPLE.finditer(page.read_text())]
+    if not any(wanted in each["arguments"] for each in examples):
         parser.error(f'wanted: no example has "{wanted}" in its command (expected a part of one)')
     failed = [each for page in pages for each in renewed(page, wanted)]
     for each in failed:
