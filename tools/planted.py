@@ -202,12 +202,16 @@ class CppTests:
             name, sources = source.stem, [source]
             if '"fake_runner.hpp"' in source.read_text():
                 sources.append(source.with_name("fake_runner.cpp"))
+            library, main = library_of(source), "GTest::gtest_main"
+            if library == PORT:  # starts DPDK first
+                sources.append(source.with_name("port_main.cpp"))
+                main = "GTest::gtest"
             yield f"add_executable({name} {' '.join(map(str, sources))})"
             yield f"target_include_directories({name} PRIVATE {source.parent})"
             examples = self._copy.tree / "schemas" / "examples"
             yield f'target_compile_definitions({name} PRIVATE NATXY_EXAMPLES="{examples}")'
-            others = "nlohmann_json::nlohmann_json GTest::gtest_main Threads::Threads"
-            yield f"target_link_libraries({name} PRIVATE {library_of(source)} {others})"
+            others = f"nlohmann_json::nlohmann_json {main} Threads::Threads"
+            yield f"target_link_libraries({name} PRIVATE {library} {others})"
 
     def _building(self, targets: Sequence[str]) -> list[str]:
         return ["cmake", "--build", str(self._build), "--target", *targets]

@@ -59,7 +59,8 @@ class Receiver {
       return false;
     }
     const auto arrived = Clock::now();
-    const auto gap = arrived - looked_;
+    // Before the start, with `looked_` in the future, only frames of an earlier trial are there.
+    const auto gap = arrived > looked_ ? arrived - looked_ : 0;
     found_ += n;
     // Measured up to `arrived`, because the core may have been taken between `now` and the call.
     if (arrived - before > setup_.long_absence || waiting_ > 0) [[unlikely]]

@@ -40,6 +40,17 @@ TEST_F(Loop, HowLongAFrameMayHaveWaitedForThePollIsRecorded) {
   EXPECT_EQ(sender.report().step_gap.max(), 70'000U);
 }
 
+TEST_F(Loop, FramesThatWereThereBeforeTheStartHaveWaitedForNoPoll) {
+  TestSender sender(plan_, {}, tx_, control_);
+  TestReceiver receiver(&plan_, setup(), rx_);
+  sender.begin(kStart);
+  sender.step(FakeClock::time);
+  receiver.begin(kStart + 1'000'000);
+  receiver.step(FakeClock::time);
+  EXPECT_GT(receiver.report().poll_gap.count(), 0U);
+  EXPECT_EQ(receiver.report().poll_gap.max(), 0U);
+}
+
 // Ten tags among the last 500 frames: an absence affects another share of them than of all frames.
 TEST_F(Loop, HowLongTaggedFramesMayHaveWaitedIsRecordedApart) {
   const TagPlan tags(plan_.schedule, 500'000, 10);
