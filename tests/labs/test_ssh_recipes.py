@@ -30,7 +30,9 @@ def state(machine: Machine) -> tuple[str, ...]:
     commands = (
         "ip -o -4 address show",
         "ip -o route show",
+        "ip -o -6 address show scope global",
         "ip -o -6 route show dev d0",
+        "ip -o -6 route show dev d1",
         "ip -o link show type tun",
         "nft list ruleset",
         "iptables-save -t nat",

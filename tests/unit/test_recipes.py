@@ -88,7 +88,9 @@ def test_each_recipe_is_whole(name: str) -> None:
 @pytest.mark.parametrize("name", recipe_names())
 def test_each_recipe_has_its_line_in_the_documentation(name: str) -> None:
     page = Path(__file__).parents[2] / "docs/reference/recipes.md"
-    (row,) = (line for line in page.read_text().splitlines() if line.startswith(f"| `{name}` |"))
+    rows = [line for line in page.read_text().splitlines() if line.startswith(f"| `{name}` |")]
+    assert len(rows) == 1, f"{page} needs a line of {name}"
+    (row,) = rows
     read = read_recipe(name)
     assert re.search(rf"\| {read.state}", row), row
     assert ("commands run by tests" in row) == read.run_by_tests, row
