@@ -33,7 +33,7 @@ UNITS_OF = {
 }
 TYPES = {int: "integer", float: "number", Fraction: "number", bool: "`bool`", str: "string"}
 FIRST = ("timing", "seed", "repetitions")  # of every plan
-LEFT_OUT = {"outward", "made_cps", "told"}  # a measurement sets them
+LEFT_OUT = {"outward", "starts_low", "made_cps", "told"}  # a measurement sets them
 
 
 def plans_page(generated: str) -> str:

@@ -43,7 +43,10 @@ class ChurnPlan(ThroughputPlan):
 
     load_fps: int | None = None
     new_cps: int | None = None
-    outward: Direction = "forward"  # the initiator's, which the measurement sets
+    # The measurement sets these: the initiator's direction, and whether its limits are guesses of
+    # what no gateway reaches, because neither the user nor the media gave one.
+    outward: Direction = "forward"
+    starts_low: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,6 +79,10 @@ class ChurnPlan(ThroughputPlan):
     def maximum(self, tester: ReadyTester) -> Maximum:
         of = maximum_of_connections if self.sought == "new" else maximum_of
         return of(tester.hello, tester.traffic, self.max_rate_fps)
+
+    def first_fps(self, maximum: Maximum) -> int | None:
+        known = replace(maximum, rate_fps=None) if self.starts_low else maximum
+        return super().first_fps(known)
 
     def duration_s(self, rate_fps: int) -> Fraction:
         return self.timing.duration_s
@@ -155,7 +162,12 @@ def _limited(plan: ChurnPlan, tester: ReadyTester, dut: Dut) -> ChurnPlan:
     if left_fps is not None:
         limits.append(max(1, left_fps))
     lowest = min((limit for limit in limits if limit is not None), default=None)
-    return replace(plan, outward=traffic.required_connections.outward, max_rate_fps=lowest)
+    return replace(
+        plan,
+        outward=traffic.required_connections.outward,
+        starts_low=plan.max_rate_fps is None and left_fps is None,
+        max_rate_fps=lowest,
+    )
 
 
 def _left_by_media(plan: ChurnPlan, tester: ReadyTester) -> int | None:

@@ -96,6 +96,10 @@ class ThroughputPlan(Plan):
     def burst_frames(self) -> int:
         return 1 if self.bursts is None else self.bursts.frames
 
+    def first_fps(self, maximum: Maximum) -> int | None:
+        """Returns the first rate of a search: a guess if the maximum is unknown; None: it."""
+        return None if maximum.rate_fps else max(FIRST_GUESS_FPS, self.least_fps)
+
     @property
     def least_fps(self) -> int:
         """The lowest rate that is tried."""
@@ -201,7 +205,7 @@ class _Rates:
     """The rates that bound a search."""
 
     maximum: Maximum
-    least_fps: int
+    first_fps: int | None  # None: the highest
     highest_fps: int
     burst_fps: int | None  # within a burst; None: steady traffic
 
@@ -221,21 +225,20 @@ class _Rates:
             )
         return cls(
             maximum=maximum,
-            least_fps=plan.least_fps,
+            first_fps=plan.first_fps(maximum),
             highest_fps=highest_fps,
             burst_fps=burst_fps,
         )
 
     def search(self, error: SearchError) -> Bisection:
-        """Returns a new search, which starts at a guess if the maximum is unknown.
+        """Returns a new search.
 
-        The guess is the same for each repetition: if one started where another ended, the result
-        would not show how far repetitions scatter.
+        The first rate is the same for each repetition: if one started where another ended, the
+        result would not show how far repetitions scatter.
         """
-        guess_fps = max(FIRST_GUESS_FPS, self.least_fps)
         return Bisection(
             upper_fps=self.highest_fps,
-            first_fps=None if self.maximum.rate_fps else guess_fps,
+            first_fps=self.first_fps,
             growth=GROWTH,
             error=error,
         )

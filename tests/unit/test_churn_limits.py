@@ -10,9 +10,11 @@ from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError
 from natxy.model.event import Hello
 from natxy.model.measurement import Measurement
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Stream
 from natxy.procedure.churn import ChurnPlan, churn
 from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -42,13 +44,41 @@ class OnMedia(StatefulEngine):
 
 
 def measured(
-    plan: ChurnPlan, gateway: StatefulGateway, *, mbps: int = 0, entries: int | None = None
+    plan: ChurnPlan,
+    gateway: StatefulGateway,
+    *,
+    mbps: int = 0,
+    entries: int | None = None,
+    observer: Observer | None = None,
 ) -> Measurement:
     tester = OnMedia(gateway=gateway, mbps=mbps).tester(
         traffic_plan({"rate_fps": 10_000}, forward=RANGES)
     )
     dut = StatefulDut(gateway=gateway, known=TableParameters(entries=entries))
-    return churn(plan, tester, dut)
+    return churn(plan, tester, dut, observer)
+
+
+class Tried(Observer):
+    """The rates of the trials."""
+
+    def __init__(self) -> None:
+        self.rates_fps: list[int] = []
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self.rates_fps.append(trial.rate_fps)
+
+
+@pytest.mark.parametrize(
+    ("most", "mbps", "first"), [(None, 0, 1000), (50_000, 0, 50_000), (None, 10, 12_880)]
+)
+def test_a_search_starts_low_where_neither_the_media_nor_the_user_gave_a_limit(
+    most: int | None, mbps: int, first: int
+) -> None:
+    """From the limit, 131,068,000, it would take a dozen trials that all fail."""
+    tried = Tried()
+    plan = replace(NEW, max_rate_fps=most, repetitions=1)
+    measured(plan, StatefulGateway(frames_fps=9000, new_cps=20_000), mbps=mbps, observer=tried)
+    assert tried.rates_fps[0] == first
 
 
 @pytest.mark.parametrize(
