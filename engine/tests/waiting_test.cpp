@@ -44,6 +44,7 @@ TEST_F(Loop, FramesThatWereThereBeforeTheStartHaveWaitedForNoPoll) {
   TestSender sender(plan_, {}, tx_, control_);
   TestReceiver receiver(&plan_, setup(), rx_);
   sender.begin(kStart);
+  FakeClock::time = kStart;
   sender.step(FakeClock::time);
   receiver.begin(kStart + 1'000'000);
   receiver.step(FakeClock::time);
