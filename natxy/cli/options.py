@@ -66,8 +66,8 @@ RetryTimeOption = Annotated[
     typer.Option(
         "--retry-time",
         help="Limit in seconds for the planned durations of all invalid trials of a measurement, "
-        "its search for a rate included. When the time that you set is used up, no trial is repeated "
-        f"[default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
+        "its search for a rate included. When the time that you set is used up, no trial is "
+        f"repeated [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
         "trials; when that is used up, there are still up to 3 repeats at each rate, or up to 10 "
         "in latency, pdv, ipdv, back-to-back, recovery and reset].",
         metavar="S",
