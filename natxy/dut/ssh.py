@@ -165,7 +165,8 @@ class SshDut(Commanded):
         Returns that it was lost, or else what failed first.
         """
         failed: DutError | None = None
-        for key, command in ((key, each) for key in keys for each in self._filled.commands(key)):
+        commands = [(key, command) for key in keys for command in self._filled.commands(key)]
+        for key, command in commands:
             try:
                 self._run_one(key, command)
             except Lost as lost:
