@@ -95,6 +95,11 @@ def test_no_host_of_the_traffic_is_a_neighbour(name: str) -> None:
             assert str(variable.default).endswith(bits[variable.kind]), variable.meaning
 
 
+# In the tests of labs: recipes that are refused, and those that are only read.
+AMONG_OTHERS = re.compile(
+    r'\n    \("name", "variables", "program"\),\n    \[.*?\n    \],\n', re.DOTALL
+)
+ALL = re.compile(r"^UNIX = \[.*?^\]$", re.DOTALL | re.MULTILINE)
 SAVED = re.compile(r"> (/(?:run|tmp)/natxy-\S+)")
 
 
@@ -122,6 +127,33 @@ def test_what_stays_is_in_the_notes(name: str) -> None:
         for part, said in stays.items():
             stay = [line for line in read.notes.splitlines() if " stay" in line and said in line]
             assert part not in command or stay, f"{command}: the notes need a line: {said}"
+
+
+def test_the_command_of_cores_is_the_same_wherever_it_is() -> None:
+    """Recipes cannot share a command, so a repair of one could miss the others."""
+    found = {
+        command
+        for read in map(read_recipe, recipe_names())
+        for command in (*read.commands.start, *read.commands.set_cores)
+        if "@{cores}" in command
+    }
+    having = [name for name in recipe_names() if read_recipe(name).commands.set_cores]
+    assert len(having) >= 4
+    for commands in (read_recipe(name).commands for name in having):
+        assert set(commands.set_cores) & set(commands.start), "both have the command"
+    assert len(found) == 1
+
+
+def test_the_recipes_that_tests_run_say_so() -> None:
+    """Those that a test of a lab or a guest starts; others only have their commands read."""
+    tests = Path(__file__).parents[1]
+    named: set[str] = set()
+    for path in ("labs/test_ssh_recipes.py", "guest/test_jool_recipe.py"):
+        text = (tests / path).read_text()
+        for part in (AMONG_OTHERS, ALL):
+            text = part.sub("", text)
+        named |= {name for name in recipe_names() if f'"{name}"' in text}
+    assert named == {name for name in recipe_names() if read_recipe(name).run_by_tests}
 
 
 @pytest.mark.parametrize("name", recipe_names())
