@@ -3,15 +3,13 @@
 import shutil
 from importlib.util import find_spec
 
-from natxy.doctor.finding import Finding, good, impossible
+from natxy.doctor.finding import NOTHING, Finding, good, impossible
 from natxy.doctor.tools import engine, privileges
 from natxy.dut.config import SshConfig
 from natxy.dut.lab_drivers import LAB_PACKAGES, LabDriver
 from natxy.dut.recipe import Filled
 from natxy.dut.ssh import SshDut
 from natxy.errors import DutError
-
-NOTHING = "no trial through it"
 
 
 def examine_driver(driver: LabDriver) -> list[Finding]:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from natxy.model.base import Model
 
+NOTHING = "no trial through it"  # of a gateway
+
 
 class Grade(StrEnum):
     GOOD = "good"

@@ -4,21 +4,25 @@ import ctypes
 import platform
 import shutil
 
-from natxy.doctor.finding import Finding, costs, good, impossible
+from natxy.doctor.finding import NOTHING, Finding, costs, good, impossible
 from natxy.doctor.tools import engine, privileges
 from natxy.errors import DutError
 from natxy.guest.image import built_on, cache_folder, last_built
 from natxy.guest.machine import need_qemu
+from natxy.guest.packages import PROCESSOR
 
-NOTHING = "no trial through it"
-PROCESSOR = "x86_64"  # Debian's amd64
 # What natxy/guest/build.py and packages.py execute, and the compiler that make starts.
-BUILDS = ("apt-cache", "apt-get", "depmod", "dpkg-deb", "gcc", "gzip", "make")
+APT = ("apt-cache", "apt-get")
+BUILDS = (*APT, "depmod", "dpkg-deb", "gcc", "gzip", "make")
+# Without apt, the last guest serves (natxy/guest/image.py); a build that fails is an error.
+OLD = "the guest stays as it is when Debian has newer versions of its packages"
+LATER = f"{NOTHING} once Debian has a newer version of one of its packages"
 LIBRARY = "libelf.so.1"  # of the kernel's own programs for building modules
 
 
 def examine_guest() -> list[Finding]:
-    return [privileges(), engine(), virtual_machine(), architecture(), build()]
+    found = [privileges(), engine(), virtual_machine(), architecture()]
+    return [*found, build()] if platform.machine() == PROCESSOR else found
 
 
 def virtual_machine() -> Finding:
@@ -58,7 +62,7 @@ def build() -> Finding:
     return costs(
         name,
         f"{state}; missing to build it again: {', '.join(missing)}",
-        cost="no trial through it once Debian has a newer version of one of its packages",
+        cost=OLD if set(missing) & set(APT) else LATER,
         remedy=remedy,
     )
 

@@ -37,8 +37,8 @@ from natxy.model.trial_spec import WatchedCpu
 TAPS = ("t0", "t1")
 RING_FRAMES = 1000  # of a tap; 50 ms of frames for a guest that forwards 20,000 a second
 FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share it with itself
-# First the memory of slabs, then a line for each CPU and one for all: one question for the channel,
-# and no program that the guest would have to start.
+# First the memory of slabs, then a line for all CPUs and one for each. It is one question for the
+# channel, and no program that the guest would have to start.
 USE = """
 while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/meminfo
 while read -r line && [[ $line = cpu* ]]; do echo "$line"; done </proc/stat"""

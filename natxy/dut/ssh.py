@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 
 from natxy.dut.base import TableParameters
@@ -73,11 +73,20 @@ class SshDut(Commanded):
             raise
 
     def stop(self) -> None:
-        """Runs `stop` and `clean_up`; raises what failed first, unless the host had gone before."""
+        """Runs `stop` and `clean_up`; raises what failed, unless the host had gone before."""
         with without_interrupts():
             failed = self._undo()
         if failed is not None:
             raise failed
+
+    def recover(self) -> None:
+        """Runs `stop` to its end, whatever of it fails, then `start`."""
+        failed = self._run_to_the_end(("stop",))
+        if isinstance(failed, Lost):
+            raise failed
+        if failed is not None:
+            self._show("stop", str(failed))
+        self.run("start")
 
     def open(self) -> None:
         """Connects without running anything; `close` ends it."""
@@ -150,6 +159,22 @@ class SshDut(Commanded):
         """Runs the commands in order, and returns what they printed."""
         return "\n".join(self._run_one(key, command) for command in self._filled.commands(key))
 
+    def _run_to_the_end(self, keys: Sequence[str]) -> DutError | None:
+        """Runs the commands of keys, whatever of them fails, until the host is lost.
+
+        Returns that it was lost, or else what failed first.
+        """
+        failed: DutError | None = None
+        commands = [(key, command) for key in keys for command in self._filled.commands(key)]
+        for key, command in commands:
+            try:
+                self._run_one(key, command)
+            except Lost as lost:
+                return lost
+            except DutError as error:
+                failed = failed or error
+        return failed
+
     def _run_one(self, key: str, command: str) -> str:
         self._show(key, command)
         try:
@@ -174,7 +199,7 @@ class SshDut(Commanded):
         return ended.output.strip()
 
     def _undo(self) -> DutError | None:
-        """Runs all that undoes `start`, closes the connection, and returns the first failure.
+        """Runs all that undoes `start`, closes the connection, and returns what failed.
 
         If the host has gone, one attempt is made to reach it again. What then fails is shown on
         standard error and not returned, so that the sentence about the lost host stays the one
@@ -183,14 +208,8 @@ class SshDut(Commanded):
         failed: DutError | None = None
         had_gone, started, self._started = self._lost, self._started, False
         try:
-            commands = [(key, command) for key in UNDOING for command in self._filled.commands(key)]
-            for key, command in commands if started else ():
-                try:
-                    self._run_one(key, command)
-                except DutError as error:
-                    failed = failed or error
-                    if isinstance(error, Lost):
-                        break
+            if started:
+                failed = self._run_to_the_end(UNDOING)
         finally:
             self._session.close()
         if failed is not None and had_gone:

@@ -22,9 +22,9 @@ KVM = Path("/dev/kvm")
 KVM_FAILED = "guest-kvm-failed"  # in the runtime folder, which a reboot of this machine empties
 BOOTS_WITHIN_S: dict[Accelerator, float] = {"kvm": 10.0, "tcg": 120.0}
 ANSWERS_WITHIN_S = 30.0
-ENDS_WITHIN_S = 3.0
 CONSOLE_GROWS_WITHIN_S = 0.5
 PANIC = "Kernel panic"
+INTERRUPTED = "was interrupted before it had answered"
 APPEND = (
     "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check audit=0 "
     "slab_nomerge net.ifnames=0"
@@ -166,10 +166,15 @@ class Machine:
             with self._lock:
                 if self._missed:
                     raise ChannelError(self._missed)
-                ask()
+                try:
+                    ask()
+                except DutError:  # an answer: the command failed
+                    raise
+                except BaseException as error:  # known before the next thread has the lock
+                    self._missed = str(error) if isinstance(error, ChannelError) else INTERRUPTED
+                    raise
         except ChannelError as error:
-            self._missed = str(error)
-            raise DutError(self._obituary(self._missed)) from error
+            raise DutError(self._obituary(str(error))) from error
 
     def _obituary(self, what: str) -> str:
         """Returns what became of the guest, with the last line that it, or QEMU, wrote."""

@@ -13,6 +13,7 @@ from natxy.errors import DutError
 KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
 PARTS_OF_THE_KERNEL = ("linux-image-", "linux-headers-", "linux-kbuild-")
 MODULES = "jool-dkms"
+PROCESSOR = "x86_64"  # Debian's amd64
 PROGRAMS = (
     "bash",
     "busybox-static",
@@ -55,9 +56,9 @@ class Packages:
 
 def chosen_packages() -> Packages:
     """Returns the packages of the guest; AptError if apt does not know them."""
-    if platform.machine() != "x86_64":
+    if platform.machine() != PROCESSOR:
         raise DutError(
-            f"The guest cannot be built on {platform.machine()} (expected x86_64 and Debian)."
+            f"The guest cannot be built on {platform.machine()} (expected {PROCESSOR} and Debian)."
         )
     told = _apt(["apt-cache", "depends", "--recurse", "--important", *KERNEL, MODULES, *PROGRAMS])
     depends = dependencies(told)

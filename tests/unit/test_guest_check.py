@@ -71,17 +71,30 @@ def test_a_guest_in_the_cache_serves_until_its_packages_are_old(
     without(monkeypatch, "gcc", "make")
     found = guests.build()
     assert graded(found) == ("costs", f"{state}; missing to build it again: gcc, make")
+    assert found.cost.startswith("no trial through it once Debian has a newer version")
     (folder / "initramfs").write_text("damaged")
     assert graded(guests.build())[0] == "impossible"
 
 
-def test_another_processor_has_no_guest(
+@pytest.mark.parametrize("missing", [["apt-cache"], ["apt-get"], ["apt-cache", "apt-get", "gcc"]])
+def test_without_apt_a_guest_in_the_cache_serves_and_gets_old(
+    missing: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As natxy/guest/image.py does, which takes the last guest where apt cannot be run."""
+    fill_cache()
+    without(monkeypatch, *missing)
+    found = guests.build()
+    assert found.grade == "costs"
+    assert found.cost == "the guest stays as it is when Debian has newer versions of its packages"
+
+
+def test_another_processor_has_no_guest_and_nothing_is_said_of_building_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     assert run_command(["dut", "check", "guest/jool", "--json"]) == 1
     findings = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
-    assert set(findings) == {"privileges", "engine", "QEMU", "architecture", "guest"}
+    assert set(findings) == {"privileges", "engine", "QEMU", "architecture"}
     assert findings["architecture"]["grade"] == "impossible"
     assert findings["architecture"]["state"] == "aarch64"
 

@@ -11,7 +11,7 @@ import pytest
 
 from natxy.errors import DutError
 from natxy.guest import image
-from natxy.guest.build import build, needed_modules
+from natxy.guest.build import OF_BUSYBOX, OF_KMOD, PROGRAMS, build, needed_modules
 from natxy.guest.image import is_whole, key_of, usable_image
 from natxy.guest.packages import (
     LIBRARIES,
@@ -91,6 +91,11 @@ def test_modules_come_with_what_they_depend_on() -> None:
         "kernel/net/virtio-net.ko",
         "kernel/virtio.ko",
     ]
+
+
+def test_no_link_to_a_program_takes_the_place_of_another_program() -> None:
+    """busybox's `ip` knows less than that of iproute2."""
+    assert not {*OF_BUSYBOX, *OF_KMOD} & {*PROGRAMS}
 
 
 def test_a_guest_is_built_once() -> None:

@@ -1,8 +1,10 @@
 """A guest that boots, hangs, panics and is killed: a program plays QEMU and the guest."""
 
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,6 +87,56 @@ def test_an_answer_that_comes_too_late_is_of_no_other_command(guest: Machine) ->
         guest.run("slow", within_s=0.2)
     time.sleep(1.0)  # the answer is there
     with pytest.raises(DutError, match="The guest did not answer in time"):
+        guest.run("another")
+
+
+class Generous:
+    """A lock that gives a thread that waits for it the time to get in."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+        time.sleep(0.7)  # longer than the late answer needs
+
+
+def test_a_thread_that_waited_does_not_get_the_late_answer_of_another(
+    guest: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guest, "_lock", Generous())
+    errors: list[str] = []
+
+    def slow() -> None:
+        with pytest.raises(DutError) as error:
+            guest.run("slow", within_s=0.3)
+        errors.append(str(error.value))
+
+    first = threading.Thread(target=slow)
+    first.start()
+    time.sleep(0.1)  # the first one has the lock
+    with pytest.raises(DutError, match="The guest did not answer in time"):
+        guest.run("another")
+    first.join()
+    assert "The guest did not answer in time" in errors[0]
+
+
+def test_an_answer_after_ctrl_c_is_of_no_other_command(guest: Machine) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            guest.run("slow")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    time.sleep(1.0)  # the answer is there
+    with pytest.raises(DutError, match="The guest was interrupted before it had answered"):
         guest.run("another")
 
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,76 @@ def test_each_recipe_is_whole(name: str) -> None:
         assert read.commands.count
     if not read.stateful:
         assert not read.commands.delete_all
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_no_host_of_the_traffic_is_a_neighbour(name: str) -> None:
+    """With the addresses by default; the gateway and the tester are the only hosts of a link."""
+    bits = {"ipv4_interface": "/30", "ipv6_interface": "/126"}
+    for variable in read_recipe(name).variables.values():
+        if variable.kind in bits and variable.default is not None:
+            assert str(variable.default).endswith(bits[variable.kind]), variable.meaning
+
+
+# In the tests of labs: recipes that are refused, and those that are only read.
+AMONG_OTHERS = re.compile(
+    r'\n    \("name", "variables", "program"\),\n    \[.*?\n    \],\n', re.DOTALL
+)
+ALL = re.compile(r"^UNIX = \[.*?^\]$", re.DOTALL | re.MULTILINE)
+SAVED = re.compile(r"> (/(?:run|tmp)/natxy-\S+)")
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_what_an_interrupted_run_has_saved_is_kept_until_it_is_restored(
+    name: str, tmp_path: Path
+) -> None:
+    """Else the next run takes for the original values those that the lost one has set."""
+    commands = read_recipe(name).commands
+    for command in commands.prepare:
+        for saved in SAVED.findall(command):
+            kept = tmp_path / Path(saved).name
+            kept.write_text("the original values")
+            subprocess.run(["sh", "-c", command.replace(saved, str(kept))], check=True)
+            assert kept.read_text() == "the original values", command
+            assert any(each.startswith("rm ") and saved in each for each in commands.clean_up)
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_what_stays_is_in_the_notes(name: str) -> None:
+    read = read_recipe(name)
+    stays = {"rx-flow-hash": "what RSS hashes", " combined ": "queues", " up": "interfaces stay up",
+             "set skip": "set skip", "kldload": "stay loaded"}  # fmt: skip
+    for command in (*read.commands.prepare, *read.commands.start):
+        for part, said in stays.items():
+            stay = [line for line in read.notes.splitlines() if " stay" in line and said in line]
+            assert part not in command or stay, f"{command}: the notes need a line: {said}"
+
+
+def test_the_command_of_cores_is_the_same_wherever_it_is() -> None:
+    """Recipes cannot share a command, so a repair of one could miss the others."""
+    found = {
+        command
+        for read in map(read_recipe, recipe_names())
+        for command in (*read.commands.start, *read.commands.set_cores)
+        if "@{cores}" in command
+    }
+    having = [name for name in recipe_names() if read_recipe(name).commands.set_cores]
+    assert len(having) >= 4
+    for commands in (read_recipe(name).commands for name in having):
+        assert set(commands.set_cores) & set(commands.start), "both have the command"
+    assert len(found) == 1
+
+
+def test_the_recipes_that_tests_run_say_so() -> None:
+    """Those that a test of a lab or a guest starts; others only have their commands read."""
+    tests = Path(__file__).parents[1]
+    named: set[str] = set()
+    for path in ("labs/test_ssh_recipes.py", "guest/test_jool_recipe.py"):
+        text = (tests / path).read_text()
+        for part in (AMONG_OTHERS, ALL):
+            text = part.sub("", text)
+        named |= {name for name in recipe_names() if f'"{name}"' in text}
+    assert named == {name for name in recipe_names() if read_recipe(name).run_by_tests}
 
 
 @pytest.mark.parametrize("name", recipe_names())

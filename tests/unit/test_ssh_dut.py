@@ -160,6 +160,28 @@ def test_a_device_recovers_by_stop_and_start() -> None:
     assert session.ran == ["down eth1", "forget", "up eth1", "timeout 300"]
 
 
+def test_a_device_is_started_again_although_a_part_of_stop_fails() -> None:
+    session, shown = FakeSession(down=ended("", status=1, errors="busy")), list[str]()
+    config = SshConfig(kind="ssh", host="gw", recipe="gw")
+    filled = recipe().filled({"inside": "eth1"}, SOURCE)
+    dut = SshDut(config, filled, session=session, show=lambda _, said: shown.append(said))
+    dut.start()
+    del session.ran[:]
+    dut.recover()
+    assert session.ran == ["down eth1", "forget", "up eth1", "timeout 300"]
+    assert "dut.recipe gw, stop: `down eth1` ended with status 1: busy" in shown
+
+
+def test_a_host_that_is_lost_is_not_started_again() -> None:
+    session = FakeSession(down=Lost("the connection to gw was lost"))
+    dut = dut_with(session)
+    dut.start()
+    del session.ran[:]
+    with pytest.raises(Lost, match="the connection to gw was lost"):
+        dut.recover()
+    assert session.ran == ["down eth1"]
+
+
 def test_the_deletion_is_timed_by_the_device() -> None:
     dut = dut_with(FakeSession(count=ended("500"), delete=ended("words\n1234567e-9\n")))
     dut.start()
