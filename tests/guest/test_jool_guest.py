@@ -8,7 +8,6 @@ import pytest
 
 from natxy.model.measurement import Measurement
 from natxy.model.trial_record import TrialRecord
-from natxy.model.verdict import Verdict
 from natxy.procedure.memory import MEMORY
 from tests.guest.guests import (
     JOOL,
@@ -92,24 +91,29 @@ def check_figures(results: Sequence[Measurement]) -> None:
         assert len(values) == count, name
         assert all(lowest <= value <= highest for value in values), (name, values)
     losses = [figure for figure in figures if figure.name == "frame loss rate"]
-    assert [each.values for each in losses if each.at_value == RATE_FPS] == [(0,), (0,)]
+    at_500 = [figure for figure in losses if figure.at_value == RATE_FPS]
+    assert len(at_500) == 2  # directions
+    for figure in at_500:  # the error is what the timing explains
+        assert figure.values[0] <= figure.errors[0], figure
     for name in ("full table deletion time", "throughput"):
         points = [figure.at_value for figure in figures if figure.name == name]
         assert [at for at in points if at is not None] == COUNTS
 
 
 def check_rings(trials: Sequence[TrialRecord]) -> None:
-    """Checks what a full ring refused in the trials of 32,000 fps that count: not more than was
-    lost, and some of it where most was lost."""
-    valid = [each for each in trials if each.verdict is not Verdict.INVALID]
-    fastest = [trial for trial in valid if trial.rate_fps == 32_000]
+    """Checks what a full ring refused at 32,000 fps: no more than was lost, and not nothing where
+    most frames were lost."""
+    fastest = [trial for trial in trials if trial.rate_fps == 32_000]
     assert fastest
+    refused = 0
     for trial in fastest:
         assert trial.telemetry is not None
         drops = trial.telemetry.drops or {}
         for stream in trial.result.streams:
-            refused = drops.get(RINGS[stream.direction], 0)
-            assert (stream.lost > stream.sent / 2) <= refused <= stream.lost
+            assert drops.get(RINGS[stream.direction], 0) <= stream.lost
+        refused += sum(drops.get(ring, 0) for ring in RINGS.values())
+    lost, sent = (sum(getattr(t.result, name) for t in fastest) for name in ("lost", "sent"))
+    assert refused > 0 or lost < sent / 2
 
 
 @pytest.mark.long
