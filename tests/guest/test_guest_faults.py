@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,32 +16,36 @@ from pathlib import Path
 
 import pytest
 
+from natxy.dut.devices import DeviceKind, warn_of_fallback
 from natxy.dut.execution import execute
 from natxy.dut.guest import GuestDut
 from natxy.dut.ledger import sweep
 from natxy.dut.namespaces import namespace_exists
 from natxy.dut.process import Process, within
 from natxy.errors import DutError
-from natxy.guest.image import VARIABLE
+from natxy.guest.image import VARIABLE, usable_image
 from natxy.guest.machine import QEMU
+from natxy.guest.packages import Packages
 from natxy.trial.setup import Setup, set_up
 from tests.command import natxy
-from tests.guest.guests import RATE_FPS, SIIT, testbed_of, trials_of
+from tests.guest.guests import JOOL, RATE_FPS, SIIT, testbed_of, timed_campaign, trials_of
 from tests.programs import ROOT
 from tests.valid import Done, valid_run
 
 
 @pytest.mark.long
-def test_a_guest_is_built_and_measured_within_five_minutes(
+def test_jool_is_measured_within_five_minutes_with_the_build_and_within_two_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path))
-    begin_s = time.monotonic()
-    testbed, source, dut = testbed_of(SIIT)
-    with set_up(testbed, source, dut) as setup:
-        trials_of(setup).run(load=RATE_FPS, repetition=1, seed=1)
-    assert time.monotonic() - begin_s < 300
-    assert len(list(tmp_path.glob("*/initramfs"))) == 1
+    """Noise only lengthens it: of three runs with the guest that was built, the shortest counts."""
+    monkeypatch.setenv(VARIABLE, str(cache := tmp_path / "cache"))
+
+    def seconds(name: str) -> float:
+        return timed_campaign(tmp_path / name, "run", JOOL, "--quick")[0]
+
+    assert seconds("first") < 300
+    assert len(list(cache.glob("*/initramfs"))) == 1
+    assert any(seconds(f"run-{number}") < 120 for number in range(3))
 
 
 @pytest.fixture
@@ -152,6 +155,27 @@ def marked(folder: Path) -> list[str]:
     return found
 
 
+# What a command says before it measures, where AF_XDP is refused or no guest is in the cache.
+WARNINGS = re.compile(r"natxy: (?:.*The lab uses packet sockets|building the guest from)")
+
+
+def sentences_of(errors: str) -> list[str]:
+    """Returns the lines of standard error, without the warnings."""
+    return [line for line in errors.splitlines() if not WARNINGS.match(line)]
+
+
+def test_a_warning_is_no_sentence_of_a_failure(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warn_of_fallback(DeviceKind(name="af_packet", refusal="AF_XDP is refused"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    with suppress(DutError):  # nothing is built
+        usable_image(lambda: Packages(names=(), identity="none"), lambda _, folder: folder.rmdir())
+    said = "\n".join([*caplog.messages, "natxy: it failed", "more"])
+    assert len(caplog.messages) == 2
+    assert sentences_of(said) == ["natxy: it failed", "more"]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "sentence"),
@@ -176,7 +200,8 @@ def test_a_command_whose_guest_fails_in_a_trial_ends_with_one_sentence(
 
     done = valid_run(sabotaged)
     assert done.returncode == 1, done.stdout
-    assert re.fullmatch(rf"natxy: {sentence}\n", done.stderr), done.stderr
+    assert len(said := sentences_of(done.stderr)) == 1, done.stderr
+    assert re.fullmatch(f"natxy: {sentence}", said[0])
     assert done.stdout == ""
     assert list(sabotage.temporary.iterdir()) == []
     assert len(sabotage.processes) >= 2  # the engine and QEMU

@@ -3,6 +3,7 @@
 Emulated, a guest takes seconds to boot and forwards slowly, so most of these tests are long.
 """
 
+import json
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -26,14 +27,17 @@ from tests.guest.guests import (
     NAT64_TCP,
     PLAT,
     RATE_FPS,
+    RINGS,
     ROUTER6,
     SIIT,
     TAYGA,
+    campaign,
     measured,
     testbed_of,
     trials_of,
     values_of,
 )
+from tests.noise import taken
 from tests.valid import valid_trial
 
 GATEWAYS = {
@@ -107,6 +111,44 @@ def test_the_cpus_of_a_gateway_are_those_that_the_guest_has() -> None:
     assert softirq[1] > 2 * softirq[0]
 
 
+@pytest.mark.long
+def test_what_takes_the_guests_cpu_is_seen_and_excuses_what_it_loses() -> None:
+    """At a rate far below what the guest's router forwards, and pauses that the rings of the tap
+    and of the guest, 1,256 frames together, do not outlast."""
+    testbed, source, dut = testbed_of(ROUTER6)
+    with set_up(testbed, source, dut) as setup:
+        if not dut.cpus:
+            pytest.skip("needs a CPU that the tester leaves free")
+        (cpu,) = dut.cpus
+        pauses = ("--cpus", str(cpu), "--pieces", "500ms-500ms")
+        with taken("40%", *pauses):
+            trials = [
+                trials_of(setup, Fraction(2)).run(load=5_000, repetition=1, seed=seed)
+                for seed in range(8)
+            ]
+    assert all([each.cpu for each in trial.result.watched] == [cpu] for trial in trials)
+    away_share = sum(t.away_ns for t in trials) / sum(t.result.sending_ns for t in trials)
+    assert 0.1 < away_share < 0.95
+    losing = [trial for trial in trials if trial.result.lost]
+    assert losing
+    assert all(trial.verdict is Verdict.INVALID for trial in losing)
+    assert any(f"CPU {cpu}" in trial.invalid_reasons[0] for trial in losing)
+
+
+@pytest.mark.long
+def test_the_ring_that_refuses_frames_is_named_after_the_port_that_sends_them() -> None:
+    """Frames in one direction, of which an emulated guest loses most, whoever takes its core."""
+    testbed, source, dut = testbed_of(SIIT.replace("[dut]", 'direction = "forward"\n[dut]'))
+    with set_up(testbed, source, dut) as setup:
+        if dut.machine.accelerator == "kvm":
+            pytest.skip("a guest with KVM loses none of them")
+        trial = trials_of(setup).run(load=32_000, repetition=1, seed=7)
+    assert trial.telemetry is not None
+    assert trial.telemetry.drops is not None
+    assert list(trial.telemetry.drops) == [RINGS["forward"]]
+    assert 0 < trial.telemetry.drops[RINGS["forward"]] <= trial.result.lost
+
+
 Holds = Callable[[dict[str, Any]], bool]
 
 
@@ -154,3 +196,27 @@ def test_a_gateway_of_subscribers_is_measured(
 ) -> None:
     entry = measured(verb, tmp_path, *options, testbed=testbed)
     assert holds(entry), entry["figures"]
+
+
+@pytest.mark.long
+def test_one_experiment_compares_gateways_in_the_same_guest(tmp_path: Path) -> None:
+    folder = tmp_path / "campaign"
+    cells = campaign(folder, "run", "experiments/guest/gateways.toml", "--quick")
+    columns = [json.loads(key)[0] for key in cells]
+    assert columns == [
+        "Jool, stateful NAT64",
+        "tayga and iptables, stateful NAT64",
+        "nftables, NAT44",
+        "iptables, NAT44",
+        "AFTR of DS-Lite",
+    ]
+    duts = []
+    for cell in cells.values():
+        ((figure,),) = (result.figures for result in cell.results)
+        assert figure.name == "throughput"
+        assert all(100 < value < 1e5 for value in figure.values)
+        duts.append(cell.begun.provenance["dut"])
+    drivers = [dut["driver"] for dut in duts]
+    assert drivers == ["jool", "nat64", "nat44", "nat44-iptables", "aftr"]
+    for same in ("kernel", "qemu", "accelerator", "cores", "memory_mb", "gateway_cpu"):
+        assert len({dut[same] for dut in duts}) == 1

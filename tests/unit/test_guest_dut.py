@@ -5,11 +5,12 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from natxy.dut import guest_tayga
+from natxy.dut import guest_tayga, watched
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
@@ -26,6 +27,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
 from natxy.model.testbed import Testbed
+from natxy.model.trial_spec import WatchedCpu
 
 STATS = "JSTAT_RECEIVED6,7\nJSTAT_SESSIONS,1234567\nJSTAT_BIB_ENTRIES,3\n"
 GUEST = '[dut]\nkind = "guest"\n'
@@ -475,6 +477,20 @@ def test_a_renewed_nat44_has_the_table_of_its_start() -> None:
         "echo 2048 >/proc/sys/net/netfilter/nf_conntrack_buckets",
         "echo 2048 >/proc/sys/net/netfilter/nf_conntrack_max",
     ]
+
+
+def test_each_cpu_of_a_guest_is_watched_with_all_threads_of_qemu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dut = chosen(GUEST + 'driver = "jool-siit"')
+    assert isinstance(dut, GuestDut)
+    monkeypatch.setattr(dut, "_cpus", [4, 6])
+    monkeypatch.setattr(dut, "_machine", SimpleNamespace(threads=(71, 72, 75)))
+    monkeypatch.setattr(watched, "_softirq_threads", lambda: {4: (30,), 5: (31,)})
+    assert dut.watched == (
+        WatchedCpu(cpu=4, threads=(30, 71, 72, 75)),
+        WatchedCpu(cpu=6, threads=(71, 72, 75)),
+    )
 
 
 @pytest.mark.parametrize(
