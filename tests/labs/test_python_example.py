@@ -24,6 +24,7 @@ def test_the_example_runs_and_finds_what_the_page_says(tmp_path: Path) -> None:
         cwd=tmp_path,
         timeout=300,
     )
+    print(done.stdout)  # pytest shows it where the test failed
     assert done.returncode == 0, done.stderr
     line = r"^ *(\d+) fps  (.+): ([\d.]+) ms, error ([\d.]+) ms$"
     found = re.findall(line, done.stdout, re.MULTILINE)
