@@ -104,7 +104,7 @@ class Sabotage:
 
     def in_mid_trial(self, command: str) -> None:
         """Gives the monitor a command as soon as a hundred frames have left."""
-        if within(60.0, self._sends):
+        if within(240.0, self._sends):  # the guest may have to be built
             self.processes = marked(self.temporary)
             self.namespace = execute(["ip", "netns", "identify", str(self._qemu)]).strip()
             with socket.socket(socket.AF_UNIX) as monitor:
