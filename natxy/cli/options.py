@@ -65,8 +65,9 @@ RetryTimeOption = Annotated[
     float | None,
     typer.Option(
         "--retry-time",
-        help="Limit in seconds for the planned durations of all invalid trials of a measurement, "
-        "its search for a rate included. When the time that you set is used up, no trial is "
+        help="Limit in seconds for the sum of the planned times of all invalid trials of a "
+        "measurement, including a search that it first makes for its rate. When the time that you "
+        "set is used up, no trial is "
         f"repeated [default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid "
         "trials; when that is used up, there are still up to 3 repeats at each rate, or up to 10 "
         "in latency, pdv, ipdv, back-to-back, recovery and reset].",
@@ -117,8 +118,9 @@ EarlyEndOption = Annotated[
     bool,
     typer.Option(
         "--early-end",
-        help="End a trial as failed as soon as one frame is overdue: later than the frame "
-        "timeout or, without one, the drain (bisection only, not with --loss).",
+        help="End a trial as failed as soon as one frame has not arrived within the frame "
+        "timeout or, without a timeout, within the length of the drain (bisection only, not with "
+        "--loss).",
     ),
 ]
 VerifyLossOption = Annotated[

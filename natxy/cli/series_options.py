@@ -56,8 +56,9 @@ class SeriesOptions:
         typer.Option(
             help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer. "
             "The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
-            "8219 that fit the MTU; if only IPv4 is sent, with 20 added to each, so that the IPv4 "
-            "frames have the RFC's sizes [default: the testbed's].",
+            "8219 that fit the MTU, with 84 in place of 64. If only IPv4 is sent, 20 is added to "
+            "each size of the RFC, so that the IPv4 frames have exactly these sizes [default: the "
+            "testbed's].",
             metavar="BYTES",
             rich_help_panel=TRAFFIC,
         ),

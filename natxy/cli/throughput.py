@@ -96,8 +96,8 @@ def throughput(
     exceed_ratio: Annotated[
         float | None,
         typer.Option(
-            help="With --search mlr: share of a rate's trials, by duration, that may lose more "
-            "than --loss [default: 0].",
+            help="With --search mlr: share of the total time of the trials at a rate that may be "
+            "in trials which lost too much (NDR: any frame; PDR: more than --loss) [default: 0].",
             metavar="RATIO",
             rich_help_panel=SEARCH,
         ),
@@ -123,9 +123,10 @@ def throughput(
     bursts: Annotated[
         str | None,
         typer.Option(
-            help="Send bursts of N frames (bisection only) and report the least interval between "
-            "them; 1 is steady traffic. The list 1,16,64,256,1024 measures RFC 2544's lengths in "
-            "turn [default: steady traffic].",
+            help="Send repeated bursts of N frames, search for the highest mean rate without "
+            "loss, and report the interval between bursts at that rate (bisection only); 1 is "
+            "steady traffic. The list 1,16,64,256,1024 measures RFC 2544's lengths in turn "
+            "[default: steady traffic].",
             metavar="N,...",
             rich_help_panel=BURSTS,
         ),

@@ -212,8 +212,8 @@ def _common(values: Iterable[Fraction]) -> float | None:
 def _deviations(plan: MlrThroughputPlan) -> tuple[str, ...]:
     ratios = sorted({goal.exceed_ratio for goal in plan.goals if goal.exceed_ratio})
     exceeding = (
-        f"an exceed ratio of {float(ratio):g}: that share of a rate's trials, by duration, may "
-        "lose more (RFC 2544 section 26.1)"
+        f"an exceed ratio of {float(ratio):g}: that share of the time of a rate's trials may "
+        "be in trials that lose more (RFC 2544 section 26.1)"
         for ratio in ratios
     )
     return (*deviations(plan.timing), *exceeding)
@@ -261,8 +261,8 @@ def _remarks(plan: MlrThroughputPlan, searched: list[_Searched]) -> tuple[str, .
     said += bound_remarks((one.limit, too_slow) for one, too_slow in found)
     if plan.timing.duration_s < RFC.timing.duration_s:
         said.append(
-            "In such short trials, frames that the gateway still held in its buffers when sending "
-            "ended count as forwarded, although it may not sustain that rate."
+            "Such short trials also count frames that were still in the gateway's buffers when "
+            "sending ended. So the gateway may not sustain the NDR in longer trials."
         )
     rates = [one.rate_fps or 0 for one, _ in found]
     said += zero_remarks(rates, f"the lowest rate tried is {plan.min_rate_fps:,} fps")

@@ -45,7 +45,7 @@ def disturbance_notes(of: Disturbance) -> Iterator[str]:
         )
     if of.away_ns:
         yield (
-            f"In valid trials, the gateway's CPU was away for "
+            "In valid trials, the gateway did not have its CPU for "
             f"{of.away_ns / of.sending_ns * 100:.2g} % of the time: "
             f"{duration(of.away_ns)} in all, at most {duration(of.longest_away_ns)} at once."
         )
