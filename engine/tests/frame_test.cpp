@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "frame/arrival.hpp"
 #include "frame/departure.hpp"
 #include "patched_frame.hpp"
@@ -26,6 +28,24 @@ std::vector<std::uint8_t> with_pseudo_header(const std::vector<std::uint8_t>& fr
     octets.push_back(static_cast<std::uint8_t>(octet));
   }
   return octets;
+}
+
+// A sum of words may have a carry out of each of its halves, and another one when that is added.
+// Few sums of real frames have the last one.
+TEST(Fold, AddsEachCarry) {
+  constexpr std::array<std::uint64_t, 6> kWords = {0, 1, 0x7fff, 0x8000, 0xfffe, 0xffff};
+  for (const auto a : kWords) {
+    for (const auto b : kWords) {
+      for (const auto c : kWords) {
+        for (const auto d : kWords) {
+          auto expected = a + b + c + d;
+          while (expected > 0xffff) expected = (expected & 0xffff) + (expected >> 16U);
+          const auto sum = a << 48U | b << 32U | c << 16U | d;
+          ASSERT_EQ(fold(sum), expected) << std::hex << sum;
+        }
+      }
+    }
+  }
 }
 
 class Departures : public testing::TestWithParam<std::tuple<bool, IpVersion, int>> {};
