@@ -97,7 +97,7 @@ void serve(const Options& options, plumbing::EventWriter& writer) {
                        .tx_queues = options.tx_queues,
                        .rx_queues = options.rx_queues,
                        .own_clocks = options.own_clocks},
-                      run::TickRate(tsc.hz()));
+                      tsc);
   device.await_speeds();
   writer.write(spec::hello_event(hello(options, eal, device)));
   plumbing::LineReader reader(STDIN_FILENO);

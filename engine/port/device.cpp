@@ -73,8 +73,8 @@ Device::Device(std::array<std::unique_ptr<Port>, 2> ports, const std::vector<int
   hold_interrupts();
 }
 
-Device::Device(const DeviceOptions& options, run::TickRate ticks)
-    : workers_(options.worker_cpus), ticks_(ticks) {
+Device::Device(const DeviceOptions& options, const TscRate& rate)
+    : workers_(options.worker_cpus), ticks_(0) {
   if (options.devices[0].ring() != options.devices[1].ring()) {
     throw spec::TrialError(
         spec::ErrorKind::kDevice,
@@ -94,6 +94,7 @@ Device::Device(const DeviceOptions& options, run::TickRate ticks)
     sides_[i] = std::make_unique<SideState>(looped ? looped_port(chosen, loop_[i], loop_[1 - i])
                                                    : Port::open(chosen));
   }
+  ticks_ = run::TickRate(rate.hz());
   time_by_own_clocks();
   hold_interrupts();
 }

@@ -24,6 +24,7 @@
 #include "plumbing/held_interrupts.hpp"
 #include "port/neighbour_task.hpp"
 #include "port/port.hpp"
+#include "port/tsc_rate.hpp"
 #include "port/workers.hpp"
 #include "run/clock.hpp"
 #include "spec/trial_spec.hpp"
@@ -48,8 +49,9 @@ class Device {
   using RxQueue = port::RxQueue;
   using Service = NeighbourTask;
 
-  // Opens both ports. EAL must have been started. Throws TrialError (device).
-  Device(const DeviceOptions& options, run::TickRate ticks);
+  // Opens both ports, and only then asks for the rate, which is known 0.2 s after the program's
+  // start. EAL must have been started. Throws TrialError (device).
+  Device(const DeviceOptions& options, const TscRate& rate);
   // Uses ports that a test or a benchmark has made, left and right.
   Device(std::array<std::unique_ptr<Port>, 2> ports, const std::vector<int>& worker_cpus,
          run::TickRate ticks);

@@ -75,10 +75,7 @@ DriverTraits traits_of(const DeviceString& device) {
   if (driver == "net_memif") return of_memif(device);
   if (driver == "net_vhost" || driver == "net_virtio_user") return of_gateways_ring(256);
   if (driver == "net_af_xdp") {  // the ring has as many frames as the queue has descriptors
-    return {.rx_descriptors = 2048,
-            .tx_descriptors = 2048,
-            .rx_pool_frames = 16383,
-            .rx_pool_is_umem = true};
+    return {.rx_descriptors = 2048, .tx_descriptors = 2048, .rx_pool_is_umem = true};
   }
   if (driver == "net_af_packet" || driver == "eth_af_packet") {
     return {.rx_ring_frames =

@@ -23,7 +23,6 @@ struct DriverTraits {
   std::uint32_t rx_ring_frames = 0;
   std::uint16_t rx_descriptors = 1024;
   std::uint16_t tx_descriptors = 1024;
-  std::uint32_t rx_pool_frames = 8191;
   bool rx_pool_is_umem = false;  // AF_XDP; see umem_pool.hpp
   std::uint16_t tx_queues = 1;   // 0: as many as the device reports
   std::uint16_t rx_queues = 1;   // the same

@@ -15,6 +15,7 @@ using std::chrono::steady_clock;
 
 constexpr unsigned kAnswers = 1023;
 constexpr unsigned kDeferred = 256;
+constexpr unsigned kRxPoolFrames = 8191;
 constexpr unsigned kInCaches = 512;  // frames that one core's cache of a pool may hold
 // How long to try again: the XDP program of a tester that was killed may stay for about a second,
 // and a memif's server may be starting.
@@ -179,7 +180,7 @@ std::uint16_t Port::data_room_bytes() const {
 
 void Port::set_up_receiving() {
   const PoolOptions pool{.name = "rx_" + side_name(options_.side),
-                         .frames = traits_.rx_pool_frames,
+                         .frames = rx_pool_frames(),
                          .data_room_bytes = data_room_bytes(),
                          .numa_node = rte_eth_dev_socket_id(id())};
   for (unsigned queue = 0; queue < options_.rx_queues; ++queue) {
@@ -192,6 +193,14 @@ void Port::set_up_receiving() {
     rx_queues_.emplace_back(id(), index, deferred_.get());
   }
   answers_.reset(create_pool({.name = "nd_" + side_name(options_.side), .frames = kAnswers}));
+}
+
+// Returns the size of a receive pool. The buffers of a umem are those of both rings, of the frames
+// that wait to be taken from them and of the caches; each of them is a page that is touched when
+// the port starts.
+unsigned Port::rx_pool_frames() const {
+  if (!traits_.rx_pool_is_umem) return kRxPoolFrames;
+  return 2U * (rx_descriptors_ + tx_descriptors_) + (options_.workers + 1) * kInCaches;
 }
 
 // Returns the size of a transmit pool: enough for the queue, a ring behind it, and the caches of

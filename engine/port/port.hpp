@@ -107,6 +107,7 @@ class Port {
   [[nodiscard]] Mac read_mac() const;
   [[nodiscard]] std::optional<std::uint64_t> read_clock() const;
   [[nodiscard]] std::uint16_t data_room_bytes() const;
+  [[nodiscard]] unsigned rx_pool_frames() const;
   [[nodiscard]] unsigned tx_pool_frames() const;
   void check(int status, const char* what) const;
 

@@ -19,7 +19,7 @@ from tests.valid import valid_trial
 
 OVERLOAD_FPS = 2_000_000
 # Each ends with some hundred buffers in the kernel, and the next begins with others: so many that
-# all of a port's 16,383 have been in use.
+# all of a port's have been in use.
 OVERLOADS = 100
 LOW_FPS = 20_000
 PREPARATION_NS = 50e6
