@@ -291,8 +291,8 @@ class TrialRunner {
     });
   }
 
-  // Returns the absences from the phase's start until its last frame left and arrived. Later
-  // absences cannot cause a loss.
+  // Returns the absences from the phase's start until its last frame left and arrived, and those in
+  // the drain: a frame that waits to the end is lost, too.
   [[nodiscard]] std::vector<watch::CpuWatch::Watched> seen(const watch::CpuWatch& watch,
                                                            const PhaseReport& phase) const {
     auto until = phase.start;
@@ -307,7 +307,7 @@ class TrialRunner {
       return now_ns - static_cast<std::uint64_t>(
                           device_.ticks().to_ns(static_cast<double>(now - std::min(at, now))));
     };
-    return watch.seen(raw(phase.start), raw(until));
+    return watch.seen(raw(phase.start), raw(until), raw(std::max(until, phase.end)));
   }
 
   // Waits until it is time to launch the threads of the phase that starts at `start`.

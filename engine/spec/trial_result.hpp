@@ -225,8 +225,9 @@ struct WorkerResult {
   double off_core_ns = 0;  // time of the phase in which the thread did not run
 };
 
-// The absences of a watched CPU in one phase: the time in which it ran something else than the
-// gateway, or did not run because the host had taken it. Upper bounds, to within a sampling period.
+// The absences of a watched CPU in one phase, until its last frame left and arrived: the time in
+// which it ran something else than the gateway, or did not run because the host had taken it. Upper
+// bounds, to within a sampling period.
 struct WatchResult {
   std::string phase;
   int cpu = 0;
@@ -236,6 +237,7 @@ struct WatchResult {
   std::uint64_t absences = 0;
   double away_ns = 0;
   double longest_away_ns = 0;
+  double drain_away_ns = 0;  // from then on to the end of the drain
   // How the host had placed the tester's first CPU and this one, the worse of before and after the
   // phase: the time of a cache line from one to the other and back, and those of a piece of work
   // that fills a core and of a chain of operations that does not, on the CPU that other work slows

@@ -297,12 +297,14 @@ void CpuWatch::end() {
   for (const auto& event : events_) event->let_sleep();
 }
 
-std::vector<CpuWatch::Watched> CpuWatch::seen(std::uint64_t from_ns, std::uint64_t until_ns) const {
+std::vector<CpuWatch::Watched> CpuWatch::seen(std::uint64_t from_ns, std::uint64_t until_ns,
+                                              std::uint64_t end_ns) const {
   std::vector<Watched> all;
   for (const auto& event : events_) {
     if (!event->fault().empty()) continue;
     all.push_back({.cpu = event->cpu(),
                    .absences = event->absences(from_ns, until_ns),
+                   .drain = event->absences(until_ns, end_ns),
                    .placement = event->placement()});
   }
   return all;

@@ -44,11 +44,13 @@ class CpuWatch {
   struct Watched {
     int cpu = 0;
     Absences absences;
+    Absences drain;
     Placement placement;  // of the tester's CPU and this one: the worse of begin() and end()
   };
-  // Returns the absences of each watched CPU between two times of the raw clock, both between
-  // begin() and end().
-  [[nodiscard]] std::vector<Watched> seen(std::uint64_t from_ns, std::uint64_t until_ns) const;
+  // Returns the absences of each watched CPU until `until_ns`, and from then on to `end_ns`
+  // (drain). All are times of the raw clock between begin() and end().
+  [[nodiscard]] std::vector<Watched> seen(std::uint64_t from_ns, std::uint64_t until_ns,
+                                          std::uint64_t end_ns) const;
 
  private:
   class KeptOff;

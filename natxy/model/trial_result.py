@@ -144,7 +144,8 @@ class WorkerResult(Model):
 
 
 class WatchResult(Model):
-    """Absences of a watched CPU in one phase, until the last frame of the phase arrived.
+    """Absences of a watched CPU in one phase, until the last frame of the phase arrived, and from
+    then on to the end of the drain (`drain_away_ns`; 0 in journals of earlier releases).
 
     In an absence, the CPU did not do the gateway's work, or the host had taken the CPU. The times
     are upper bounds: they are measured in steps of `period_ns`. Of the `samples`, `busy_samples`
@@ -166,6 +167,7 @@ class WatchResult(Model):
     absences: Count
     away_ns: float
     longest_away_ns: float
+    drain_away_ns: float = 0.0
     round_trip_ns: float = 0.0
     nearest_ns: float = 0.0
     work_ns: float = 0.0

@@ -1,10 +1,15 @@
 """Decides whether frames were lost only because the gateway, or the tester, was kept from its CPU.
 
 A gateway that can forward at the trial's rate loses at most the frames that arrive during its
-absence: rate x time away, in all directions together. How the loss is divided between directions
-that share a CPU depends on the order in which the gateway works off what has waited. A larger loss
-is the gateway's own; a loss that is not larger says nothing. If a loss is accepted, the absence
-must only explain the rest (docs/decisions/0018).
+absence: rate x time away, in all directions together, and one more of each direction, since frames
+come at the beginning and at the end of an absence. How the loss is divided between directions that
+share a CPU depends on the order in which the gateway works off what has waited. A larger loss is
+the gateway's own; a loss that is not larger says nothing. If a loss is accepted, the absence must
+only explain the rest (docs/decisions/0018).
+
+A queue may hold what comes during a short absence. What waits there when the drain ends is lost all
+the same. By then, a gateway that can forward at the trial's rate has forwarded all but the frames
+that came in (time away until the end of the drain) - (the drain).
 
 A tester that was kept from its CPU for a moment makes up for it with a burst (docs/decisions/0017).
 Of a burst, a gateway's queue must hold ROOM_FRAMES; the rest of it may be lost by a gateway that
@@ -12,7 +17,7 @@ can forward at the trial's rate.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from natxy.dut.base import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
@@ -20,6 +25,10 @@ from natxy.model.trial_spec import Phase, Stream, TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.verdict.catch_up import ROOM_FRAMES, Sending
 from natxy.verdict.delay_error import late_by_tester
+
+# The watch sees an absence to within one of its periods, a tenth of a millisecond, at each end.
+WATCHED_TO_S = 0.0002
+ROUNDING_S = 1e-6  # of ticks, nanoseconds and seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +38,7 @@ class Away:
     where: str  # the CPU, or the gateway
     total_s: float = 0.0
     longest_s: float = 0.0
+    with_drain_s: float = 0.0  # the sum to the end of the drain
 
 
 NOT_AWAY = Away(where="the gateway")
@@ -42,22 +52,32 @@ def away_in(result: TrialResult, phase: str, absence: Absence | None) -> Away:
             where=f"the gateway's CPU {watch.cpu}",
             total_s=watch.away_ns / 1e9,
             longest_s=watch.longest_away_ns / 1e9,
+            with_drain_s=(watch.away_ns + watch.drain_away_ns) / 1e9,
         )
         for watch in result.watched
         if watch.phase == phase
     ]
     if absence is not None:
-        seen.append(Away(where=absence.where, total_s=absence.total_s, longest_s=absence.longest_s))
+        seen.append(
+            Away(
+                where=absence.where,
+                total_s=absence.total_s,
+                longest_s=absence.longest_s,
+                with_drain_s=absence.total_s,
+            )
+        )
     return _worst(seen)
 
 
 def _worst(seen: Sequence[Away]) -> Away:
-    """Returns the largest sum and the longest absence, which may be those of different CPUs."""
-    most = max(seen, key=lambda away: away.total_s, default=NOT_AWAY)
-    longest = max(seen, key=lambda away: away.longest_s, default=NOT_AWAY)
-    if longest.longest_s == most.longest_s:
-        return most
-    return Away(where="the gateway", total_s=most.total_s, longest_s=longest.longest_s)
+    """Returns the largest sums and the longest absence, which may be those of different CPUs."""
+    most = max(seen, key=lambda away: (away.total_s, away.with_drain_s), default=NOT_AWAY)
+    worst = replace(
+        most,
+        longest_s=max((away.longest_s for away in seen), default=0.0),
+        with_drain_s=max((away.with_drain_s for away in seen), default=0.0),
+    )
+    return worst if worst == most else replace(worst, where="the gateway")
 
 
 def away_during(result: TrialResult, phases: Iterable[str], absence: Absence | None) -> Away:
@@ -67,6 +87,7 @@ def away_during(result: TrialResult, phases: Iterable[str], absence: Absence | N
         where=max(seen, key=lambda away: away.total_s, default=NOT_AWAY).where,
         total_s=sum(away.total_s for away in seen),
         longest_s=max((away.longest_s for away in seen), default=0.0),
+        with_drain_s=sum(away.with_drain_s for away in seen),
     )
     own = away_in(result, "", absence)
     return max(watched, own, key=lambda away: away.total_s)
@@ -96,6 +117,7 @@ class _Noise:
     """The noise that may have cost frames of a phase, of all its directions together."""
 
     away: Away
+    drain_s: float
     rates_fps: tuple[int, ...]  # of the directions
     overflow_frames: int  # that the tester's bursts have beyond the room of a queue
     at_once_frames: int  # in the largest of these bursts
@@ -104,6 +126,7 @@ class _Noise:
     def of(
         cls,
         phase: Phase,
+        drain_s: float,
         result: TrialResult,
         absence: Absence | None,
         accepted: Accepted = ACCEPTED_NONE,
@@ -112,6 +135,7 @@ class _Noise:
         streams = [stream for stream in result.streams if stream.phase == phase.name]
         return cls(
             away=away_in(result, phase.name, absence),
+            drain_s=drain_s,
             rates_fps=tuple(map(_highest, phase.streams)),
             overflow_frames=sum(
                 sending.overflow_frames(each, accepted.room_frames) for each in streams
@@ -122,7 +146,19 @@ class _Noise:
     @property
     def while_away(self) -> int:
         """Frames of all directions that came while the gateway was away."""
-        return int(sum(self.rates_fps) * self.away.total_s)
+        return self._frames_in(self.away.total_s) if self.away.total_s else 0
+
+    @property
+    def waiting(self) -> int:
+        """Frames of all directions that a gateway may still have held when the drain ended."""
+        late_s = self.away.with_drain_s - self.drain_s
+        if not self.away.with_drain_s or late_s < -WATCHED_TO_S:
+            return 0
+        return self._frames_in(max(0.0, late_s) + ROUNDING_S)
+
+    def _frames_in(self, time_s: float) -> int:
+        """Returns the largest number of frames of all directions that come in such a time."""
+        return sum(int(rate_fps * time_s) + 1 for rate_fps in self.rates_fps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +184,10 @@ def excuse(
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
-    noise = {phase.name: _Noise.of(phase, result, absence, accepted) for phase in spec.phases}
+    drain_s = spec.drain_ns / 1e9
+    noise = {
+        phase.name: _Noise.of(phase, drain_s, result, absence, accepted) for phase in spec.phases
+    }
     losing = [
         _Losing(stream=stream, noise=noise[stream.phase])
         for stream in result.streams
@@ -174,10 +213,10 @@ def explained_frames(
     explained = 0
     for phase in spec.phases:
         if phase.name in phases:
-            noise = _Noise.of(phase, result, absence)
+            noise = _Noise.of(phase, spec.drain_ns / 1e9, result, absence)
             streams = [stream for stream in result.streams if stream.phase == phase.name]
             late = sum(_late(_Losing(stream=stream, noise=noise), spec) for stream in streams)
-            explained += noise.while_away + noise.overflow_frames + late
+            explained += max(noise.while_away, noise.waiting) + noise.overflow_frames + late
     return explained
 
 
@@ -186,8 +225,10 @@ def _highest(stream: Stream) -> int:
 
 
 def _sentence(losing: Sequence[_Losing]) -> str | None:
-    away = max((one.noise.away for one in losing), key=lambda away: away.total_s)
-    in_all_s = max(away.total_s, away.longest_s)  # without arrivals, the sum lacks the longest
+    away = max((one.noise.away for one in losing), key=lambda away: away.with_drain_s)
+    waits = any(one.noise.waiting for one in losing)
+    # Without arrivals, the sum lacks the longest.
+    in_all_s = max(away.total_s, away.longest_s, away.with_drain_s if waits else 0.0)
     lost = sum(one.stream.lost for one in losing)
     overflow_frames = max(one.noise.overflow_frames for one in losing)
     if not in_all_s and not overflow_frames:
@@ -198,10 +239,11 @@ def _sentence(losing: Sequence[_Losing]) -> str | None:
             f"{max(one.noise.at_once_frames for one in losing):,} frames at once, which explains "
             f"the {lost:,} frames that are missing"
         )
+    at_most = f"at most {away.longest_s * 1000:.2f} ms at once"
     late = any(one.stream.late for one in losing)
     return (
-        f"{away.where} was away for {in_all_s * 1000:.2f} ms in all, at most "
-        f"{away.longest_s * 1000:.2f} ms at once, which explains the {lost:,} frames that are "
+        f"{away.where} was away for {in_all_s * 1000:.2f} ms in all, "
+        f"{'with the drain' if waits else at_most}, which explains the {lost:,} frames that are "
         f"missing{' or late' if late else ''}"
     )
 
@@ -212,7 +254,8 @@ def _is_explained(
     """Returns whether absences explain what the directions of one phase lost beyond a tolerance."""
     noise = losing[0].noise
     outlasted = max(noise.rates_fps) * noise.away.longest_s < accepted.room_frames
-    explained = (0 if outlasted else noise.while_away) + noise.overflow_frames
+    held = noise.waiting if outlasted else max(noise.while_away, noise.waiting)
+    explained = held + noise.overflow_frames
     missing = min(sum(one.stream.missing for one in losing), explained)
     late = sum(_late(one, spec) for one in losing)
     accepted_frames = sum(accepted.frames(tolerance, one.stream) for one in losing)

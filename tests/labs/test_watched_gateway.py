@@ -63,6 +63,26 @@ def test_what_takes_the_core_is_seen_and_excuses_what_it_loses(noise: str, tmp_p
     assert any("CPU" in trial.invalid_reasons[0] for trial in losing)
 
 
+SLOW_FPS = (5, 60, 1_000)  # a queue holds all frames of a trial
+
+
+@pytest.mark.parametrize("noise", ["60% --pieces 450ms-450ms --cpus 1"], indirect=True)
+def test_frames_that_still_waited_at_the_end_are_no_loss_of_the_gateway(
+    noise: str, tmp_path: Path
+) -> None:
+    """The core is away for longer than a trial and its drain."""
+    del noise
+    for rate_fps in SLOW_FPS:
+        seen = []
+        for trial in trials_of(tmp_path, 50, rate_fps=rate_fps):
+            seen.append((trial.verdict, trial.result.lost, trial.invalid_reasons))
+            if trial.result.lost and trial.verdict is Verdict.INVALID:
+                break
+        print(seen)
+        assert seen[-1][0] is Verdict.INVALID, "no absence was there when a trial ended"
+        assert [each for each in seen if each[0] is Verdict.FAIL] == []
+
+
 def test_a_gateway_that_is_seldom_busy_is_not_away(tmp_path: Path) -> None:
     """At 5,000 fps it is in one look of a hundred. The host may take its core in some trials."""
     timing = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 20))

@@ -212,29 +212,29 @@ def test_what_came_while_the_gateway_was_away_is_in_the_error(nat64: TrafficPlan
     lossless, lossy = (result.figure(LOSS, "forward", f"{r:,} fps") for r in (5_000, 10_000))
     assert (lossless.values, lossless.errors) == ((0.0,), (0.0,))
     both_fps, sent = 2 * 10_000, 10_000 * float(FAST.duration_s)
-    expected = both_fps * Away.away_s / sent * 100
+    expected = (both_fps * Away.away_s + 2) / sent * 100  # each direction may begin with a frame
     assert lossy.errors == pytest.approx((expected,))
     assert any(f"wrong by at most {expected:g} %" in remark for remark in result.remarks)
 
 
 def test_an_absence_in_both_directions_at_once(nat64: TrafficPlan) -> None:
-    """1 ms of 50 ms at 400,000 fps each way: up to 800 of 20,000 frames of one direction."""
+    """1 ms of 50 ms at 400,000 fps each way: up to 802 of 20,000 frames of one direction."""
     timing = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(0))
     engine = ScriptedEngine(lose=lambda stream: above(300_000, stream))
     result = measured_at(engine, nat64, Away(), 400_000, timing=timing)
     for direction in DIRECTIONS:
-        assert of(result, direction) == pytest.approx((25.0, 800 / 20_000 * 100))
+        assert of(result, direction) == pytest.approx((25.0, 802 / 20_000 * 100))
 
 
 def test_an_absence_has_cost_no_more_frames_than_never_came(nat64: TrafficPlan) -> None:
-    """20 frames of both directions come meanwhile. The forward direction lacks 5, and one that came
+    """22 frames of both directions come meanwhile. The forward direction lacks 5, and one that came
     wrong."""
     engine = ScriptedEngine(
         lose=lambda stream: range(5 if stream.direction == "forward" else 30), misdelivers=1
     )
     result = measured_at(engine, nat64, Away(), 10_000)
     assert of(result, "forward") == pytest.approx((0.6, 0.5))
-    assert of(result, "reverse") == pytest.approx((3.1, 2.0))
+    assert of(result, "reverse") == pytest.approx((3.1, 2.2))
 
 
 def test_what_the_testers_bursts_may_have_cost_is_in_the_error(nat64: TrafficPlan) -> None:
