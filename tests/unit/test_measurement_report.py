@@ -382,8 +382,8 @@ def test_what_noise_did_to_the_valid_trials_stands_under_the_table() -> None:
     of = Disturbance(sending_ns=2e9, paused_ns=1e7, away_ns=6e7, longest_away_ns=5.1e6)
     assert list(noise_notes(TrialCounts(trials=4, invalid_trials=1, disturbance=of))) == [
         "1 of 4 trials (25 %) were invalid. They were repeated or left out.",
-        "In valid trials, the gateway did not have its CPU for 3 % of the time: 60 ms in all, at most "
-        "5.10 ms at once.",
+        "In valid trials, the gateway did not have its CPU for 3 % of the time: 60 ms in all, at "
+        "most 5.10 ms at once.",
         "In valid trials, the tester's senders paused for 0.5 % of the time.",
     ]
     assert list(noise_notes(TrialCounts(trials=4))) == []
