@@ -34,6 +34,7 @@ WITHOUT_TIME = [
     "tests/frames/test_tcpdump.py",
     "tests/frames/test_tshark.py",
     "tests/gateway/test_nat.py",
+    "tests/gateway/test_program.py",
     "tests/gateway/test_translation.py",
     "tests/labs/test_documented_commands.py",
     "tests/labs/test_forwarding.py",

@@ -249,12 +249,13 @@ class GuestDut(Lab):
             accelerator=self._config.accelerator,
         )
         self._machine = boot(spec, self._ledger.note_process)
+        clocks = self._machine.clocks()
         site = GuestSite(run=self._machine.run, plan=self._plan, config=self._config)
         site.route(MTU_BYTES)
         site.spread_frames(self._cores)
         self._gateway = GATEWAYS[self._config.driver](site)
         self._gateway.start()
-        self._machine.check_clock()
+        self._machine.check_clock(clocks)
 
     def _end(self) -> None:
         self._end_machine()

@@ -110,16 +110,19 @@ class Machine:
         """Raises DutError if the guest does not answer any more."""
         self.run(":")
 
-    def check_clock(self) -> None:
+    def check_clock(self, first: Clocks) -> None:
         """Compares the guest's clock with this machine's, since its own times are reported.
+
+        first: an earlier reading of `clocks`; the less time has passed since then, the longer this
+        takes.
 
         On a busy machine, a question takes milliseconds, in which the guest reads its clock at an
         unknown moment. This error of the ratio gets smaller the longer the clocks are compared.
         """
-        first = self._clocks()
+        wait_s = first.at_s + CLOCK_COMPARED_S - time.monotonic()
         while True:
-            time.sleep(CLOCK_COMPARED_S)
-            last = self._clocks()
+            time.sleep(max(0, wait_s))
+            last = self.clocks()
             passed_s = last.at_s - first.at_s
             ratio = (last.guest_s - first.guest_s) / passed_s
             error = (first.error_s + last.error_s) / passed_s
@@ -130,6 +133,7 @@ class Machine:
                     f"The guest's clock runs at {ratio:.3f} times the speed of this machine's "
                     f"(expected 1 within {CLOCK_TOLERANCE:.0%})."
                 )
+            wait_s = CLOCK_COMPARED_S
 
     @property
     def pid(self) -> int:
@@ -150,8 +154,9 @@ class Machine:
         self._process.kill()
         self._process.wait()
 
-    def _clocks(self) -> Clocks:
-        """Returns the best of a few readings: that of the quickest answer."""
+    def clocks(self) -> Clocks:
+        """Reads the clocks of the guest and of this machine a few times; returns the reading that
+        was answered most quickly."""
         return min((self._clocks_once() for _ in range(5)), key=lambda each: each.error_s)
 
     def _clocks_once(self) -> Clocks:

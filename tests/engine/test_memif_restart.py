@@ -73,8 +73,8 @@ def running(tmp_path: Path) -> Iterator[tuple[Trials, RestartableGateway]]:
     testbed: Testbed = source.validated(Testbed, source.toml())
     dut = dut_of(testbed, source)
     assert isinstance(dut, CalibrationDut)
-    # A second of draining: the gateway may be off its core for longer than a tenth.
-    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1))
+    # The gateway may be off its core for longer than a tenth.
+    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2, 5))
     with set_up(testbed, source, dut) as setup:
         trials = Trials(
             tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
@@ -137,7 +137,7 @@ def test_a_gateway_that_is_killed_in_a_trial_ends_no_engine(
     for number in range(1, 3):
         trials.observer = Killer(gateway)
         with unwatched(monkeypatch):
-            trial = trials.run(load=steady(800_000, Fraction(4, 5)), repetition=1, seed=number)
+            trial = trials.run(load=steady(800_000, Fraction(2, 5)), repetition=1, seed=number)
         assert trial.verdict is Verdict.INVALID
         downs = [reason for reason in trial.invalid_reasons if "link was down at the end" in reason]
         assert downs, trial.invalid_reasons

@@ -14,7 +14,7 @@ from tests.frames.specs import COMBINATIONS, VLANS, in_tunnel, spec, stream, tra
 from tests.frames.test_golden import SPOILT
 from tests.frames.tool import judged, sent
 
-CONNECTIONS = 3000
+CONNECTIONS = 100
 MORE = 14  # octets of a TCP frame, compared to UDP
 BY_RST = [*HANDSHAKE, ("respond", "ack"), ("respond", "rst"), ("initiate", "rst")]
 

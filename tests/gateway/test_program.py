@@ -274,18 +274,6 @@ def test_lines_that_come_in_pieces_are_understood() -> None:
         assert [gateway.read() for _ in range(2)] == [{"event": "cleared"}] * 2
 
 
-def test_what_a_killed_one_left_is_swept_by_the_next() -> None:
-    with Gateway("net_null0", "net_null1") as killed:
-        killed.process.kill()
-        killed.process.wait()
-    left_behind = list(DPDK_RUN.glob(f"natxy-gateway-{killed.process.pid}"))
-    assert left_behind
-    with Gateway("net_null0", "net_null1") as gateway, Gateway("net_null0", "net_null1") as other:
-        assert not left_behind[0].exists()
-        assert (DPDK_RUN / f"natxy-gateway-{gateway.process.pid}").exists()
-        assert other.end() == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [

@@ -51,8 +51,11 @@ AFTR = (
     .replace("left_ip_version = 6", "left_ip_version = 4")
 )
 NAT44 = NAT64.replace('"jool"', '"nat44"').replace("left_ip_version = 6", "left_ip_version = 4")
-AFTR_TCP = AFTR.replace("[connections]", '[connections]\ntransport = "tcp"').replace(
-    "avoid_zero_checksum = true", "frame_size_bytes = 98"
+AFTR_TCP = (
+    AFTR.replace("[connections]", '[connections]\ntransport = "tcp"')
+    .replace("avoid_zero_checksum = true", "frame_size_bytes = 98")
+    .replace("count = 100", "count = 20")  # subscribers
+    .replace("count = 300", "count = 100")
 )
 NAT44_IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')
 DS_LITE = NAT44.replace('"nat44"', '"ds-lite"')
@@ -77,14 +80,16 @@ def trials_of(setup: Setup, duration_s: Fraction = Fraction(1, 2)) -> Trials:
     )
 
 
-def trial_without_dut(text: str, namespace: str | None) -> TrialRecord:
+def trial_without_dut(
+    text: str, namespace: str | None, duration_s: Fraction = Fraction(1, 2)
+) -> TrialRecord:
     """Runs a trial of a testbed that does not know the gateway (dut.kind "none")."""
     source = Source(name="lab.toml", text=text)
     testbed: Testbed = source.validated(Testbed, source.toml())
     dut = NoDut()
     dut.tester_namespace = namespace
     with set_up(testbed, source, dut) as setup:
-        return valid_trial(trials_of(setup), RATE_FPS, seed=7)
+        return valid_trial(trials_of(setup, duration_s), RATE_FPS, seed=7)
 
 
 def campaign(folder: Path, *words: str) -> dict[str, CellState]:

@@ -69,7 +69,7 @@ def test_one_command_measures_jool_by_all_procedures(tmp_path: Path) -> None:
 RANGES = {
     "maximum connection establishment rate": (1, 100, 1e5),
     "validated connection establishment rate, alpha 0.5": (1, 100, 1e5),
-    "throughput": (8, 100, 1e5),  # three of them of the degradation
+    "throughput": (7, 100, 1e5),  # two of them of the degradation
     "typical latency": (4, 1, 1e9),  # of two gateways in two directions
     "worst-case latency": (4, 1, 1e9),
     "tagged frames": (4, 1, 1e5),
@@ -77,11 +77,11 @@ RANGES = {
     "PDV": (4, 1, 1e9),
     "minimum delay": (4, 1, 1e9),
     "lost frames": (4, 0, 0),
-    "full table deletion time": (3, 0.001, 10),
-    "empty table deletion time": (3, 0.001, 10),
-    "connection tear-down rate": (3, 0, 1e6),  # 0: noise made the deletion of nothing longer
+    "full table deletion time": (2, 0.001, 10),
+    "empty table deletion time": (2, 0.001, 10),
+    "connection tear-down rate": (2, 0, 1e6),  # 0: noise made the deletion of nothing longer
 }
-COUNTS = [50, 100, 200]
+COUNTS = [50, 200]
 
 
 def check_figures(results: Sequence[Measurement]) -> None:

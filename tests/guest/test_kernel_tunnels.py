@@ -10,6 +10,7 @@ project, has none of them.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 
 import pytest
 
@@ -40,7 +41,8 @@ DEVICES = {
     ("gre", 4, 6): f"ip6gre {NO_OPTION}",
     ("gre", 6, 6): f"ip6gre {NO_OPTION}",
 }
-FRAMES = RATE_FPS // 2  # of half a second, in each direction
+DURATION_S = Fraction(1, 5)
+FRAMES = int(RATE_FPS * DURATION_S)  # in each direction
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def trial_of(guest: GuestDut, inner: int, *links: Link, tester: str = TESTER) ->
         text += f'ipv{inner}_real = "{address(side, inner, 2)}"\n'
         lines += link.devices(side, inner)
     with devices(guest, lines):
-        return trial_without_dut(text, guest.tester_namespace)
+        return trial_without_dut(text, guest.tester_namespace, DURATION_S)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES.items()])

@@ -7,7 +7,7 @@ rates=${1:-"2000 1500 1000"}
 rate=${2:-1000}     # of latency and PDV
 repeats=${3:-3}
 xpts=1              # duration of a trial in seconds
-timeout=500         # global timeout in milliseconds
+timeout=200         # global timeout in milliseconds
 n=2
 m=2
 

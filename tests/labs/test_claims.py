@@ -39,7 +39,7 @@ def cabled() -> Iterator[str]:
     subprocess.run(["ip", "netns", "del", name], check=True)
 
 
-def start(namespace: str, path: Path, *, cpu: int, seconds: int) -> subprocess.Popen[str]:
+def start(namespace: str, path: Path, *, cpu: int, seconds: float) -> subprocess.Popen[str]:
     ip = shutil.which("ip")
     assert ip is not None
     path.write_text(TESTBED.format(cpu=cpu))
@@ -61,7 +61,7 @@ def test_the_second_tester_at_a_pair_of_ports_is_refused(
     first = start(cabled, tmp_path / "first.toml", cpu=0, seconds=600)
     try:
         assert within(60, lambda: len(list(locks.glob("port-*"))) == 2)
-        second = start(cabled, tmp_path / "second.toml", cpu=1, seconds=1)
+        second = start(cabled, tmp_path / "second.toml", cpu=1, seconds=0.1)
         output, errors = second.communicate(timeout=300)
         assert first.poll() is None, "the first one should still have been there"
         assert second.returncode == 1
@@ -71,6 +71,6 @@ def test_the_second_tester_at_a_pair_of_ports_is_refused(
     finally:
         first.terminate()
         first.communicate(timeout=60)
-    third = start(cabled, tmp_path / "third.toml", cpu=1, seconds=1)
+    third = start(cabled, tmp_path / "third.toml", cpu=1, seconds=0.1)
     output, errors = third.communicate(timeout=300)
     assert output.startswith(("PASS", "FAIL", "INVALID")), errors  # a trial: the ports were free

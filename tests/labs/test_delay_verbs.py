@@ -102,10 +102,11 @@ def test_pdv_of_frame_sizes_and_mixes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("verb", "testbed", "primary"),
     [
-        ("pdv", ROUTER, ["PDV"]),
-        ("ipdv", TAYGA, ["minimum IPDV", "median IPDV", "maximum IPDV"]),
+        pytest.param("pdv", ROUTER, ["PDV"], id="pdv-router", marks=pytest.mark.long),
+        pytest.param(
+            *("ipdv", TAYGA, ["minimum IPDV", "median IPDV", "maximum IPDV"]), id="ipdv-tayga"
+        ),
     ],
-    ids=["pdv-router", "ipdv-tayga"],
 )
 def test_variation(verb: str, testbed: str, primary: list[str], tmp_path: Path) -> None:
     rate = ("--rate", str(RATE_FPS), "--repetitions", "2")

@@ -18,7 +18,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
-from tests.valid import valid, valid_trial
+from tests.valid import valid
 
 N = 500
 RATE_FPS = 10_000
@@ -51,9 +51,8 @@ LOAD = steady(RATE_FPS, TIMING.duration_s)
     [
         *(
             pytest.param(way, 100, "100 did not answer.*dropped its table", marks=pytest.mark.long)
-            for way in ("both", "forward")
+            for way in ("both", "forward", "reverse")
         ),
-        ("reverse", 100, "100 did not answer.*dropped its table"),
         ("reverse", 0, "1,000 replies of phase 2, 1,000 were lost, from the first one on"),
     ],
 )
@@ -73,7 +72,6 @@ def test_a_table_that_was_dropped_between_the_phases_fails_the_trial(
             campaign_seed=1,
             observer=Observer(),
         )
-        valid_trial(trials, LOAD)  # all is well
 
         def drop() -> None:
             """Phase 1 lasts 50 ms and drains for as long; the rest of the delay is nobody's."""

@@ -173,6 +173,7 @@ def test_throughput_in_phase_2(tmp_path: Path) -> None:
     assert entry["rate_fps_per_direction"] >= 1000
 
 
+@pytest.mark.long
 def test_latency(tmp_path: Path) -> None:
     (entry,) = entries_of("latency", tmp_path, *SHORT, "--rate", "2000", "--tags", "100")
     for direction in DIRECTIONS:
@@ -183,8 +184,10 @@ def test_latency(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "series",
-    [("--foreground", "100,50"), ("--frame-size", "1538")],
-    ids=["with-native-ipv6", "1518-octets-of-ipv4"],
+    [
+        pytest.param(("--foreground", "100,50"), id="with-native-ipv6"),
+        pytest.param(("--frame-size", "1538"), id="1518-octets-of-ipv4", marks=pytest.mark.long),
+    ],
 )
 def test_nothing_is_lost_at_a_low_rate(series: tuple[str, str], tmp_path: Path) -> None:
     entries = entries_of("frame-loss", tmp_path, *SHORT, "--rates", "2000", *series)

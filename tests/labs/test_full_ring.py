@@ -41,7 +41,7 @@ device = "af_packet"
 TIMING = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 10))
 CATCHES_UP = replace(steady(RATE_FPS, TIMING.duration_s), pauses=False)
 OTHERS = 50  # frames on the link that are not the trial's: ARP
-ENOUGH = 3
+ENOUGH = 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -107,12 +107,16 @@ def test_recovery_of_a_gateway_that_is_not_overloaded(testbed: str, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("testbed", "way", "shortest_s"),
-    [(ROUTER, "forwarding of IPv4 and IPv6", 0.0005), (TAYGA, "tayga killed and started", 0.001)],
-    ids=["router", "tayga"],
+    [
+        pytest.param(
+            *(ROUTER, "forwarding of IPv4 and IPv6", 0.0005), id="router", marks=pytest.mark.long
+        ),
+        pytest.param(TAYGA, "tayga killed and started", 0.001, id="tayga"),
+    ],
 )
 def test_reset(testbed: str, way: str, shortest_s: float, tmp_path: Path) -> None:
     """Frames are lost for a time, and come again: what was reset is back within the trial."""
-    rate = ("--rate", "3000", "--duration", "0.8", "--reset-after", "0.1", "--repetitions", "1")
+    rate = ("--rate", "3000", "--duration", "0.5", "--reset-after", "0.1", "--repetitions", "1")
     entry = measured("reset", testbed, tmp_path, *rate)
     assert any(way in said for said in entry["remarks"])
     for direction in DIRECTIONS:

@@ -33,7 +33,7 @@ PATIENCE = 50  # invalid trials of a rate; a search must not end at one that sta
 LAB = """
 [tester]
 warm_up = '{warm_up}'
-warm_up_timeout_s = 2.0
+warm_up_timeout_s = {warm_up_timeout_s}
 lateness_tolerance_us = 1000000000
 [traffic]
 left_ip_version = {version}
@@ -96,6 +96,7 @@ def lab(
     version: int = 4,
     device: str = "auto",
     warm_up: str = "neighbours",
+    warm_up_timeout_s: float = 2.0,
     udp_checksum: str = "optional",
     hop_limit: int = 64,
     observer: Observer | None = None,
@@ -105,6 +106,7 @@ def lab(
         version=version,
         device=device,
         warm_up=warm_up,
+        warm_up_timeout_s=warm_up_timeout_s,
         udp_checksum=udp_checksum,
         hop_limit=hop_limit,
     )
@@ -147,21 +149,18 @@ def test_a_frame_that_is_too_long_is_answered_with_the_mtu(device: str) -> None:
     assert not right.icmp_errors
 
 
+NO_WAY = [
+    (4, ["route", "replace", "prohibit", "198.19.0.0/16"], "ICMP prohibited by a filter"),
+    (4, ["route", "replace", "unreachable", "198.19.0.0/16"], "ICMP host unreachable"),
+    (4, ["route", "del", "198.19.0.0/16"], "ICMP no route (network unreachable)"),
+    (6, ["-6", "route", "replace", "prohibit", "{ipv6}"], "ICMPv6 prohibited by a filter"),
+    (6, ["-6", "route", "del", "{ipv6}"], "ICMPv6 no route"),
+]
+
+
 @pytest.mark.parametrize(
     ("version", "change", "words"),
-    [
-        (4, ["route", "replace", "prohibit", "198.19.0.0/16"], "ICMP prohibited by a filter"),
-        pytest.param(
-            *(4, ["route", "replace", "unreachable", "198.19.0.0/16"], "ICMP host unreachable"),
-            marks=pytest.mark.long,
-        ),
-        (4, ["route", "del", "198.19.0.0/16"], "ICMP no route (network unreachable)"),
-        pytest.param(
-            *(6, ["-6", "route", "replace", "prohibit", "{ipv6}"], "ICMPv6 prohibited by a filter"),
-            marks=pytest.mark.long,
-        ),
-        (6, ["-6", "route", "del", "{ipv6}"], "ICMPv6 no route"),
-    ],
+    [*(pytest.param(*way, marks=pytest.mark.long) for way in NO_WAY[:-1]), NO_WAY[-1]],
 )
 def test_a_gateway_that_has_no_way_says_why(version: int, change: list[str], words: str) -> None:
     with lab(version=version) as made:
@@ -187,12 +186,13 @@ def test_a_gateway_that_has_used_up_the_hop_limit_says_so(version: int, words: s
 
 def test_a_warm_up_in_vain_says_what_came_instead() -> None:
     sentence = r"none arrived on the right; .* x ICMP fragmentation needed, MTU 1280, from 198\."
-    with lab(warm_up="probes") as made:
+    with lab(warm_up="probes", warm_up_timeout_s=0.5) as made:
         made.lower_mtu()
         with pytest.raises(TrialRefused, match=sentence):
             made.trial()
 
 
+@pytest.mark.long
 def test_a_router_that_takes_udp_checksums_away_is_measured_over_ipv4() -> None:
     """With the same throughput as with them; pauses lower the counted rate by up to 2 %."""
     with_sums, without_sums = (searched(takes_away=takes_away) for takes_away in (False, True))
@@ -220,7 +220,10 @@ def searched(*, takes_away: bool) -> Search:
     return found
 
 
-@pytest.mark.parametrize(("family", "udp_checksum"), [("ip6", "optional"), ("ip", "required")])
+@pytest.mark.parametrize(
+    ("family", "udp_checksum"),
+    [pytest.param("ip6", "optional", marks=pytest.mark.long), ("ip", "required")],
+)
 def test_a_udp_checksum_is_required_over_ipv6_and_where_it_is_asked_for(
     family: str, udp_checksum: str
 ) -> None:
@@ -260,7 +263,13 @@ class Flap(Observer):
 
 
 @DEVICES
-@pytest.mark.parametrize("may_fall", [False, True], ids=["measured", "reset"])
+@pytest.mark.parametrize(
+    "may_fall",
+    [
+        pytest.param(False, id="measured"),
+        pytest.param(True, id="reset", marks=pytest.mark.long),
+    ],
+)
 def test_a_link_that_falls_within_a_trial_makes_it_invalid(device: str, may_fall: bool) -> None:
     flap = Flap()
     with lab(device=device, observer=flap, timing=WHILE_A_LINK_FALLS) as made:

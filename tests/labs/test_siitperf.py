@@ -134,7 +134,7 @@ def table(folder: Path, name: str) -> list[list[float]]:
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
 def test_a_script_fills_its_tables(folder: Path) -> None:
-    """Each fifth forward frame is lost and counts as the longest delay that it can have had: 1500
+    """Each fifth forward frame is lost and counts as the longest delay that it can have had: 1200
     ms of a test of a second, or of a second behind the delay. All others take 40 ms."""
     slow = CALIBRATION.format(
         '{kind = "delay", ns = 40000000}, {kind = "loss", direction = "forward", every = 5}'
@@ -144,13 +144,14 @@ def test_a_script_fills_its_tables(folder: Path) -> None:
     assert table(folder, "frame-loss.csv") == [[20.0, 0.0]]
     for forward_tl, forward_wcl, reverse_tl, reverse_wcl in table(folder, "latency.csv"):
         assert 40 <= forward_tl < 60
-        assert forward_wcl == 1500
+        assert forward_wcl == 1200
         assert 40 <= reverse_tl <= reverse_wcl < 100
     for forward, reverse in table(folder, "pdv.csv"):
-        assert forward == pytest.approx(1460, abs=2)
+        assert forward == pytest.approx(1160, abs=2)
         assert 0 <= reverse < 60
 
 
+@pytest.mark.long
 def test_a_script_finds_what_passes_tayga(folder: Path) -> None:
     said = search(folder, TAYGA, "128", "1000", "500")
     assert said.splitlines()[-1] == "Throughput: 500"
@@ -166,6 +167,7 @@ def test_latency_of_a_fixed_delay_is_in_milliseconds(folder: Path) -> None:
         assert found[f"{side} TL"] < 60
 
 
+@pytest.mark.long
 def test_pdv_of_two_delays_is_their_difference(folder: Path) -> None:
     two = CALIBRATION.format('{kind = "delay", pattern_ns = [1000000, 301000000]}')
     found = measured(folder, two, "./build/siitperf-pdv 84 500 1 900 2 2 0")
@@ -173,6 +175,7 @@ def test_pdv_of_two_delays_is_their_difference(folder: Path) -> None:
         assert 300 * 0.95 <= found[f"{side} PDV"] <= 300 * 1.2
 
 
+@pytest.mark.long
 def test_a_frame_timeout_takes_late_frames_for_lost(folder: Path) -> None:
     """Each second frame is later than it."""
     two = CALIBRATION.format('{kind = "delay", pattern_ns = [1000000, 501000000]}')

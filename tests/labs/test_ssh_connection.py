@@ -74,12 +74,12 @@ def test_a_connection_that_fails_is_one_sentence(
 def test_a_host_that_does_not_answer_is_given_up_in_time(machine: Machine) -> None:
     begin = time.monotonic()
     with pytest.raises(Lost, match=r"192\.0\.2\.9 port 2222 cannot be reached"):
-        session(machine, host="192.0.2.9", connect_timeout_s=3.0).open()
-    assert time.monotonic() - begin < 4
+        session(machine, host="192.0.2.9", connect_timeout_s=1.0).open()
+    assert time.monotonic() - begin < 2
 
 
 def test_a_command_that_hangs_is_ended_with_all_that_it_started(machine: Machine) -> None:
-    one = session(machine, timeout_s=3.0)
+    one = session(machine, timeout_s=1.5)
     one.open()
     with pytest.raises(DutError, match=r"here: `sleep 71 & sleep 72` .*did not end within dut.tim"):
         one.run("here", "sleep 71 & sleep 72")
@@ -107,7 +107,7 @@ def test_an_sshd_that_ends_in_mid_trial_is_one_sentence(machine: Machine) -> Non
 def test_a_host_whose_link_is_cut_is_noticed(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ssh_session, "KEEPALIVE_S", 1)
+    monkeypatch.setattr(ssh_session, "KEEPALIVE_S", 0.4)
     one = session(machine, timeout_s=60.0)
     one.open()
     begin = time.monotonic()

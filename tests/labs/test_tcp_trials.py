@@ -1,6 +1,5 @@
 """TCP connections through the kernel's NAT44: made, used and closed by the engine (RFC 8219 8)."""
 
-import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import pytest
 
 from natxy.dut.choice import dut_of
 from natxy.dut.execution import execute, in_namespace, set_sysctls
+from natxy.dut.process import within
 from natxy.model.testbed import read_testbed
 from natxy.model.traffic_spec import Role, TcpSegment
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
@@ -126,8 +126,7 @@ def test_nothing_is_left_after_tear_down(closing: str, lab: Lab) -> None:
     assert whole.result.misdelivered == 0
     assert all(stream.passed for stream in whole.result.streams)
     assert lab.states() == {"TIME_WAIT" if closing == "fin" else "CLOSE": N}
-    time.sleep(2.5)
-    assert lab.states() == {}
+    assert within(4, lambda: lab.states() == {})
 
 
 def _closed(made: TrialSpec, closing: list[tuple[Role, TcpSegment]]) -> TrialSpec:

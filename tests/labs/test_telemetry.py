@@ -15,7 +15,7 @@ from natxy.trial.trials import Trials, WholeTrial
 from tests.labs.conftest import StartLab
 from tests.labs.test_trials import TIMING, testbed_of
 
-CONNECTIONS = 20_000
+CONNECTIONS = 8_000
 NAT44 = f"""\
 [tester]
 lateness_tolerance_us = 20000

@@ -69,7 +69,7 @@ def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(ROUTER4.format(more=""), id="ipv4-router"),
+        pytest.param(ROUTER4.format(more=""), id="ipv4-router", marks=pytest.mark.long),
         pytest.param(ROUTER6.format(more=""), id="ipv6-router", marks=pytest.mark.long),
         pytest.param(
             ROUTER4.format(more=NETWORKS), id="ipv4-router-networks", marks=pytest.mark.long
@@ -80,7 +80,7 @@ def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:
             ROUTER4.format(more=MIXED), id="ipv4-router-background", marks=pytest.mark.long
         ),
         pytest.param(ROUTER4.format(more="") + "device = 'af_packet'\n", id="af_packet"),
-        pytest.param(TAYGA.format(more=""), id="tayga"),
+        pytest.param(TAYGA.format(more=""), id="tayga", marks=pytest.mark.long),
         pytest.param(TAYGA.format(more=MIXED), id="tayga-background"),
         pytest.param(TAYGA.format(more=NETWORKS), id="tayga-networks"),
         pytest.param(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 
 import pytest
 
@@ -24,7 +25,8 @@ from tests.programs import ROOT
 Tags = tuple[tuple[str, int], ...]  # TPID and number of the VLAN, outer tag first
 ONE: Tags = (("802.1Q", 100),)
 TWO: Tags = (("802.1ad", 200), ("802.1Q", 7))
-FRAMES = RATE_FPS // 2  # of half a second, in each direction
+DURATION_S = Fraction(1, 5)
+FRAMES = int(RATE_FPS * DURATION_S)  # in each direction
 OFFLOADS = ("txvlan", "tx-vlan-stag-hw-insert")
 
 
@@ -54,20 +56,21 @@ def right_end(lab: NamespaceDut) -> str:
     return str(lab.gateway_namespace).replace("natxy-g-", "d1-")
 
 
-def trial_of(lab: NamespaceDut, tags: Tags, *, offloads: str) -> TrialRecord:
+def trial_of(lab: NamespaceDut, tags: Tags, *, offloads: str, patience_s: int = 3) -> TrialRecord:
     switches = [word for name in OFFLOADS for word in (name, offloads)]
     ethtool = ["ethtool", "-K", right_end(lab), *switches]
     execute(in_namespace(str(lab.gateway_namespace), ethtool))
     ports = lab.tester_ports()
     assert ports is not None
-    text = f"{TESTER}warm_up_timeout_s = 3\n[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
+    text = f"{TESTER}warm_up_timeout_s = {patience_s}\n"
+    text += "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
     for side, port in ((LEFT, ports.left), (RIGHT, ports.right)):
         text += f'[tester.{side.name}]\ndevice = "{port.device}"\n'
         text += f'ipv4_real = "{side.tester_ipv4}"\nnext_hop_ipv4 = "{side.gateway_ipv4}"\n'
         text += f'own_addresses = ["{side.tester_ipv4}"]\n'
     written = ", ".join(f'{{tpid = "{tpid}", id = {number}}}' for tpid, number in tags)
     with tagged(lab, tags):
-        return trial_without_dut(f"{text}vlans = [{written}]\n", lab.tester_namespace)
+        return trial_without_dut(f"{text}vlans = [{written}]\n", lab.tester_namespace, DURATION_S)
 
 
 @pytest.mark.parametrize(
@@ -93,4 +96,4 @@ def test_af_xdp_does_not_see_a_tag_beside_the_frame(shared_lab: StartLab) -> Non
     """So docs/tutorial.md says which offloads to switch off."""
     lab = shared_lab("kernel-router", 4, 4, device="af_xdp")
     with pytest.raises(MeasurementError, match=r"right: next hop .* did not answer ARP"):
-        trial_of(lab, ONE, offloads="on")
+        trial_of(lab, ONE, offloads="on", patience_s=1)

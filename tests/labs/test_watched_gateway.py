@@ -43,7 +43,7 @@ def trials_of(
 
 
 def test_every_trial_says_how_long_the_gateways_cpu_was_away(tmp_path: Path) -> None:
-    for trial in trials_of(tmp_path, 3):
+    for trial in trials_of(tmp_path, 1):
         (watched,) = trial.result.watched
         assert not trial.result.unwatched_reason
         assert watched.samples > 1000, "a look every 100 us for 0.2 s"
@@ -54,7 +54,7 @@ def test_every_trial_says_how_long_the_gateways_cpu_was_away(tmp_path: Path) -> 
 def test_what_takes_the_core_is_seen_and_excuses_what_it_loses(noise: str, tmp_path: Path) -> None:
     """At a rate far below what the router forwards, and pauses that its ring does not outlast."""
     del noise
-    trials = list(trials_of(tmp_path, 12))
+    trials = list(trials_of(tmp_path, 8))
     away_share = sum(t.away_ns for t in trials) / sum(t.result.sending_ns for t in trials)
     assert 0.1 < away_share < 0.9
     losing = [trial for trial in trials if trial.result.lost]
@@ -95,7 +95,7 @@ def test_the_watch_takes_no_time_from_a_gateway_that_is_busy(tmp_path: Path) -> 
     where real-time threads, as the gateway is, leave them less. Here these are 5,000 frames of
     each direction in every second, where the ring holds 256. The host can slow the gateway down in
     some trials, but the kernel would take the time in every one."""
-    timing = Timing(duration_s=Fraction(2), drain_s=Fraction(1, 20))
+    timing = Timing(duration_s=Fraction(6, 5), drain_s=Fraction(1, 20))
 
     def lost_nothing_else(trial: TrialRecord) -> bool:
         away_s = trial.result.watched[0].away_ns / 1e9

@@ -47,7 +47,12 @@ class FakeMachines:
             self.ran[number].append(command)
             return USED if command == guest.USE else ""
 
-        return SimpleNamespace(run=run, check_clock=lambda: None, stop=lambda: self._stop(number))
+        return SimpleNamespace(
+            run=run,
+            clocks=lambda: None,
+            check_clock=lambda _: None,
+            stop=lambda: self._stop(number),
+        )
 
     def _stop(self, number: int) -> None:
         self.stopped[number] = True
