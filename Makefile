@@ -16,6 +16,7 @@ LADDER := tools/test_ladder.py $(if $(NOISE),--noise $(NOISE))
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 DEVELOPMENT := .venv/.development
+TOOLS := .venv/.tools
 DOCS := .venv/.docs
 REPORT := .venv/.report
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
@@ -27,7 +28,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
 .PHONY: help demo install check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference docs docs-serve \
-  cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised records schemas samples clean packages-demo packages-test packages-guest packages-long
+  cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised optimised-build records schemas samples clean packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
 help: ## Show this list.
@@ -121,9 +122,11 @@ cpp-dev cpp-asan-ubsan cpp-tsan: cpp-%: packages-test
 	@ctest --preset $* -j$(JOBS)
 
 # Uses the build tree of `make install`, because tests of time need the programs' code as delivered.
-cpp-optimised: $(INSTALLED) packages-test
+optimised-build: $(INSTALLED) packages-test
 	@cmake -D NATXY_OPTIMISED_TESTS=ON build/install >/dev/null
 	@cmake --build build/install --target optimised_tests -j$(JOBS)
+
+cpp-optimised: optimised-build
 	@ctest --test-dir build/install --output-on-failure --no-tests=error
 
 # Packages are checked each time (0.1 s). They are order-only prerequisites, so that the check makes
@@ -152,8 +155,13 @@ $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 	  --config-settings build-dir=build/install --editable .
 	@touch $@
 
-$(DEVELOPMENT): pyproject.toml $(INSTALLED)
-	@$(PIP) install $$($(REQUIREMENTS) dev records report distributed ssh)
+# The download of the tools runs beside the compilers.
+$(DEVELOPMENT): pyproject.toml .venv/.requirements $(INSTALLED_FROM) | packages-demo
+	@$(MAKE) -j2 $(INSTALLED) $(TOOLS)
+	@touch $@
+
+$(TOOLS): pyproject.toml .venv/.requirements
+	@$(PIP) install --no-compile $$($(REQUIREMENTS) dev records report distributed ssh)
 	@touch $@
 
 $(DOCS): pyproject.toml $(INSTALLED)

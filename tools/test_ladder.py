@@ -86,20 +86,21 @@ LABS = [
 ]
 TEST: list[Step] = [
     [*STYLE, GUEST_IMAGE],
-    UNIT,
-    [Rung(name="cpp-optimised", command=["make", "cpp-optimised"], limit_s=600)],
     [
         Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1200),
         Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
+        Rung(name="optimised-build", command=["make", "optimised-build"], limit_s=600),
     ],
-    [Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=8"], limit_s=300)],
     [
+        *UNIT,
+        Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=8"], limit_s=300),
         Rung(
             name="without-time",
             command=[*PYTEST, "-n", str(2 * CPUS), "--dist=loadgroup", *WITHOUT_TIME, *SHORT],
             limit_s=600,
-        )
+        ),
     ],
+    [Rung(name="cpp-optimised", command=["make", "cpp-optimised"], limit_s=600)],
     [Rung(name="accuracy", command=[*PYTEST, "tests/accuracy", *SHORT], limit_s=1800)],
     [Rung(name="gateways-and-labs", command=[*PYTEST, "tests", *LABS], limit_s=1200)],
     [Rung(name="guest", command=[*PYTEST, GUEST, *SHORT], limit_s=600)],
