@@ -88,7 +88,7 @@ def measured(folder: Path, testbed: str, command: str) -> dict[str, float]:
 
 
 def search(folder: Path, testbed: str, *arguments: str) -> str:
-    done = run(folder, testbed, "./search.sh", *arguments)
+    done = valid_run(lambda: run(folder, testbed, "./search.sh", *arguments))
     assert done.returncode == 0, done.stdout + done.stderr + (folder / "temp.out").read_text()
     assert [line for line in done.stdout.splitlines() if not LINES.fullmatch(line)] == []
     return done.stdout

@@ -94,7 +94,7 @@ def lines_of(folder: Path, testbed: str, words: str) -> list[str]:
 
 def printed(folder: Path, testbed: str, *command: str) -> str:
     """What a script prints; no line of it has a hole."""
-    done = run(folder, testbed, *command)
+    done = valid_run(lambda: run(folder, testbed, *command))
     assert done.returncode == 0, done.stdout + done.stderr + (folder / "temp.out").read_text()
     assert [line for line in done.stdout.splitlines() if not LINES.fullmatch(line)] == []
     return done.stdout
