@@ -82,22 +82,6 @@ std::string hello_event(const std::array<PortDescription, 2>& ports) {
       .dump();
 }
 
-std::string configured_event() {
-  return ordered_json{{"event", "configured"}}.dump();
-}
-
-std::string cleared_event() {
-  return ordered_json{{"event", "cleared"}}.dump();
-}
-
-std::string muted_event() {
-  return ordered_json{{"event", "muted"}}.dump();
-}
-
-std::string realtime_event() {
-  return ordered_json{{"event", "realtime"}}.dump();
-}
-
 std::string flushed_event(std::uint64_t entries, Nanoseconds ns) {
   return ordered_json{{"event", "flushed"}, {"entries", entries}, {"ns", ns}}.dump();
 }

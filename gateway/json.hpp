@@ -61,10 +61,6 @@ struct PortDescription {
 
 // Each returns one line without its newline.
 [[nodiscard]] std::string hello_event(const std::array<PortDescription, 2>& ports);
-[[nodiscard]] std::string configured_event();
-[[nodiscard]] std::string cleared_event();
-[[nodiscard]] std::string muted_event();
-[[nodiscard]] std::string realtime_event();
 [[nodiscard]] std::string flushed_event(std::uint64_t entries, Nanoseconds ns);
 [[nodiscard]] std::string count_event(std::uint64_t entries);
 // Returns an answer that contains only its name.

@@ -24,12 +24,12 @@ constexpr int kUnusable = 2;  // exit status for a wrong command line or an unus
 
 Answer answer(RingGateway& gateway, const ConfigureRequest& request) {
   gateway.configure(request.config);
-  return {.event = configured_event()};
+  return {.event = done_event("configured")};
 }
 
 Answer answer(RingGateway& gateway, const ClearRequest& /*request*/) {
   gateway.clear();
-  return {.event = cleared_event()};
+  return {.event = done_event("cleared")};
 }
 
 Answer answer(RingGateway& gateway, const RecordRequest& /*request*/) {
@@ -38,11 +38,11 @@ Answer answer(RingGateway& gateway, const RecordRequest& /*request*/) {
 
 Answer answer(RingGateway& gateway, const MuteRequest& request) {
   gateway.mute(request.for_ns);
-  return {.event = muted_event()};
+  return {.event = done_event("muted")};
 }
 
 Answer answer(RingGateway& gateway, const RealtimeRequest& request) {
-  if (gateway.realtime(request.for_ns)) return {.event = realtime_event()};
+  if (gateway.realtime(request.for_ns)) return {.event = done_event("realtime")};
   return {.event = error_event(
               "request: the system refuses a real-time policy (expected root or CAP_SYS_NICE)")};
 }
