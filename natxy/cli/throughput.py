@@ -96,8 +96,9 @@ def throughput(
     exceed_ratio: Annotated[
         float | None,
         typer.Option(
-            help="With --search mlr: share of the total time of the trials at a rate that may be "
-            "in trials which lost too much (NDR: any frame; PDR: more than --loss) [default: 0].",
+            help="With --search mlr: how large a share of the total time of all trials at one "
+            "rate may come from trials that lost too much (for the NDR any frame, for a PDR more "
+            "than --loss) [default: 0].",
             metavar="RATIO",
             rich_help_panel=SEARCH,
         ),
