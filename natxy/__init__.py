@@ -36,7 +36,7 @@ EXPORTS = {
     "natxy.procedure.reset": ("ResetPlan", "reset"),
     "natxy.procedure.scale_up": ("ScaleUpPlan", "scale_up"),
     "natxy.procedure.self_test": ("Ceiling", "SelfTestPlan", "self_test"),
-    "natxy.procedure.table_size": ("PortRange", "Size"),
+    "natxy.measure.table_size": ("PortRange", "Size"),
     "natxy.procedure.tear_down": ("TearDownPlan", "tear_down"),
     "natxy.procedure.throughput": ("ThroughputPlan", "throughput"),
     "natxy.trial.timing": ("Timing",),

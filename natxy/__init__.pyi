@@ -4,6 +4,8 @@ from natxy.api import connect as connect
 from natxy.api import timing as timing
 from natxy.campaign.journal import read_journal as read_journal
 from natxy.errors import NatxyError as NatxyError
+from natxy.measure.table_size import PortRange as PortRange
+from natxy.measure.table_size import Size as Size
 from natxy.model.measurement import Figure as Figure
 from natxy.model.measurement import Measurement as Measurement
 from natxy.procedure.back_to_back import BackToBackPlan as BackToBackPlan
@@ -41,8 +43,6 @@ from natxy.procedure.scale_up import scale_up as scale_up
 from natxy.procedure.self_test import Ceiling as Ceiling
 from natxy.procedure.self_test import SelfTestPlan as SelfTestPlan
 from natxy.procedure.self_test import self_test as self_test
-from natxy.procedure.table_size import PortRange as PortRange
-from natxy.procedure.table_size import Size as Size
 from natxy.procedure.tear_down import TearDownPlan as TearDownPlan
 from natxy.procedure.tear_down import tear_down as tear_down
 from natxy.procedure.throughput import ThroughputPlan as ThroughputPlan

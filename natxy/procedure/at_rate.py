@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import repeat
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import repeat
 from natxy.procedure.rate import RatePlan, rate_deviations, rate_of
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady

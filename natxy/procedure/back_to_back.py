@@ -7,14 +7,14 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import Plan, repeat_search
+from natxy.measure.search_remarks import cut_remarks
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat_search
 from natxy.procedure.rate import Rate, found_rate
-from natxy.procedure.search_remarks import cut_remarks
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
 from natxy.trial.load import Load

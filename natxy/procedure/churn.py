@@ -11,13 +11,13 @@ from math import ceil
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
+from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.model.delays import P999, Delays
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS, Direction, Kind
-from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.procedure.throughput import Search, ThroughputPlan, searches
 from natxy.trial.churn import Sought, churn_load, most_new
 from natxy.trial.connection_table import parameters_of

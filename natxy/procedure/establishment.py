@@ -7,18 +7,18 @@ connection must then carry a frame of the responder as well.
 from collections.abc import Sequence
 
 from natxy.dut.base import Dut
+from natxy.measure.made_figures import drawn_figures, handshake_figures
+from natxy.measure.search_remarks import (
+    bound_remarks,
+    verification_deviation,
+    zero_remarks,
+)
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.phase_names import ASK_AGAIN
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.establishment_search import Search, searches
-from natxy.procedure.made_figures import drawn_figures, handshake_figures
-from natxy.procedure.search_remarks import (
-    bound_remarks,
-    verification_deviation,
-    zero_remarks,
-)
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import (
     refuse_small_table,

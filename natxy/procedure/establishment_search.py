@@ -8,16 +8,16 @@ from typing import TypeVar
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
+from natxy.measure.plan import Plan, check_members, repeat_search
+from natxy.measure.search_remarks import (
+    cut_remarks,
+)
 from natxy.model.measurement import Figure, TrialCounts
 from natxy.model.phase_names import AGAIN, ESTABLISH
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.plan import Plan, check_members, repeat_search
-from natxy.procedure.search_remarks import (
-    cut_remarks,
-)
 from natxy.procedure.throughput import GROWTH
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.measure.flow_groups import Part
 from natxy.model.measurement import Measurement
 from natxy.model.testbed import TrafficSection
 from natxy.model.traffic import frames_of
 from natxy.model.trial_spec import Kind, Mix
 from natxy.procedure.back_to_back import BURST, BackToBackPlan
 from natxy.procedure.benchmarks import Benchmarked
-from natxy.procedure.flow_groups import Part
 from natxy.procedure.frame_loss import FrameLossPlan, rates_of
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.trial.setup import ReadyTester

@@ -8,14 +8,14 @@ from typing import Self
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import Plan, repeat
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.stream_counters import KindCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady

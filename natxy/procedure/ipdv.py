@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
+from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
@@ -14,7 +15,6 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Recording
 from natxy.procedure.at_rate import AtRate, Value, measure
-from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.pdv import PROFILES as PROFILES
 from natxy.procedure.pdv import RFC as PDV_RFC
 from natxy.procedure.rate import RatePlan

@@ -6,13 +6,13 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.exact import make_exact
+from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
 from natxy.procedure.at_rate import AtRate, Value, measure
-from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.rate import RatePlan
 from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile, deviations

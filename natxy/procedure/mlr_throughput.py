@@ -6,14 +6,14 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import Plan, repeat_search
+from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat_search
-from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 from natxy.trial.bound import Bound, disproved

@@ -8,20 +8,20 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.model.testbed import TrafficSection
-from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
-from natxy.procedure.flow_groups import (
+from natxy.measure.flow_groups import (
     check_parts,
     group_deviations,
     group_remarks,
     parts_of,
     ramp_of,
 )
-from natxy.procedure.flows import ranges_of, with_flows, with_subscribers
+from natxy.measure.flows import ranges_of, with_flows, with_subscribers
+from natxy.measure.networks import without_networks
+from natxy.measure.plan import check_members
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.testbed import TrafficSection
+from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.procedure.flows_used import unused_flows, unused_in_parts
-from natxy.procedure.networks import without_networks
-from natxy.procedure.plan import check_members
 from natxy.procedure.rate import RatePlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.statistics import median

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.base import Dut
+from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.procedure.at_rate import AtRate, Value, measure
-from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.rate import RatePlan
 from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile, deviations

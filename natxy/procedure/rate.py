@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
-from natxy.procedure.networks import without_networks
-from natxy.procedure.plan import Plan
+from natxy.measure.networks import without_networks
+from natxy.measure.plan import Plan
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.statistics import median
 from natxy.trial.observer import Observer

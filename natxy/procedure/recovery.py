@@ -9,14 +9,14 @@ from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.exact import make_exact
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import repeat
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.phase_names import TEST
 from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import repeat
 from natxy.procedure.rate import Rate, RatePlan, rate_of
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load

@@ -11,13 +11,13 @@ from typing import Self
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, TrialCancelled
 from natxy.exact import make_exact
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import repeat
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import repeat
 from natxy.procedure.rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady

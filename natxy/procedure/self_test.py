@@ -12,6 +12,7 @@ from typing import Literal
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
+from natxy.measure.plan import check_members
 from natxy.model.base import Model
 from natxy.model.delays import P999, Delays
 from natxy.model.self_test_record import DelayAt, OwnDelay, looped_version
@@ -19,7 +20,6 @@ from natxy.model.testbed import Testbed
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
 from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.plan import check_members
 from natxy.procedure.throughput import ThroughputPlan, searches
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer

@@ -7,20 +7,20 @@ from functools import reduce
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.model.search_conditions import SearchConditions
-from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import MAX_RATE_FPS
-from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, check_members, repeat_search
-from natxy.procedure.search_remarks import (
+from natxy.measure.burst_remarks import burst_remarks, why_nothing_passed
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import Plan, check_members, repeat_search
+from natxy.measure.search_remarks import (
     bound_remarks,
     cut_remarks,
     verification_deviation,
     zero_remarks,
 )
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.search_conditions import SearchConditions
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import MAX_RATE_FPS
+from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification

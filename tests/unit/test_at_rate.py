@@ -15,9 +15,9 @@ import pytest
 from natxy.cli import run_command
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
+from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.delay_remarks import delay_remarks
 from natxy.procedure.ipdv import RFC as IPDV_RFC
 from natxy.procedure.ipdv import IpdvPlan, ipdv
 from natxy.procedure.latency import RFC as LATENCY_RFC

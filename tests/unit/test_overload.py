@@ -14,6 +14,8 @@ from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
+from natxy.measure.flow_groups import IN_GROUPS, WITH_DRAINS
+from natxy.measure.flows import SOURCE_PORTS, ranges_of
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
@@ -21,8 +23,6 @@ from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.at_rate import AtRate, Value, measure
 from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmarked
-from natxy.procedure.flow_groups import IN_GROUPS, WITH_DRAINS
-from natxy.procedure.flows import SOURCE_PORTS, ranges_of
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.ipdv import IpdvPlan
 from natxy.procedure.latency import LatencyPlan

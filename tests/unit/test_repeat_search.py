@@ -6,9 +6,9 @@ from typing import cast
 
 import pytest
 
+from natxy.measure.plan import repeat_search
+from natxy.measure.search_remarks import cut_remarks, lacking_remarks
 from natxy.model.measurement import Figure
-from natxy.procedure.plan import repeat_search
-from natxy.procedure.search_remarks import cut_remarks, lacking_remarks
 from natxy.trial.observer import Observer
 from natxy.trial.repeats import RetryTime
 from natxy.trial.trials import Trials
