@@ -14,6 +14,7 @@ from natxy.measure.plan import Plan
 from natxy.measure.table_size import Size
 from natxy.model.testbed import Testbed
 from natxy.model.verdict import Verdict
+from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.back_to_back import FIRST_BURST, BackToBackPlan
 from natxy.procedure.capacity import CapacityPlan
 from natxy.procedure.closing import ClosingPlan
@@ -23,7 +24,6 @@ from natxy.procedure.frame_loss import LOSSLESS_TO_END, FrameLossPlan
 from natxy.procedure.mlr_throughput import MlrThroughputPlan
 from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.phase_1_rate import SAFE, phase_1_search
-from natxy.procedure.rate import RatePlan
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.series import Searching

@@ -14,7 +14,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.rate import Rate, found_rate
+from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
 from natxy.trial.load import Load

@@ -14,10 +14,9 @@ from natxy.model.stream_counters import DelayVariation
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Recording
-from natxy.procedure.at_rate import AtRate, Value, measure
+from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.procedure.pdv import PROFILES as PROFILES
 from natxy.procedure.pdv import RFC as PDV_RFC
-from natxy.procedure.rate import RatePlan
 from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations
 from natxy.trial.setup import ReadyTester

@@ -12,8 +12,7 @@ from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
-from natxy.procedure.at_rate import AtRate, Value, measure
-from natxy.procedure.rate import RatePlan
+from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile, deviations
 from natxy.trial.setup import ReadyTester

@@ -20,9 +20,9 @@ from natxy.measure.networks import without_networks
 from natxy.measure.plan import check_members
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
+from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.procedure.flows_used import unused_flows, unused_in_parts
-from natxy.procedure.rate import RatePlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.statistics import median
 from natxy.trial.frame_formats import frame_formats

@@ -17,7 +17,7 @@ from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
-from natxy.procedure.rate import Rate, RatePlan, rate_of
+from natxy.procedure.at_rate import Rate, RatePlan, rate_of
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load
 from natxy.trial.maximum import maximum_of

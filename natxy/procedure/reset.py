@@ -18,7 +18,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.rate import Rate, RatePlan, rate_deviations, rate_of
+from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer, Observers

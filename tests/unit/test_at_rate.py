@@ -18,13 +18,13 @@ from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
+from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.ipdv import RFC as IPDV_RFC
 from natxy.procedure.ipdv import IpdvPlan, ipdv
 from natxy.procedure.latency import RFC as LATENCY_RFC
 from natxy.procedure.latency import LatencyPlan, latency
 from natxy.procedure.pdv import RFC as PDV_RFC
 from natxy.procedure.pdv import PdvPlan, pdv
-from natxy.procedure.rate import RatePlan
 from natxy.procedure.reset import PROFILES as RESETS
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.records.extra import records_to
