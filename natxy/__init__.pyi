@@ -21,6 +21,7 @@ from natxy.procedure.degradation import DegradationPlan as DegradationPlan
 from natxy.procedure.degradation import degradation as degradation
 from natxy.procedure.establishment import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.establishment import establishment as establishment
+from natxy.procedure.establishment import with_phase_1_rate as with_phase_1_rate
 from natxy.procedure.frame_loss import FrameLossPlan as FrameLossPlan
 from natxy.procedure.frame_loss import frame_loss as frame_loss
 from natxy.procedure.ipdv import IpdvPlan as IpdvPlan
@@ -33,7 +34,6 @@ from natxy.procedure.overload import OverloadPlan as OverloadPlan
 from natxy.procedure.overload import overload as overload
 from natxy.procedure.pdv import PdvPlan as PdvPlan
 from natxy.procedure.pdv import pdv as pdv
-from natxy.procedure.phase_1_rate import with_phase_1_rate as with_phase_1_rate
 from natxy.procedure.recovery import RecoveryPlan as RecoveryPlan
 from natxy.procedure.recovery import recovery as recovery
 from natxy.procedure.reset import ResetPlan as ResetPlan

@@ -19,11 +19,11 @@ from natxy.procedure.back_to_back import FIRST_BURST, BackToBackPlan
 from natxy.procedure.capacity import CapacityPlan
 from natxy.procedure.closing import ClosingPlan
 from natxy.procedure.degradation import DegradationPlan, search_of
+from natxy.procedure.establishment import SAFE, phase_1_search
 from natxy.procedure.establishment_search import EstablishmentPlan, first_guess
 from natxy.procedure.frame_loss import LOSSLESS_TO_END, FrameLossPlan
 from natxy.procedure.mlr_throughput import MlrThroughputPlan
 from natxy.procedure.overload import OverloadPlan
-from natxy.procedure.phase_1_rate import SAFE, phase_1_search
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.series import Searching

@@ -12,8 +12,8 @@ from natxy.errors import ConfigurationError
 from natxy.measure.search_remarks import bound_remarks, verification_deviation, zero_remarks
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
+from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.establishment_search import EstablishmentPlan, Search, searches
-from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.trial.closing import SEGMENTS, Closer, Closing
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.observer import Observer

@@ -1,12 +1,16 @@
 """Maximum connection establishment rate (RFC 9693).
 
 It is the highest rate at which each frame of phase 1 creates a connection. With validation, each
-connection must then carry a frame of the responder as well.
+connection must then carry a frame of the responder as well. A safe share of it is the default rate
+of phase 1 in other measurements.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 
 from natxy.dut.base import Dut
+from natxy.errors import DutError
 from natxy.measure.made_figures import drawn_figures, handshake_figures
 from natxy.measure.search_remarks import (
     bound_remarks,
@@ -19,6 +23,7 @@ from natxy.model.search_conditions import SearchConditions
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.establishment_search import Search, searches
+from natxy.search.bisection import SearchError
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import (
     refuse_small_table,
@@ -26,10 +31,18 @@ from natxy.trial.connection_table import (
 from natxy.trial.maximum import maximum_of_connections
 from natxy.trial.observer import Observer
 from natxy.trial.profile import OF_CONNECTIONS, deviations
-from natxy.trial.setup import ReadyTester
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.timing import Timing
 
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
+# The default rate of phase 1 is this share of the highest rate at which no connection is lost. The
+# search for it is coarse, and has a seed that no repetition has, so that its trials draw other
+# ports.
+SAFE = Fraction(1, 2)
+COARSE = SearchError(fraction=Fraction(1, 20))
+SEARCH = -2
 
 
 def establishment(
@@ -139,3 +152,34 @@ def _of_validation(found: Sequence[Search]) -> list[str]:
         f"Of the connections that did not answer at the trial's rate, {fast:,} answered when they "
         f"were tested again slowly{others}{gone}."
     ]
+
+
+def with_phase_1_rate(
+    tester: ReadyTester, dut: Dut, timing: Timing, *, seed: int, observer: Observer
+) -> ReadyTester:
+    """Returns the tester with a phase 1 rate; unchanged if it has one, or has no connections."""
+    asked = tester.traffic.connections
+    if asked is None or asked.rate_fps is not None:
+        return tester
+    plan = phase_1_search(timing, seed=seed)
+    found = establishment(plan, tester, dut, observer)
+    found_cps = int(found.figures[0].values[0])
+    rate_fps = int(found_cps * SAFE)
+    if not rate_fps:
+        raise DutError(
+            f"{name_of(dut)} loses connections at every rate, so there is no rate for phase 1; "
+            "set --establishment-rate"
+        )
+    clause = found.counts.invalid_clause
+    origin = f"half of the establishment rate, {found_cps:,}, found first{clause}"
+    return replace(tester.with_connections(rate_fps=rate_fps), phase_1_origin=origin)
+
+
+def phase_1_search(timing: Timing, *, seed: int) -> EstablishmentPlan:
+    """Returns the plan of the search for the highest rate at which no connection is lost."""
+    return EstablishmentPlan(
+        timing=replace(timing, frame_timeout_s=Fraction(0)),
+        seed=repetition_seed(seed, SEARCH),
+        repetitions=1,
+        error=COARSE,
+    )

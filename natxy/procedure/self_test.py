@@ -19,7 +19,7 @@ from natxy.model.self_test_record import DelayAt, OwnDelay, looped_version
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
-from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, searches
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer

@@ -14,7 +14,7 @@ from natxy.measure.table_size import (
 )
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
-from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.establishment import with_phase_1_rate
 from natxy.trial.connection_conditions import of_phase_1, of_several
 from natxy.trial.establishing import Establishing
 from natxy.trial.observer import Observer
