@@ -28,8 +28,8 @@ from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.series import Searching
 from natxy.procedure.tear_down import TearDownPlan
-from natxy.procedure.throughput import FIRST_GUESS_FPS, GROWTH, ThroughputPlan
-from natxy.search.bisection import Bisection, SearchError
+from natxy.procedure.throughput import FIRST_GUESS_FPS, ThroughputPlan
+from natxy.search.bisection import GROWTH, Bisection, SearchError
 from natxy.search.capacity import CapacitySearch
 from natxy.search.capacity_attempt import Answer, Outcome
 from natxy.search.loss_verification import LossVerification

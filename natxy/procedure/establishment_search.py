@@ -18,8 +18,7 @@ from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.throughput import GROWTH
-from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
+from natxy.search.bisection import DEFAULT_ERROR, GROWTH, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
 from natxy.trial.bound import Bounded, without_disproved

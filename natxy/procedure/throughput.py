@@ -21,7 +21,7 @@ from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
+from natxy.search.bisection import DEFAULT_ERROR, GROWTH, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS, LossVerification
 from natxy.trial.bound import Bounded, without_disproved
@@ -40,9 +40,6 @@ from natxy.verdict.advice import explained
 from natxy.verdict.counted import Counting
 
 FIRST_GUESS_FPS = 1000  # the first rate if the maximum is unknown
-# It takes 6 trials to a million, where doubling takes 11. A larger factor saves little, and makes
-# the first rate that fails so high that the tester may not send it (docs/decisions/0016).
-GROWTH = 4
 SHORTEST_S = Fraction(1, 20)  # starting and ending take an insignificant share of it
 HOPELESS_FPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
 
