@@ -8,10 +8,9 @@ from typing import Any
 from natxy.dut.base import Dut
 from natxy.model.measurement import Figure, Measurement
 from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
+from natxy.procedure.delay_variation import IpdvPlan, PdvPlan, ipdv, pdv
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
-from natxy.procedure.ipdv import IpdvPlan, ipdv
 from natxy.procedure.latency import LatencyPlan, latency
-from natxy.procedure.pdv import PdvPlan, pdv
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.reset import ResetPlan, reset
 from natxy.procedure.throughput import ThroughputPlan, throughput

@@ -23,11 +23,10 @@ from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmarked
+from natxy.procedure.delay_variation import IpdvPlan, PdvPlan
 from natxy.procedure.frame_loss import FrameLossPlan
-from natxy.procedure.ipdv import IpdvPlan
 from natxy.procedure.latency import LatencyPlan
 from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
-from natxy.procedure.pdv import PdvPlan
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.reset import ResetPlan
 from natxy.procedure.throughput import ThroughputPlan
