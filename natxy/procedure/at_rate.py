@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
+from natxy.measure.flows_used import Sent
 from natxy.measure.networks import networks_deviation, without_networks
 from natxy.measure.plan import Plan, repeat
 from natxy.model.disturbance import Disturbance
@@ -46,6 +47,12 @@ class RatePlan(Plan):
         super().__post_init__()
         if self.rate_fps is not None:
             self.timing.check_rate(self.rate_option, self.rate_fps)
+
+    def sent(self, result: Measurement) -> list[Sent]:
+        """Returns what a trial of the result sent."""
+        rate_fps = result.conditions.rate_fps
+        assert rate_fps is not None, "each trial has the same rate"
+        return [Sent.lasting(rate_fps, self.timing.duration_s)]
 
 
 @dataclass(frozen=True, kw_only=True)

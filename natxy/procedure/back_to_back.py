@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.measure.flows_used import Sent
 from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import Plan, repeat_search
 from natxy.measure.search_remarks import cut_remarks
@@ -79,6 +80,15 @@ class BackToBackPlan(Plan):
         ):
             if rate_fps is not None:
                 self.timing.check_rate(option, rate_fps)
+
+    def sent(self, result: Measurement) -> list[Sent]:
+        """Returns the shortest burst of the result; empty if no burst passed."""
+        bursts = [int(value) for f in result.figures if f.name == BURST for value in f.values]
+        shortest = min((burst for burst in bursts if burst), default=None)
+        rate_fps = result.conditions.rate_fps
+        if rate_fps is None or shortest is None:
+            return []
+        return [Sent(rate_fps=rate_fps, frames=shortest, is_burst=True)]
 
 
 def back_to_back(

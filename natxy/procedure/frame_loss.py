@@ -8,6 +8,7 @@ from typing import Self
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
+from natxy.measure.flows_used import Sent
 from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import Plan, repeat
 from natxy.model.measurement import Figure, Measurement
@@ -70,6 +71,11 @@ class FrameLossPlan(Plan):
         accepted = self.loss or LossTolerance()
         return replace(steady(rate_fps, self.timing.duration_s), accepted=accepted)
 
+    def sent(self, result: Measurement) -> list[Sent]:
+        """Returns what a trial of each rate of the result sent."""
+        rates = {figure.at: figure.rate_fps or 0 for figure in result.figures}
+        return [Sent.lasting(rate_fps, self.timing.duration_s) for rate_fps in rates.values()]
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Point:
@@ -112,7 +118,7 @@ def frame_loss(
 
 
 def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
-    rates = rates_of(plan, trials.tester)
+    rates = _rates(plan, trials.tester)
 
     def goes_on(points: Sequence[_Point]) -> bool:
         newest = points[-LOSSLESS_TO_END:]
@@ -128,7 +134,7 @@ def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
     )
 
 
-def rates_of(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
+def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
     """Returns the rates of the whole series, each with the name that its figures have."""
     if plan.rates_fps:
         return [(rate_fps, f"{rate_fps:,} fps") for rate_fps in plan.rates_fps]

@@ -16,13 +16,13 @@ from natxy.measure.flow_groups import (
     ramp_of,
 )
 from natxy.measure.flows import ranges_of, with_flows, with_subscribers
+from natxy.measure.flows_used import unused_flows, unused_in_parts
 from natxy.measure.networks import without_networks
 from natxy.measure.plan import check_members
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
-from natxy.procedure.flows_used import unused_flows, unused_in_parts
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.statistics import median
 from natxy.trial.frame_formats import frame_formats
@@ -123,7 +123,7 @@ def overload(
         remarks=(
             *_remarks(plan, traffic),
             *_left_open(plan, degraded),
-            *_unused(plan, tester, found),
+            *_unused(plan, traffic, found),
             *_wrong_by(degraded),
             # Errors, the definition of a delay and the origin of a rate; searches need none of them
             # here.
@@ -305,12 +305,13 @@ def _of_tests(plan: OverloadPlan, found: dict[int, Measurement]) -> tuple[str, .
 
 
 def _unused(
-    plan: OverloadPlan, tester: ReadyTester, found: dict[int, Measurement]
+    plan: OverloadPlan, traffic: TrafficSection, found: dict[int, Measurement]
 ) -> tuple[str, ...]:
     """Returns remarks about trials, and parts of them, in which not all flows were used."""
     said: list[str] = []
     for number, result in found.items():
-        said += unused_flows(plan.test, number, result, tester, f"{plan.noun}s")
+        sent = plan.test.sent(result)
+        said += unused_flows(sent, number, traffic, f"{plan.noun}s")
         if plan.incremental:
-            said += unused_in_parts(plan.test, parts_of(number), plan.step_s, result, tester)
+            said += unused_in_parts(sent, parts_of(number), plan.step_s, traffic)
     return tuple(said)

@@ -8,6 +8,7 @@ from functools import reduce
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.measure.burst_remarks import burst_remarks, why_nothing_passed
+from natxy.measure.flows_used import Sent
 from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import Plan, check_members, repeat_search
 from natxy.measure.search_remarks import (
@@ -123,6 +124,11 @@ class ThroughputPlan(Plan):
         load = replace(load, accepted=accepted, counting=counting)
         lost_after_s = self.timing.frame_timeout_s or self.timing.drain_s
         return replace(load, early_end_s=lost_after_s) if self.early_end else load
+
+    def sent(self, result: Measurement) -> list[Sent]:
+        """Returns what the trials of the lowest result sent."""
+        lowest_fps = int(min(result.figures[0].values))
+        return [Sent.lasting(lowest_fps, self.duration_s(lowest_fps))]
 
     @property
     def deviations(self) -> tuple[str, ...]:
