@@ -33,6 +33,11 @@ class Plan:
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
 
+    @property
+    def finds_rate(self) -> bool:
+        """Whether the rate of the trials is measured first."""
+        return False
+
     def trials(
         self,
         tester: ReadyTester,

@@ -48,6 +48,10 @@ class RatePlan(Plan):
         if self.rate_fps is not None:
             self.timing.check_rate(self.rate_option, self.rate_fps)
 
+    @property
+    def finds_rate(self) -> bool:
+        return self.rate_fps is None
+
     def sent(self, result: Measurement) -> list[Sent]:
         """Returns what a trial of the result sent."""
         rate_fps = result.conditions.rate_fps

@@ -38,6 +38,7 @@ class Benchmark:
     run: Callable[[Any, ReadyTester, Dut, Observer], Measurement]
     higher_is_better: bool = False
     starts: bool = True  # flows can start one after another before it
+    searches: bool = False  # its figure is a rate that was searched for
     result: Callable[[tuple[float, ...]], float] = median  # the average over repetitions
 
     def is_bound(self, figure: Figure) -> bool:
@@ -74,7 +75,9 @@ class Benchmark:
 
 
 BENCHMARKS: dict[type, Benchmark] = {
-    ThroughputPlan: Benchmark(name="throughput", run=throughput, higher_is_better=True),
+    ThroughputPlan: Benchmark(
+        name="throughput", run=throughput, higher_is_better=True, searches=True
+    ),
     LatencyPlan: Benchmark(name="latency", run=latency),
     PdvPlan: Benchmark(name="PDV", run=pdv),
     IpdvPlan: Benchmark(name="IPDV", run=ipdv),

@@ -21,9 +21,7 @@ from natxy.measure.networks import without_networks
 from natxy.measure.plan import check_members
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
-from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
-from natxy.procedure.throughput import ThroughputPlan
 from natxy.statistics import median
 from natxy.trial.frame_formats import frame_formats
 from natxy.trial.observer import Observer
@@ -127,7 +125,7 @@ def overload(
             *_wrong_by(degraded),
             # Errors, the definition of a delay and the origin of a rate; searches need none of them
             # here.
-            *(() if isinstance(plan.test, ThroughputPlan) else _of_tests(plan, found)),
+            *(() if plan.benchmark.searches else _of_tests(plan, found)),
         ),
         figures=degraded,
         counts=TrialCounts.total(result.counts for result in found.values()),
@@ -143,8 +141,7 @@ def _measured(
     """
     test = replace(plan.test, seed=(plan.test.seed + number) % 2**63)
     result = plan.benchmark.run(test, tester, dut, observer)
-    searched = isinstance(plan.test, ThroughputPlan)
-    if searched and number == 1 and not median(result.figures[0].values):
+    if plan.benchmark.searches and number == 1 and not median(result.figures[0].values):
         raise DutError(
             f"{result.conditions.dut} loses frames of a single {plan.noun} at every rate, so there "
             "is no figure to compare with (X1 is 0)."
@@ -207,8 +204,7 @@ def _figures(
 
 def _found_fps(plan: OverloadPlan, result: Measurement) -> int | None:
     """Returns the rate of a result if it was found for its number."""
-    found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None
-    return result.conditions.rate_fps if found else None
+    return result.conditions.rate_fps if plan.test.finds_rate else None
 
 
 def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tuple[Figure, ...]:
