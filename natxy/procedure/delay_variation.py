@@ -19,9 +19,8 @@ from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Recording
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile, deviations
+from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import Timing
 from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
 
 PDV = "PDV"
@@ -37,17 +36,9 @@ IPDV_MEANING = (
     "IPDV is the delay of a frame minus that of the frame before it, in one direction and kind of "
     "traffic. A pair of frames is undefined if one of them was lost."
 )
-RFC = Profile(
-    timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
-    repetitions=20,
-    duration_of="RFC 8219 section 7.3.1",
-)
+PROFILES = profiles(repetitions=(20, 3), duration_of="RFC 8219 section 7.3.1")
+RFC = PROFILES["rfc"]
 RFC_IPDV = replace(RFC, duration_of="RFC 8219 section 7.3.2")
-QUICK = Profile(
-    timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
-    repetitions=3,
-)
-PROFILES = {"rfc": RFC, "quick": QUICK}
 
 
 @dataclass(frozen=True, kw_only=True)

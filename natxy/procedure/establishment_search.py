@@ -1,7 +1,7 @@
 """The search for a maximum connection establishment rate (RFC 9693), which other searches use."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
 
@@ -29,9 +29,9 @@ from natxy.trial.connection_table import (
 from natxy.trial.establishing import Establishing
 from natxy.trial.maximum import Maximum, maximum_of_connections
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile
+from natxy.trial.profile import QUICK, RFC
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import Timing, check
+from natxy.trial.timing import check
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
@@ -42,17 +42,7 @@ LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
 LOST_AT_EVERY_RATE = "as many are lost at every rate; use --loss to accept a share of them"
 HOPELESS_CPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
 LONGEST_S = 60  # a phase 1 that lasts as long and fails would fail at lower rates as well
-PROFILES = {
-    "rfc": Profile(
-        timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
-        repetitions=10,
-    ),
-    "quick": Profile(
-        timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
-        repetitions=3,
-        loss_verifications=1,
-    ),
-}
+PROFILES = {"rfc": RFC, "quick": replace(QUICK, buffer_frames=None)}
 
 
 @dataclass(frozen=True, kw_only=True)

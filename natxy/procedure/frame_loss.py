@@ -22,9 +22,7 @@ from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import QUICK as QUICK_TRIALS
-from natxy.trial.profile import RFC as RFC_TRIALS
-from natxy.trial.profile import Profile, deviations
+from natxy.trial.profile import deviations, profiles
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
@@ -35,10 +33,7 @@ from natxy.verdict.placement import least_forwarded
 LOSS = "frame loss rate"
 HIGHEST_STEP = Fraction(1, 10)
 LOSSLESS_TO_END = 2  # successive rates without loss that end the series
-PROFILES = {
-    "rfc": Profile(timing=RFC_TRIALS.timing, repetitions=1),
-    "quick": Profile(timing=QUICK_TRIALS.timing, repetitions=1),
-}
+PROFILES = profiles(repetitions=(1, 1))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,10 +22,10 @@ from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile, deviations
+from natxy.trial.profile import deviations, profiles
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import LONGEST_S, Timing, check, refuse_frame_timeout
+from natxy.trial.timing import LONGEST_S, check, refuse_frame_timeout
 from natxy.verdict.away import away_in
 from natxy.verdict.catch_up import ROOM_FRAMES
 
@@ -34,17 +34,8 @@ LOST = "lost frames"
 OVERLOAD = Fraction(11, 10)  # of the throughput
 AFTERWARDS = Fraction(1, 2)  # of the overload's rate
 SHORTEST_S = Fraction(1, 10**6)
-RFC = Profile(
-    timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
-    repetitions=20,
-)
-PROFILES = {
-    "rfc": RFC,
-    "quick": Profile(
-        timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
-        repetitions=3,
-    ),
-}
+PROFILES = profiles(repetitions=(20, 3))
+RFC = PROFILES["rfc"]
 
 
 @dataclass(frozen=True, kw_only=True)

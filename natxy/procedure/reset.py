@@ -23,7 +23,7 @@ from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.phases import phase_1_s
-from natxy.trial.profile import Profile, deviations
+from natxy.trial.profile import RFC, Profile, deviations
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check, refuse_frame_timeout
@@ -35,11 +35,8 @@ BY_LOSS = "reset time, frame-loss method"
 BY_TIMESTAMPS = "reset time, timestamp method"
 LOST = "lost frames"
 PROFILES = {
-    "rfc": Profile(
-        timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
-        repetitions=10,
-        duration_of="",  # RFC 6201 asks for traffic until it is forwarded again
-    ),
+    # RFC 6201 asks for traffic until it is forwarded again.
+    "rfc": replace(RFC, duration_of=""),
     "quick": Profile(
         # So long that the real-time policy is not used, which would delay the reset.
         timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 10), settle_s=Fraction(0)),
