@@ -26,7 +26,6 @@ from natxy.trial.load import Load, steady
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
-from natxy.trial.trials import Trials
 from natxy.verdict.delay_error import QUIET, DelayError, doubts, error_remarks
 
 SEARCH_S = Fraction(60)  # longest trial of the search (RFC 2544 section 24)
@@ -170,7 +169,7 @@ def measure(
     valid = repeat(
         plan.repetitions,
         observer,
-        lambda number: _trial(plan, trials, load, number),
+        lambda number: trials.run_valid(load, number, plan.invalid_repeats),
         lambda trial: _shown(what, trial),
     )
     refuse_without_connections(valid)
@@ -214,15 +213,6 @@ def _check_queues(what: AtRate, plan: RatePlan, queues: int) -> None:
         raise ConfigurationError(
             f"tester.rx_queues: is {queues}, but {needs_one} needs one receive queue (expected 1)"
         )
-
-
-def _trial(plan: RatePlan, trials: Trials, load: Load, number: int) -> TrialRecord:
-    return trials.run_valid(
-        load=load,
-        repetition=number,
-        seed=repetition_seed(plan.seed, number),
-        invalid_repeats=plan.invalid_repeats,
-    )
 
 
 def _shown(what: AtRate, trial: TrialRecord) -> tuple[Figure, ...]:

@@ -23,7 +23,6 @@ from natxy.trial.load import Load, steady
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
-from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
@@ -154,12 +153,7 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
     left_out = ""
     for number in range(1, plan.repetitions + 1):
         try:
-            trial = trials.run_valid(
-                load=plan.load(rate_fps),
-                repetition=number,
-                seed=repetition_seed(plan.seed, number),
-                invalid_repeats=plan.invalid_repeats,
-            )
+            trial = trials.run_valid(plan.load(rate_fps), number, plan.invalid_repeats)
         except TesterLimit as limit:
             left_out = limit.in_options
             break

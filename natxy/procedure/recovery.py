@@ -23,7 +23,6 @@ from natxy.trial.load import Load
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
-from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import LONGEST_S, check, refuse_frame_timeout
 from natxy.verdict.away import away_in
@@ -79,16 +78,12 @@ def recovery(
     throughput = rate_of(plan, tester, dut, observer)
     load = _load(plan, tester, throughput.fps)
     trials = plan.trials(tester, dut, observer, doubts=lambda result: _doubts(result, load))
-
-    def measure(number: int) -> TrialRecord:
-        return trials.run_valid(
-            load=load,
-            repetition=number,
-            seed=repetition_seed(plan.seed, number),
-            invalid_repeats=plan.invalid_repeats,
-        )
-
-    done = repeat(plan.repetitions, observer, measure, lambda one: _figures([one], load))
+    done = repeat(
+        plan.repetitions,
+        observer,
+        lambda number: trials.run_valid(load, number, plan.invalid_repeats),
+        lambda one: _figures([one], load),
+    )
     refuse_without_connections(done)
     figures = _figures(done, load)
     return Measurement(

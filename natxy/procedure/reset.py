@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import TracebackType
 from typing import Self
 
 from natxy.dut.base import Dut
@@ -24,7 +23,6 @@ from natxy.trial.load import steady
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.phases import phase_1_s
 from natxy.trial.profile import RFC, Profile, deviations
-from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check, refuse_frame_timeout
 from natxy.trial.trials import Trials
@@ -131,12 +129,7 @@ class Resetter(Observer):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._thread is not None:
             self._thread.cancel()
             self._thread.join(ENDS_WITHIN_S)
@@ -178,15 +171,9 @@ class Resetter(Observer):
 def _trial(
     plan: ResetPlan, trials: Trials, resetter: Resetter, rate_fps: int, number: int
 ) -> TrialRecord:
+    load = replace(steady(rate_fps, plan.timing.duration_s), pauses=False, link_may_fall=True)
     try:
-        return trials.run_valid(
-            load=replace(
-                steady(rate_fps, plan.timing.duration_s), pauses=False, link_may_fall=True
-            ),
-            repetition=number,
-            seed=repetition_seed(plan.seed, number),
-            invalid_repeats=plan.invalid_repeats,
-        )
+        return trials.run_valid(load, number, plan.invalid_repeats)
     except TrialCancelled:
         resetter.check()
         raise

@@ -176,8 +176,8 @@ def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt:
     trial = trials.run_valid(
         load=rate_fps,
         repetition=1,
-        seed=repetition_seed(plan.seed, 2),
         invalid_repeats=DELAY_REPEATS,
+        seed=repetition_seed(plan.seed, 2),
     )
     delays = [counters.delay for _, _, counters in trial.result.counters()]
     return DelayAt(
