@@ -168,7 +168,7 @@ def measure(
     trials.measures_delays = True
     valid = repeat(
         plan.repetitions,
-        observer,
+        trials,
         lambda number: trials.run_valid(load, number, plan.invalid_repeats),
         lambda trial: _shown(what, trial),
     )

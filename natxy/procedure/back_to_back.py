@@ -9,7 +9,7 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.measure.flows_used import Sent
 from natxy.measure.networks import networks_deviation
-from natxy.measure.plan import Plan, repeat_search
+from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import cut_remarks
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
@@ -196,11 +196,12 @@ def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: O
 
 
 def _bursts(train: Train, trials: Trials) -> list[_Burst]:
-    return repeat_search(
+    return repeat(
         train.plan.repetitions,
         trials,
         lambda number: _longest(train, trials, number),
         lambda one: _figures([one], train.rate_fps, train.throughput)[:1],
+        is_search=True,
     )
 
 

@@ -8,7 +8,7 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterLimit, TrialRefused
 from natxy.exact import make_exact
 from natxy.measure.memory import memory_per_connection
-from natxy.measure.plan import Plan, check_members, repeat_search
+from natxy.measure.plan import Plan, check_members, repeat
 from natxy.measure.search_remarks import cut_remarks
 from natxy.measure.table_size import (
     check_each_frame_makes_one,
@@ -92,11 +92,12 @@ def capacity(
     goal = replace(_within(plan.goal, tester), told=parameters_of(dut).entries)
     trials = plan.trials(tester, dut, observer)
     course = Course()
-    found = repeat_search(
+    found = repeat(
         plan.repetitions,
         trials,
         lambda number: _search(plan, goal, trials, number, course),
         lambda one: _figures([one])[-1:],
+        is_search=True,
     )
     is_tcp = tester.traffic.is_tcp
     memory, about_memory = memory_per_connection(course.trials[: len(found)])

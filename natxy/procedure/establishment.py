@@ -12,6 +12,7 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import DutError
 from natxy.measure.made_figures import drawn_figures, handshake_figures
+from natxy.measure.search_plan import rate_figure
 from natxy.measure.search_remarks import (
     bound_remarks,
     verification_deviation,
@@ -19,7 +20,6 @@ from natxy.measure.search_remarks import (
 )
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.phase_names import ASK_AGAIN
-from natxy.model.search_conditions import SearchConditions
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.establishment_search import Search, searches
@@ -71,12 +71,7 @@ def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, 
     name = RATE if plan.alpha is None else f"{VALIDATED}, alpha {float(plan.alpha):g}"
     if plan.loss is not None:
         name = f"{name}, {plan.loss} accepted"
-    rate = Figure(
-        name=name,
-        unit="cps",
-        values=tuple(float(each.rate_cps) for each in found),
-        lower_bound=tuple(each.lower_bound for each in found),
-    )
+    rate = rate_figure(name, "cps", found)
     made = drawn_figures(each.made for each in found)
     return (rate, *handshake_figures(rate, plan.alpha, found), *made)
 
@@ -85,22 +80,10 @@ def conditions_of(
     plan: EstablishmentPlan, tester: ReadyTester, dut: Dut, found: Sequence[Search] = ()
 ) -> Conditions:
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
-    highest = max((each.rate_cps for each in found), default=None)
     maximum = maximum_of_connections(tester.hello, tester.traffic, plan.max_rate_cps)
-    search = SearchConditions(
-        error=_error(plan),
-        error_fps=None if highest is None else plan.error.at(highest),
-        maximum_fps=maximum.rate_fps,
-        maximum_origin=maximum.origin,
-        loss_accepted="" if plan.loss is None else str(plan.loss),
-        loss_verifications=plan.loss_verifications,
-    )
+    search = plan.search_conditions(found, maximum, "cps", loss_accepted=str(plan.loss or ""))
     of = plan.conditions(tester, dut).model_copy(update={"search": search})
     return of_phase_1(of, tester, validated=plan.alpha is not None)
-
-
-def _error(plan: EstablishmentPlan) -> str:
-    return str(plan.error).replace("fps", "cps")
 
 
 def _deviations(plan: EstablishmentPlan) -> tuple[str, ...]:
@@ -119,10 +102,10 @@ def _remarks(
     asked = tester.traffic.required_connections
     said = [
         f"A trial creates {tester.traffic.connections_among(asked.count):,} connections. Search "
-        f"error {_error(plan)}.",
+        f"error {plan.error_in('cps')}.",
         *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
         *zero_remarks(
-            [each.rate_cps for each in found], "connections were lost at every rate tried"
+            [each.rate_fps for each in found], "connections were lost at every rate tried"
         ),
     ]
     if plan.alpha is not None:

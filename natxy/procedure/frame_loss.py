@@ -121,7 +121,7 @@ def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
 
     return repeat(
         len(rates),
-        trials.observer,
+        trials,
         lambda number: _point(plan, trials, *rates[number - 1]),
         _figures,
         goes_on=goes_on,

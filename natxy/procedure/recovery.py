@@ -80,7 +80,7 @@ def recovery(
     trials = plan.trials(tester, dut, observer, doubts=lambda result: _doubts(result, load))
     done = repeat(
         plan.repetitions,
-        observer,
+        trials,
         lambda number: trials.run_valid(load, number, plan.invalid_repeats),
         lambda one: _figures([one], load),
     )

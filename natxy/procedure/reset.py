@@ -88,7 +88,7 @@ def reset(
         return Done(trial=trial, watched=dut.watched == before)
 
     with resetter:
-        made = repeat(plan.repetitions, observer, measure, lambda one: _figures([one], rate.fps))
+        made = repeat(plan.repetitions, trials, measure, lambda one: _figures([one], rate.fps))
     done = [one.trial for one in made]
     refuse_without_connections(done)
     return Measurement(

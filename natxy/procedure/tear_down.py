@@ -93,7 +93,7 @@ def tear_down(
         trials.tester = with_phase_1_rate(ready, dut, plan.timing, seed=seed, observer=observer)
         return _deletions(plan, trials, table, at=names[number - 1])
 
-    found = repeat(len(testers), observer, measure, lambda one: _figures(one)[:1])
+    found = repeat(len(testers), trials, measure, lambda one: _figures(one)[:1])
     return Measurement(
         procedure="tear-down",
         title="Connection tear-down rate",
