@@ -42,7 +42,7 @@ class Plan:
         self,
         tester: ReadyTester,
         dut: Dut,
-        observer: Observer,
+        observer: Observer | None,
         *,
         doubts: Callable[[TrialResult], tuple[str, ...]] = lambda _: (),
         resets: bool = False,
@@ -53,7 +53,7 @@ class Plan:
             dut=dut,
             timing=self.timing,
             campaign_seed=self.seed,
-            observer=observer,
+            observer=observer or Observer(),
             doubts=doubts,
             resets=resets,
         )

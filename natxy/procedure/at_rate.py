@@ -84,7 +84,7 @@ class Rate:
         return (how, bound) if self.lower_bound else (how,)
 
 
-def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
+def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None) -> Rate:
     if plan.rate_fps is not None:
         return Rate(fps=plan.rate_fps)
     timing = replace(plan.timing, duration_s=min(plan.timing.duration_s, SEARCH_S))
@@ -103,7 +103,7 @@ def rate_deviations(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
 
 
 def found_rate(
-    search: ThroughputPlan, option: str, tester: ReadyTester, dut: Dut, observer: Observer
+    search: ThroughputPlan, option: str, tester: ReadyTester, dut: Dut, observer: Observer | None
 ) -> Rate:
     """Measures the throughput; returns the median of its repetitions, rounded down to a whole rate.
 
@@ -157,7 +157,6 @@ class AtRate:
 def measure(
     what: AtRate, plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None
 ) -> Measurement:
-    observer = observer or Observer()
     _check_queues(what, plan, tester.testbed.tester.rx_queues)
     tester = tester.with_retry_time(plan.timing.retry_s)
     rate = rate_of(plan, tester, dut, observer)

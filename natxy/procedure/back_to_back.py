@@ -95,7 +95,6 @@ def back_to_back(
     plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the longest burst of each repetition, and the buffer times that follow from it."""
-    observer = observer or Observer()
     tester = tester.with_retry_time(plan.timing.retry_s)
     rate_fps = _burst_rate(plan, tester)
     found = _throughput(plan, tester, dut, observer)
@@ -187,7 +186,9 @@ def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
     return rate_fps
 
 
-def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
+def _throughput(
+    plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer | None
+) -> Rate:
     if plan.throughput_fps is not None:
         return Rate(fps=plan.throughput_fps)
     seed = repetition_seed(plan.seed, 0)  # so that the search draws other ports

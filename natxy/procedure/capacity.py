@@ -10,10 +10,7 @@ from natxy.exact import make_exact
 from natxy.measure.memory import memory_per_connection
 from natxy.measure.plan import Plan, check_members, repeat
 from natxy.measure.search_remarks import cut_remarks
-from natxy.measure.table_size import (
-    check_each_frame_makes_one,
-    table_of,
-)
+from natxy.measure.table_size import check_each_frame_makes_one, table_of
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
@@ -85,7 +82,6 @@ def capacity(
     plan: CapacityPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures C0, R0, CS, RS, CT, C and memory, with a value for each repetition."""
-    observer = observer or Observer()
     _ = tester.traffic.required_connections  # refused before C0
     check_each_frame_makes_one(tester)
     table_of(dut)

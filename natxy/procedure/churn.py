@@ -109,7 +109,7 @@ def churn(
     _check_traffic(tester.traffic)
     limited = _limited(plan, tester, dut)
     is_tcp = tester.traffic.is_tcp
-    trials = limited.trials(tester, dut, observer or Observer())
+    trials = limited.trials(tester, dut, observer)
     found = searches(limited, trials)
     return Measurement(
         procedure="churn",

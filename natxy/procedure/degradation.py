@@ -11,10 +11,7 @@ from natxy.measure.column_names import named_by_size, told_apart
 from natxy.measure.memory import MemorySamples, Samples, memory_at_points
 from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
-from natxy.measure.table_size import (
-    Size,
-    table_of,
-)
+from natxy.measure.table_size import Size, table_of
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.series import (
     Searching,

@@ -13,11 +13,7 @@ from natxy.dut.base import Dut
 from natxy.errors import DutError
 from natxy.measure.made_figures import drawn_figures, handshake_figures
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import (
-    bound_remarks,
-    verification_deviation,
-    zero_remarks,
-)
+from natxy.measure.search_remarks import bound_remarks, verification_deviation, zero_remarks
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.phase_names import ASK_AGAIN
 from natxy.model.verdict import Verdict
@@ -25,9 +21,7 @@ from natxy.procedure.establishment_search import EstablishmentPlan as Establishm
 from natxy.procedure.establishment_search import Search, searches
 from natxy.search.bisection import SearchError
 from natxy.trial.connection_conditions import of_phase_1
-from natxy.trial.connection_table import (
-    refuse_small_table,
-)
+from natxy.trial.connection_table import refuse_small_table
 from natxy.trial.maximum import maximum_of_connections
 from natxy.trial.observer import Observer
 from natxy.trial.profile import OF_CONNECTIONS, deviations
@@ -49,7 +43,6 @@ def establishment(
     plan: EstablishmentPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
-    observer = observer or Observer()
     asked = tester.traffic.required_connections
     if asked.order != "repeating":
         refuse_small_table(dut, tester.traffic.connections_among(asked.count))

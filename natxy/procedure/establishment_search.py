@@ -10,9 +10,7 @@ from natxy.errors import ConfigurationError
 from natxy.exact import make_exact
 from natxy.measure.plan import repeat
 from natxy.measure.search_plan import SearchPlan
-from natxy.measure.search_remarks import (
-    cut_remarks,
-)
+from natxy.measure.search_remarks import cut_remarks
 from natxy.model.measurement import Figure, TrialCounts
 from natxy.model.phase_names import AGAIN, ESTABLISH
 from natxy.model.stream_counters import ConnectionCounters
@@ -22,10 +20,7 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import GROWTH, Bisection
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bounded, without_disproved
-from natxy.trial.connection_table import (
-    check_answers,
-    explain_incomplete,
-)
+from natxy.trial.connection_table import check_answers, explain_incomplete
 from natxy.trial.establishing import Establishing
 from natxy.trial.maximum import Maximum, maximum_of_connections
 from natxy.trial.observer import Observer
@@ -116,7 +111,7 @@ def searches(
     plan: AnyPlan,
     tester: ReadyTester,
     dut: Dut,
-    observer: Observer,
+    observer: Observer | None,
     figures: Callable[[AnyPlan, Sequence[Search]], Sequence[Figure]],
 ) -> Searches:
     """Runs a search for each repetition; `figures` has what the observer is told of one."""

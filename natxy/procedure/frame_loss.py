@@ -89,7 +89,7 @@ def frame_loss(
     plan: FrameLossPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the loss per direction, in % of the frames sent; with background also per kind."""
-    trials = plan.trials(tester, dut, observer or Observer())
+    trials = plan.trials(tester, dut, observer)
     points = _points(plan, trials)
     refuse_without_connections([trial for point in points for trial in point.trials])
     figures = tuple(figure for point in points for figure in _figures(point))

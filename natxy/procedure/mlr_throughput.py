@@ -63,7 +63,6 @@ def mlr_throughput(
     plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures a rate for each goal, in frames a second per direction; it was tested and passed."""
-    observer = observer or Observer()
     trials = plan.trials(tester, dut, observer, doubts=lambda result: _too_easy(plan, result))
     maximum_fps = _maximum(plan, tester)
     searched = _without_disproved(

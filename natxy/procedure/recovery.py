@@ -73,7 +73,6 @@ def recovery(
     plan: RecoveryPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures, per direction, the time from the drop of the rate to the last lost frame."""
-    observer = observer or Observer()
     tester = tester.with_retry_time(plan.timing.retry_s)
     throughput = rate_of(plan, tester, dut, observer)
     load = _load(plan, tester, throughput.fps)

@@ -158,7 +158,7 @@ def throughput(
     plan: ThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the throughput; each repetition is a separate search with its own seed."""
-    trials = plan.trials(tester, dut, observer or Observer())
+    trials = plan.trials(tester, dut, observer)
     found = searches(plan, trials)
     return Measurement(
         procedure="throughput",

@@ -4,14 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.base import Absence
-from natxy.model.phase_names import (
-    ACKNOWLEDGE,
-    AGAIN,
-    ASK_AGAIN,
-    ESTABLISH,
-    MAKE_AGAIN,
-    VALIDATE,
-)
+from natxy.model.phase_names import ACKNOWLEDGE, AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult

@@ -3,15 +3,7 @@
 from fractions import Fraction
 
 from natxy.errors import ConfigurationError
-from natxy.model.phase_names import (
-    ACKNOWLEDGE,
-    ESTABLISH,
-    HANDSHAKE,
-    RAMP,
-    SAMPLE,
-    TEST,
-    VALIDATE,
-)
+from natxy.model.phase_names import ACKNOWLEDGE, ESTABLISH, HANDSHAKE, RAMP, SAMPLE, TEST, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Phase, Segment, TrialSpec

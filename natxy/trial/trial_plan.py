@@ -6,14 +6,7 @@ from fractions import Fraction
 from natxy.errors import ConfigurationError
 from natxy.model.phase_names import AGAIN, RAMP, TEST
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import (
-    NO_RECORDING,
-    VERSION,
-    Phase,
-    TrialSpec,
-    WarmUp,
-    WatchedCpu,
-)
+from natxy.model.trial_spec import NO_RECORDING, VERSION, Phase, TrialSpec, WarmUp, WatchedCpu
 from natxy.trial.churn import Churn, churn_phase
 from natxy.trial.closing import Closing, closing_phases
 from natxy.trial.establishing import Establishing, establishing_phases
