@@ -15,7 +15,7 @@ from natxy.cli.expected_plan import (
 )
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.procedure.phase_1_rate import SAFE
+from natxy.procedure.establishment import SAFE
 from natxy.report.numbers import about
 from natxy.trial.repeats import BETWEEN_S
 

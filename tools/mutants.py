@@ -29,7 +29,7 @@ from mutations import ROOT, Mutant, mutants_of
 
 ROOMS = {
     "search": ["natxy/statistics.py", "natxy/search/*.py"],
-    "procedure": ["natxy/procedure/*.py"],
+    "procedure": ["natxy/measure/*.py", "natxy/procedure/*.py"],
 }
 MOST_ALIVE = {"search": 0.1, "procedure": 0.2}  # shares; a run with more of them fails
 SAMPLE = {"procedure": 400}  # of a room with more mutants, only so many are made

@@ -9,27 +9,27 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
 
+from natxy.measure.flow_groups import parts_of
+from natxy.measure.plan import Plan
+from natxy.measure.table_size import Size
 from natxy.model.testbed import Testbed
 from natxy.model.verdict import Verdict
+from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.back_to_back import FIRST_BURST, BackToBackPlan
 from natxy.procedure.capacity import CapacityPlan
 from natxy.procedure.closing import ClosingPlan
 from natxy.procedure.degradation import DegradationPlan, search_of
+from natxy.procedure.establishment import SAFE, phase_1_search
 from natxy.procedure.establishment_search import EstablishmentPlan, first_guess
-from natxy.procedure.flow_groups import parts_of
 from natxy.procedure.frame_loss import LOSSLESS_TO_END, FrameLossPlan
 from natxy.procedure.mlr_throughput import MlrThroughputPlan
 from natxy.procedure.overload import OverloadPlan
-from natxy.procedure.phase_1_rate import SAFE, phase_1_search
-from natxy.procedure.plan import Plan
-from natxy.procedure.rate import RatePlan
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.series import Searching
-from natxy.procedure.table_size import Size
 from natxy.procedure.tear_down import TearDownPlan
-from natxy.procedure.throughput import FIRST_GUESS_FPS, GROWTH, ThroughputPlan
-from natxy.search.bisection import Bisection, SearchError
+from natxy.procedure.throughput import FIRST_GUESS_FPS, ThroughputPlan
+from natxy.search.bisection import GROWTH, Bisection, SearchError
 from natxy.search.capacity import CapacitySearch
 from natxy.search.capacity_attempt import Answer, Outcome
 from natxy.search.loss_verification import LossVerification

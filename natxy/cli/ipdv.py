@@ -5,8 +5,8 @@ from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.procedure.ipdv import PROFILES, IpdvPlan
-from natxy.procedure.ipdv import ipdv as measure
+from natxy.procedure.delay_variation import PROFILES, IpdvPlan
+from natxy.procedure.delay_variation import ipdv as measure
 
 
 @measuring(PROFILES)

@@ -14,7 +14,7 @@ from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
-from natxy.procedure import back_to_back, frame_loss, ipdv, latency, pdv, recovery, reset
+from natxy.procedure import back_to_back, delay_variation, frame_loss, latency, recovery, reset
 from natxy.procedure.benchmarks import Benchmarked
 from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.overload import overload as measure
@@ -74,11 +74,13 @@ CHOICES = {
         )
     ),
     "pdv": Choice(
-        plan=lambda options, asked: rate_plan(pdv.PdvPlan, pdv.PROFILES, options, rate=asked.rate)
+        plan=lambda options, asked: rate_plan(
+            delay_variation.PdvPlan, delay_variation.PROFILES, options, rate=asked.rate
+        )
     ),
     "ipdv": Choice(
         plan=lambda options, asked: rate_plan(
-            ipdv.IpdvPlan, ipdv.PROFILES, options, rate=asked.rate
+            delay_variation.IpdvPlan, delay_variation.PROFILES, options, rate=asked.rate
         )
     ),
     "frame-loss": Choice(plan=_frame_loss, takes=("max_rate",)),

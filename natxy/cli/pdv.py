@@ -5,8 +5,8 @@ from natxy.cli.rate_plan import rate_plan
 from natxy.cli.records import RecordsOption
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.procedure.pdv import PROFILES, PdvPlan
-from natxy.procedure.pdv import pdv as measure
+from natxy.procedure.delay_variation import PROFILES, PdvPlan
+from natxy.procedure.delay_variation import pdv as measure
 
 
 @measuring(PROFILES)

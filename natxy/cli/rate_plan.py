@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from natxy.cli.series_options import SeriesOptions
 from natxy.cli.throughput_search import found_first
-from natxy.procedure.rate import RatePlan
+from natxy.procedure.at_rate import RatePlan
 from natxy.trial.profile import Profile
 
 Plan = TypeVar("Plan", bound=RatePlan)

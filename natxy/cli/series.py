@@ -27,11 +27,11 @@ from natxy.cli.sentences import quote, say
 from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
+from natxy.measure.networks import networks_of
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.testbed import Testbed, read_testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.networks import networks_of
-from natxy.procedure.phase_1_rate import with_phase_1_rate
+from natxy.procedure.establishment import with_phase_1_rate
 from natxy.records.extra import records_to
 from natxy.report.loss_chart import loss_chart
 from natxy.report.measurement_table import measurement_notes, measurement_tables

@@ -8,7 +8,7 @@ import typer
 
 from natxy.cli.counts import numbers_of
 from natxy.errors import ConfigurationError
-from natxy.procedure.table_size import PortRange, Size
+from natxy.measure.table_size import PortRange, Size
 
 CountsOption = Annotated[
     str | None,

@@ -7,14 +7,15 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.measure.flows_used import Sent
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import Plan, repeat
+from natxy.measure.search_remarks import cut_remarks
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat_search
-from natxy.procedure.rate import Rate, found_rate
-from natxy.procedure.search_remarks import cut_remarks
+from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
 from natxy.trial.load import Load
@@ -80,12 +81,20 @@ class BackToBackPlan(Plan):
             if rate_fps is not None:
                 self.timing.check_rate(option, rate_fps)
 
+    def sent(self, result: Measurement) -> list[Sent]:
+        """Returns the shortest burst of the result; empty if no burst passed."""
+        bursts = [int(value) for f in result.figures if f.name == BURST for value in f.values]
+        shortest = min((burst for burst in bursts if burst), default=None)
+        rate_fps = result.conditions.rate_fps
+        if rate_fps is None or shortest is None:
+            return []
+        return [Sent(rate_fps=rate_fps, frames=shortest, is_burst=True)]
+
 
 def back_to_back(
     plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the longest burst of each repetition, and the buffer times that follow from it."""
-    observer = observer or Observer()
     tester = tester.with_retry_time(plan.timing.retry_s)
     rate_fps = _burst_rate(plan, tester)
     found = _throughput(plan, tester, dut, observer)
@@ -177,7 +186,9 @@ def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
     return rate_fps
 
 
-def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Rate:
+def _throughput(
+    plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer | None
+) -> Rate:
     if plan.throughput_fps is not None:
         return Rate(fps=plan.throughput_fps)
     seed = repetition_seed(plan.seed, 0)  # so that the search draws other ports
@@ -186,11 +197,12 @@ def _throughput(plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: O
 
 
 def _bursts(train: Train, trials: Trials) -> list[_Burst]:
-    return repeat_search(
+    return repeat(
         train.plan.repetitions,
         trials,
         lambda number: _longest(train, trials, number),
         lambda one: _figures([one], train.rate_fps, train.throughput)[:1],
+        is_search=True,
     )
 
 

@@ -8,10 +8,9 @@ from typing import Any
 from natxy.dut.base import Dut
 from natxy.model.measurement import Figure, Measurement
 from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
+from natxy.procedure.delay_variation import IpdvPlan, PdvPlan, ipdv, pdv
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
-from natxy.procedure.ipdv import IpdvPlan, ipdv
 from natxy.procedure.latency import LatencyPlan, latency
-from natxy.procedure.pdv import PdvPlan, pdv
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.reset import ResetPlan, reset
 from natxy.procedure.throughput import ThroughputPlan, throughput
@@ -39,6 +38,7 @@ class Benchmark:
     run: Callable[[Any, ReadyTester, Dut, Observer], Measurement]
     higher_is_better: bool = False
     starts: bool = True  # flows can start one after another before it
+    searches: bool = False  # its figure is a rate that was searched for
     result: Callable[[tuple[float, ...]], float] = median  # the average over repetitions
 
     def is_bound(self, figure: Figure) -> bool:
@@ -75,7 +75,9 @@ class Benchmark:
 
 
 BENCHMARKS: dict[type, Benchmark] = {
-    ThroughputPlan: Benchmark(name="throughput", run=throughput, higher_is_better=True),
+    ThroughputPlan: Benchmark(
+        name="throughput", run=throughput, higher_is_better=True, searches=True
+    ),
     LatencyPlan: Benchmark(name="latency", run=latency),
     PdvPlan: Benchmark(name="PDV", run=pdv),
     IpdvPlan: Benchmark(name="IPDV", run=ipdv),

@@ -7,18 +7,15 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterLimit, TrialRefused
 from natxy.exact import make_exact
+from natxy.measure.memory import memory_per_connection
+from natxy.measure.plan import Plan, check_members, repeat
+from natxy.measure.search_remarks import cut_remarks
+from natxy.measure.table_size import check_each_frame_makes_one, table_of
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import DEFAULT_ALPHA
 from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFILES
-from natxy.procedure.memory import memory_per_connection
-from natxy.procedure.plan import Plan, check_members, repeat_search
-from natxy.procedure.search_remarks import cut_remarks
-from natxy.procedure.table_size import (
-    check_each_frame_makes_one,
-    table_of,
-)
 from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
 from natxy.search.capacity_attempt import Answer, Attempt, Outcome
 from natxy.search.capacity_goal import COARSEST, CapacityGoal
@@ -85,18 +82,18 @@ def capacity(
     plan: CapacityPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures C0, R0, CS, RS, CT, C and memory, with a value for each repetition."""
-    observer = observer or Observer()
     _ = tester.traffic.required_connections  # refused before C0
     check_each_frame_makes_one(tester)
     table_of(dut)
     goal = replace(_within(plan.goal, tester), told=parameters_of(dut).entries)
     trials = plan.trials(tester, dut, observer)
     course = Course()
-    found = repeat_search(
+    found = repeat(
         plan.repetitions,
         trials,
         lambda number: _search(plan, goal, trials, number, course),
         lambda one: _figures([one])[-1:],
+        is_search=True,
     )
     is_tcp = tester.traffic.is_tcp
     memory, about_memory = memory_per_connection(course.trials[: len(found)])

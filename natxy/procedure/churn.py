@@ -11,13 +11,13 @@ from math import ceil
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
+from natxy.measure.search_plan import rate_figure
+from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.model.delays import P999, Delays
-from natxy.model.measurement import Figure, Measurement
-from natxy.model.search_conditions import SearchConditions
+from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS, Direction, Kind
-from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.procedure.throughput import Search, ThroughputPlan, searches
 from natxy.trial.churn import Sought, churn_load, most_new
 from natxy.trial.connection_table import parameters_of
@@ -66,6 +66,10 @@ class ChurnPlan(ThroughputPlan):
         return "load" if self.load_fps is None else "new"
 
     @property
+    def unit(self) -> Unit:
+        return "cps" if self.sought == "new" else "fps"
+
+    @property
     def given_fps(self) -> int:
         """The rate that is given: of the load, or of new connections."""
         return self.new_cps or self.load_fps or 0
@@ -105,14 +109,16 @@ def churn(
     _check_traffic(tester.traffic)
     limited = _limited(plan, tester, dut)
     is_tcp = tester.traffic.is_tcp
-    trials = limited.trials(tester, dut, observer or Observer())
+    trials = limited.trials(tester, dut, observer)
     found = searches(limited, trials)
     return Measurement(
         procedure="churn",
         title="Churn",
         reference="",
         conditions=limited.conditions(tester, dut).model_copy(
-            update={"search": _search_conditions(limited, tester, found)}
+            update={
+                "search": limited.search_conditions(found, limited.maximum(tester), limited.unit)
+            }
         ),
         deviations=(),
         remarks=(
@@ -180,29 +186,13 @@ def _left_by_media(plan: ChurnPlan, tester: ReadyTester) -> int | None:
     )
 
 
-def _search_conditions(
-    plan: ChurnPlan, tester: ReadyTester, found: Sequence[Search]
-) -> SearchConditions:
-    maximum = plan.maximum(tester)
-    error = str(plan.error)
-    return SearchConditions(
-        error=error.replace("fps", "cps") if plan.sought == "new" else error,
-        error_fps=plan.error.at(max(each.rate_fps for each in found)),
-        maximum_fps=maximum.rate_fps,
-        maximum_origin=maximum.origin,
-        loss_verifications=plan.loss_verifications,
-    )
-
-
 def _figures(plan: ChurnPlan, found: Sequence[Search], created: str) -> tuple[Figure, ...]:
-    new = plan.sought == "new"
-    rate = Figure(
-        name=f"rate of {created} beside {plan.load_fps:,} fps"
-        if new
+    rate = rate_figure(
+        f"rate of {created} beside {plan.load_fps:,} fps"
+        if plan.sought == "new"
         else f"load beside {created} at {plan.new_cps:,} cps",
-        unit="cps" if new else "fps",
-        values=tuple(float(each.rate_fps) for each in found),
-        lower_bound=tuple(each.lower_bound for each in found),
+        plan.unit,
+        found,
     )
     passed = [each.passed for each in found if each.passed is not None]
     if len(passed) < len(found):

@@ -9,11 +9,12 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
+from natxy.measure.search_plan import rate_figure
+from natxy.measure.search_remarks import bound_remarks, verification_deviation, zero_remarks
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
+from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.establishment_search import EstablishmentPlan, Search, searches
-from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.search_remarks import bound_remarks, verification_deviation, zero_remarks
 from natxy.trial.closing import SEGMENTS, Closer, Closing
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.observer import Observer
@@ -71,20 +72,14 @@ def closing(
 def _figures(plan: ClosingPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
     by = NAMES[plan.by]
     phases = len(SEGMENTS[plan.by])
-    bounds = tuple(each.lower_bound for each in found)
-    rate = Figure(
-        name=f"{RATE}, by {by}",
-        unit="cps",
-        values=tuple(float(each.rate_cps) for each in found),
-        lower_bound=bounds,
-    )
+    rate = rate_figure(f"{RATE}, by {by}", "cps", found)
     if phases == 1:
         return (rate,)
     whole = Figure(
         name=f"whole tear-downs by {by}",
         unit="cps",
-        values=tuple(float(Fraction(each.rate_cps, phases)) for each in found),
-        lower_bound=bounds,
+        values=tuple(float(Fraction(each.rate_fps, phases)) for each in found),
+        lower_bound=rate.lower_bound,
         primary=False,
     )
     return (rate, whole)
@@ -98,5 +93,5 @@ def _remarks(plan: ClosingPlan, found: Sequence[Search]) -> tuple[str, ...]:
     return (
         f"A connection is closed by {NAMES[plan.by]}: {phases[plan.by]}.",
         *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
-        *zero_remarks([each.rate_cps for each in found], "segments were lost at every rate tried"),
+        *zero_remarks([each.rate_fps for each in found], "segments were lost at every rate tried"),
     )

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
+from natxy.measure.column_names import named_by_size, told_apart
+from natxy.measure.memory import MemorySamples, Samples, memory_at_points
+from natxy.measure.plan import check_members
+from natxy.measure.search_remarks import lacking_remarks
+from natxy.measure.table_size import Size, table_of
 from natxy.model.measurement import Figure, Measurement, TrialCounts
-from natxy.procedure.column_names import named_by_size, told_apart
-from natxy.procedure.memory import MemorySamples, Samples, memory_at_points
-from natxy.procedure.plan import check_members
-from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
     at_points,
@@ -21,10 +22,6 @@ from natxy.procedure.series import (
     has_bounds,
     measured,
     of_point,
-)
-from natxy.procedure.table_size import (
-    Size,
-    table_of,
 )
 from natxy.search.bisection import SearchError
 from natxy.statistics import median

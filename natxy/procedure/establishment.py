@@ -1,42 +1,48 @@
 """Maximum connection establishment rate (RFC 9693).
 
 It is the highest rate at which each frame of phase 1 creates a connection. With validation, each
-connection must then carry a frame of the responder as well.
+connection must then carry a frame of the responder as well. A safe share of it is the default rate
+of phase 1 in other measurements.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 
 from natxy.dut.base import Dut
+from natxy.errors import DutError
+from natxy.measure.made_figures import drawn_figures, handshake_figures
+from natxy.measure.search_plan import rate_figure
+from natxy.measure.search_remarks import bound_remarks, verification_deviation, zero_remarks
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.phase_names import ASK_AGAIN
-from natxy.model.search_conditions import SearchConditions
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.establishment_search import Search, searches
-from natxy.procedure.made_figures import drawn_figures, handshake_figures
-from natxy.procedure.search_remarks import (
-    bound_remarks,
-    verification_deviation,
-    zero_remarks,
-)
+from natxy.search.bisection import SearchError
 from natxy.trial.connection_conditions import of_phase_1
-from natxy.trial.connection_table import (
-    refuse_small_table,
-)
+from natxy.trial.connection_table import refuse_small_table
 from natxy.trial.maximum import maximum_of_connections
 from natxy.trial.observer import Observer
 from natxy.trial.profile import OF_CONNECTIONS, deviations
-from natxy.trial.setup import ReadyTester
+from natxy.trial.seeds import repetition_seed
+from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.timing import Timing
 
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
+# The default rate of phase 1 is this share of the highest rate at which no connection is lost. The
+# search for it is coarse, and has a seed that no repetition has, so that its trials draw other
+# ports.
+SAFE = Fraction(1, 2)
+COARSE = SearchError(fraction=Fraction(1, 20))
+SEARCH = -2
 
 
 def establishment(
     plan: EstablishmentPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
-    observer = observer or Observer()
     asked = tester.traffic.required_connections
     if asked.order != "repeating":
         refuse_small_table(dut, tester.traffic.connections_among(asked.count))
@@ -58,12 +64,7 @@ def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, 
     name = RATE if plan.alpha is None else f"{VALIDATED}, alpha {float(plan.alpha):g}"
     if plan.loss is not None:
         name = f"{name}, {plan.loss} accepted"
-    rate = Figure(
-        name=name,
-        unit="cps",
-        values=tuple(float(each.rate_cps) for each in found),
-        lower_bound=tuple(each.lower_bound for each in found),
-    )
+    rate = rate_figure(name, "cps", found)
     made = drawn_figures(each.made for each in found)
     return (rate, *handshake_figures(rate, plan.alpha, found), *made)
 
@@ -72,22 +73,10 @@ def conditions_of(
     plan: EstablishmentPlan, tester: ReadyTester, dut: Dut, found: Sequence[Search] = ()
 ) -> Conditions:
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
-    highest = max((each.rate_cps for each in found), default=None)
     maximum = maximum_of_connections(tester.hello, tester.traffic, plan.max_rate_cps)
-    search = SearchConditions(
-        error=_error(plan),
-        error_fps=None if highest is None else plan.error.at(highest),
-        maximum_fps=maximum.rate_fps,
-        maximum_origin=maximum.origin,
-        loss_accepted="" if plan.loss is None else str(plan.loss),
-        loss_verifications=plan.loss_verifications,
-    )
+    search = plan.search_conditions(found, maximum, "cps", loss_accepted=str(plan.loss or ""))
     of = plan.conditions(tester, dut).model_copy(update={"search": search})
     return of_phase_1(of, tester, validated=plan.alpha is not None)
-
-
-def _error(plan: EstablishmentPlan) -> str:
-    return str(plan.error).replace("fps", "cps")
 
 
 def _deviations(plan: EstablishmentPlan) -> tuple[str, ...]:
@@ -106,10 +95,10 @@ def _remarks(
     asked = tester.traffic.required_connections
     said = [
         f"A trial creates {tester.traffic.connections_among(asked.count):,} connections. Search "
-        f"error {_error(plan)}.",
+        f"error {plan.error_in('cps')}.",
         *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
         *zero_remarks(
-            [each.rate_cps for each in found], "connections were lost at every rate tried"
+            [each.rate_fps for each in found], "connections were lost at every rate tried"
         ),
     ]
     if plan.alpha is not None:
@@ -139,3 +128,34 @@ def _of_validation(found: Sequence[Search]) -> list[str]:
         f"Of the connections that did not answer at the trial's rate, {fast:,} answered when they "
         f"were tested again slowly{others}{gone}."
     ]
+
+
+def with_phase_1_rate(
+    tester: ReadyTester, dut: Dut, timing: Timing, *, seed: int, observer: Observer
+) -> ReadyTester:
+    """Returns the tester with a phase 1 rate; unchanged if it has one, or has no connections."""
+    asked = tester.traffic.connections
+    if asked is None or asked.rate_fps is not None:
+        return tester
+    plan = phase_1_search(timing, seed=seed)
+    found = establishment(plan, tester, dut, observer)
+    found_cps = int(found.figures[0].values[0])
+    rate_fps = int(found_cps * SAFE)
+    if not rate_fps:
+        raise DutError(
+            f"{name_of(dut)} loses connections at every rate, so there is no rate for phase 1; "
+            "set --establishment-rate"
+        )
+    clause = found.counts.invalid_clause
+    origin = f"half of the establishment rate, {found_cps:,}, found first{clause}"
+    return replace(tester.with_connections(rate_fps=rate_fps), phase_1_origin=origin)
+
+
+def phase_1_search(timing: Timing, *, seed: int) -> EstablishmentPlan:
+    """Returns the plan of the search for the highest rate at which no connection is lost."""
+    return EstablishmentPlan(
+        timing=replace(timing, frame_timeout_s=Fraction(0)),
+        seed=repetition_seed(seed, SEARCH),
+        repetitions=1,
+        error=COARSE,
+    )

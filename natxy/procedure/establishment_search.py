@@ -1,41 +1,34 @@
 """The search for a maximum connection establishment rate (RFC 9693), which other searches use."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
 
 from natxy.dut.base import Dut
-from natxy.errors import ConfigurationError, TesterLimit
+from natxy.errors import ConfigurationError
 from natxy.exact import make_exact
+from natxy.measure.plan import repeat
+from natxy.measure.search_plan import SearchPlan
+from natxy.measure.search_remarks import cut_remarks
 from natxy.model.measurement import Figure, TrialCounts
 from natxy.model.phase_names import AGAIN, ESTABLISH
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.plan import Plan, check_members, repeat_search
-from natxy.procedure.search_remarks import (
-    cut_remarks,
-)
-from natxy.procedure.throughput import GROWTH
-from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
-from natxy.search.loss_tolerance import LossTolerance, check_tolerance
-from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.search.bisection import GROWTH, Bisection
+from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bounded, without_disproved
-from natxy.trial.connection_table import (
-    check_answers,
-    explain_incomplete,
-)
+from natxy.trial.connection_table import check_answers, explain_incomplete
 from natxy.trial.establishing import Establishing
 from natxy.trial.maximum import Maximum, maximum_of_connections
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile
+from natxy.trial.profile import QUICK, RFC
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import Timing, check
+from natxy.trial.timing import check
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
-from natxy.verdict.advice import explained
 from natxy.verdict.stuck import is_stuck
 
 DEFAULT_ALPHA = Fraction(1, 2)
@@ -43,21 +36,11 @@ LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
 LOST_AT_EVERY_RATE = "as many are lost at every rate; use --loss to accept a share of them"
 HOPELESS_CPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
 LONGEST_S = 60  # a phase 1 that lasts as long and fails would fail at lower rates as well
-PROFILES = {
-    "rfc": Profile(
-        timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
-        repetitions=10,
-    ),
-    "quick": Profile(
-        timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
-        repetitions=3,
-        loss_verifications=1,
-    ),
-}
+PROFILES = {"rfc": RFC, "quick": replace(QUICK, buffer_frames=None)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstablishmentPlan(Plan):
+class EstablishmentPlan(SearchPlan):
     """The options of a measurement, checked when the plan is created.
 
     The duration of a trial follows from the number of connections and the rate; only the drain and
@@ -67,19 +50,11 @@ class EstablishmentPlan(Plan):
 
     max_rate_cps: int | None = None  # None: the media's rate
     first_cps: int | None = None  # first rate of the search; None: the maximum, or a guess
-    error: SearchError = DEFAULT_ERROR
     alpha: Fraction | None = None
-    loss: LossTolerance | None = None
-    early_end: bool = False
-    loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
-    invalid_repeats: int = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_members(self, error=SearchError)
         make_exact(self, alpha="--alpha")
-        check_tolerance("--loss", self.loss)
-        check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
         for option, rate_cps in (("--max-rate", self.max_rate_cps), ("--first", self.first_cps)):
             if rate_cps is not None:
                 check(option, rate_cps, lowest=1, highest=MAX_RATE_FPS)
@@ -109,7 +84,6 @@ AnyPlan = TypeVar("AnyPlan", bound=EstablishmentPlan)
 class Search(Bounded):
     """The result of one search."""
 
-    rate_cps: int
     trials: tuple[TrialRecord, ...]
     overturned: int  # failed trials at a rate that passed by loss verification
     revoked: int  # failed trials whose CPUs were placed badly
@@ -118,7 +92,7 @@ class Search(Bounded):
     def made(self) -> ConnectionCounters | None:
         """Connections that phase 1 created at the rate that was found; None: no rate passed."""
         passed = (
-            t for t in self.trials if t.verdict is Verdict.PASS and t.counted_fps == self.rate_cps
+            t for t in self.trials if t.verdict is Verdict.PASS and t.counted_fps == self.rate_fps
         )
         streams = (trial.result.stream_of(ESTABLISH) for trial in passed)
         return next((s.connections for s in streams if s is not None), None)
@@ -137,17 +111,18 @@ def searches(
     plan: AnyPlan,
     tester: ReadyTester,
     dut: Dut,
-    observer: Observer,
+    observer: Observer | None,
     figures: Callable[[AnyPlan, Sequence[Search]], Sequence[Figure]],
 ) -> Searches:
     """Runs a search for each repetition; `figures` has what the observer is told of one."""
     maximum = maximum_of_connections(tester.hello, tester.traffic, plan.max_rate_cps)
     trials = plan.trials(tester, dut, observer)
-    done = repeat_search(
+    done = repeat(
         plan.repetitions,
         trials,
         lambda number: _search(plan, trials, number, maximum),
         lambda one: figures(plan, [one]),
+        is_search=True,
     )
     found = without_disproved(done)
     of_searches = {
@@ -175,23 +150,19 @@ def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maxim
     )
     verified = LossVerification(search=bisection, repeats=plan.loss_verifications)
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
-    done = valid_trials.done
     for rate_cps in valid_trials.rates(verified):
         load = plan.load(rate_cps, above_cps=bisection.bracket[0])
         trial = valid_trials.run(load, bisection.bracket)
         verified.tell(rate_cps, trial.verdict, _lost_share(trial), counted_fps=trial.counted_fps)
-        if bisection.result_fps is None and _hopeless(bisection, done, trials, asked.count):
+        if bisection.result_fps is None and _hopeless(bisection, valid_trials, asked.count):
             break
-    at_maximum = bisection.limit is Limit.MAXIMUM and maximum.origin != "media"
-    return Search(
-        rate_cps=bisection.result_fps or 0,
-        limit=bisection.limit,
-        lower_bound=bisection.limit is Limit.TESTER or at_maximum,
-        too_slow=valid_trials.gave_up_too_slow,
-        trials=tuple(done),
+    return valid_trials.result(
+        Search,
+        bisection,
+        maximum,
+        trials=tuple(valid_trials.done),
         overturned=verified.overturned,
         revoked=len(valid_trials.revoked),
-        bound=valid_trials.bound(bisection.result_fps or 0),
     )
 
 
@@ -216,22 +187,18 @@ def _lost_share(trial: TrialRecord) -> Fraction | None:
     return max(shares, default=Fraction(0))
 
 
-def _hopeless(
-    bisection: Bisection, done: Sequence[TrialRecord], trials: Trials, frames: int
-) -> bool:
+def _hopeless(bisection: Bisection, valid_trials: ValidTrials, frames: int) -> bool:
     """Returns whether lower rates would not pass either; no rate has passed so far."""
     _, top_cps = bisection.bracket
     slow = frames >= top_cps * LONGEST_S
     if bisection.limit is Limit.TESTER:
         if slow or top_cps <= HOPELESS_CPS:
-            raise TesterLimit(
-                f"no rate passed, and at {top_cps} connections a second trials are invalid: "
-                f"{explained(done[-1].invalid_reasons, top_cps, too_slow=done[-1].too_slow)}"
-            )
+            raise valid_trials.nothing_passed(top_cps, "connections")
         return False
+    done, dut = valid_trials.done, valid_trials.trials.dut
     if not is_stuck(done, frames):
         return slow
     if done[-1].result.incomplete:
-        explain_incomplete(done[-1].result, trials.dut, LOST_AT_EVERY_RATE)
-    check_answers(done[-1].result, trials.dut)
+        explain_incomplete(done[-1].result, dut, LOST_AT_EVERY_RATE)
+    check_answers(done[-1].result, dut)
     return True

@@ -8,23 +8,21 @@ from typing import Self
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
+from natxy.measure.flows_used import Sent
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import Plan, repeat
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.stream_counters import KindCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import QUICK as QUICK_TRIALS
-from natxy.trial.profile import RFC as RFC_TRIALS
-from natxy.trial.profile import Profile, deviations
-from natxy.trial.seeds import repetition_seed
+from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
@@ -34,10 +32,7 @@ from natxy.verdict.placement import least_forwarded
 LOSS = "frame loss rate"
 HIGHEST_STEP = Fraction(1, 10)
 LOSSLESS_TO_END = 2  # successive rates without loss that end the series
-PROFILES = {
-    "rfc": Profile(timing=RFC_TRIALS.timing, repetitions=1),
-    "quick": Profile(timing=QUICK_TRIALS.timing, repetitions=1),
-}
+PROFILES = profiles(repetitions=(1, 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +65,11 @@ class FrameLossPlan(Plan):
         accepted = self.loss or LossTolerance()
         return replace(steady(rate_fps, self.timing.duration_s), accepted=accepted)
 
+    def sent(self, result: Measurement) -> list[Sent]:
+        """Returns what a trial of each rate of the result sent."""
+        rates = {figure.at: figure.rate_fps or 0 for figure in result.figures}
+        return [Sent.lasting(rate_fps, self.timing.duration_s) for rate_fps in rates.values()]
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Point:
@@ -89,7 +89,7 @@ def frame_loss(
     plan: FrameLossPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the loss per direction, in % of the frames sent; with background also per kind."""
-    trials = plan.trials(tester, dut, observer or Observer())
+    trials = plan.trials(tester, dut, observer)
     points = _points(plan, trials)
     refuse_without_connections([trial for point in points for trial in point.trials])
     figures = tuple(figure for point in points for figure in _figures(point))
@@ -112,7 +112,7 @@ def frame_loss(
 
 
 def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
-    rates = rates_of(plan, trials.tester)
+    rates = _rates(plan, trials.tester)
 
     def goes_on(points: Sequence[_Point]) -> bool:
         newest = points[-LOSSLESS_TO_END:]
@@ -121,14 +121,14 @@ def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
 
     return repeat(
         len(rates),
-        trials.observer,
+        trials,
         lambda number: _point(plan, trials, *rates[number - 1]),
         _figures,
         goes_on=goes_on,
     )
 
 
-def rates_of(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
+def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
     """Returns the rates of the whole series, each with the name that its figures have."""
     if plan.rates_fps:
         return [(rate_fps, f"{rate_fps:,} fps") for rate_fps in plan.rates_fps]
@@ -153,12 +153,7 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
     left_out = ""
     for number in range(1, plan.repetitions + 1):
         try:
-            trial = trials.run_valid(
-                load=plan.load(rate_fps),
-                repetition=number,
-                seed=repetition_seed(plan.seed, number),
-                invalid_repeats=plan.invalid_repeats,
-            )
+            trial = trials.run_valid(plan.load(rate_fps), number, plan.invalid_repeats)
         except TesterLimit as limit:
             left_out = limit.in_options
             break

@@ -6,18 +6,17 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.exact import make_exact
+from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
-from natxy.procedure.at_rate import AtRate, Value, measure
-from natxy.procedure.delay_remarks import delay_remarks
-from natxy.procedure.rate import RatePlan
+from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile, deviations
+from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import Timing, check
+from natxy.trial.timing import check
 from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
 
 TYPICAL = "typical latency"
@@ -26,16 +25,12 @@ TAGGED = "tagged frames"
 LOST_TAGS = "lost tagged frames"
 MIN_TAGS = 500
 RFC_TAGS_AFTER_S = Fraction(60)
-RFC = Profile(
-    timing=Timing(duration_s=Fraction(120), drain_s=Fraction(2), settle_s=Fraction(5)),
-    repetitions=20,
+PROFILES = profiles(
+    durations_s=(Fraction(120), Fraction(2, 5)),
+    repetitions=(20, 3),
     duration_of="RFC 8219 section 7.2",
 )
-QUICK = Profile(
-    timing=Timing(duration_s=Fraction(2, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
-    repetitions=3,
-)
-PROFILES = {"rfc": RFC, "quick": QUICK}
+RFC = PROFILES["rfc"]
 
 
 @dataclass(frozen=True, kw_only=True)

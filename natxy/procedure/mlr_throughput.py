@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.dut.base import Dut
-from natxy.errors import ConfigurationError, TesterLimit
+from natxy.errors import ConfigurationError
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import Plan, repeat
+from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.search_conditions import SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, repeat_search
-from natxy.procedure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 from natxy.trial.bound import Bound, disproved
@@ -26,7 +26,6 @@ from natxy.trial.setup import ReadyTester
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.trial.worst_loss import worst_loss
-from natxy.verdict.advice import explained
 from natxy.verdict.pacing import long_pauses
 
 ANY_PAUSES = Fraction(10**9)  # the load allows all pauses, since the goals limit them
@@ -64,15 +63,15 @@ def mlr_throughput(
     plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures a rate for each goal, in frames a second per direction; it was tested and passed."""
-    observer = observer or Observer()
     trials = plan.trials(tester, dut, observer, doubts=lambda result: _too_easy(plan, result))
     maximum_fps = _maximum(plan, tester)
     searched = _without_disproved(
-        repeat_search(
+        repeat(
             plan.repetitions,
             trials,
             lambda number: _search(plan, trials, number, maximum_fps),
             lambda one: _figures(plan.goals, [one]),
+            is_search=True,
         )
     )
     return Measurement(
@@ -132,7 +131,7 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
     outcome = search.run(measure)
     while any(valid_trials.revokes(goal.rate_fps or 0) for goal in outcome.goals):
         outcome = search.run(measure)
-    _check_hope(outcome, valid_trials.done[-1])
+    _check_hope(outcome, valid_trials)
     refuse_without_connections(valid_trials.done)
     return _Searched(
         outcome=outcome,
@@ -175,17 +174,13 @@ def _measured(trial: TrialRecord) -> MeasuredTrial:
     return MeasuredTrial(sent=worst.sent, lost=worst.lost, verdict=trial.verdict)
 
 
-def _check_hope(outcome: MlrOutcome, last: TrialRecord) -> None:
+def _check_hope(outcome: MlrOutcome, valid_trials: ValidTrials) -> None:
     """Raises TesterLimit if no rate passed below the ceiling.
 
-    The search has then ended with an INVALID trial, which is `last`.
+    The search has then ended with an INVALID trial.
     """
-    for found in outcome.goals:
-        if found.rate_fps is None and found.limit is Limit.TESTER:
-            raise TesterLimit(
-                f"no rate passed, and at {last.rate_fps} frames a second trials are invalid: "
-                f"{explained(last.invalid_reasons, last.rate_fps, too_slow=last.too_slow)}"
-            )
+    if any(found.rate_fps is None and found.limit is Limit.TESTER for found in outcome.goals):
+        raise valid_trials.nothing_passed(valid_trials.done[-1].rate_fps)
 
 
 def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Conditions:

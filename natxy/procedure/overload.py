@@ -8,22 +8,20 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.model.testbed import TrafficSection
-from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
-from natxy.procedure.flow_groups import (
+from natxy.measure.flow_groups import (
     check_parts,
     group_deviations,
     group_remarks,
     parts_of,
     ramp_of,
 )
-from natxy.procedure.flows import ranges_of, with_flows, with_subscribers
-from natxy.procedure.flows_used import unused_flows, unused_in_parts
-from natxy.procedure.networks import without_networks
-from natxy.procedure.plan import check_members
-from natxy.procedure.rate import RatePlan
-from natxy.procedure.throughput import ThroughputPlan
+from natxy.measure.flows import ranges_of, with_flows, with_subscribers
+from natxy.measure.flows_used import unused_flows, unused_in_parts
+from natxy.measure.networks import without_networks
+from natxy.measure.plan import check_members
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.testbed import TrafficSection
+from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.statistics import median
 from natxy.trial.frame_formats import frame_formats
 from natxy.trial.observer import Observer
@@ -123,11 +121,11 @@ def overload(
         remarks=(
             *_remarks(plan, traffic),
             *_left_open(plan, degraded),
-            *_unused(plan, tester, found),
+            *_unused(plan, traffic, found),
             *_wrong_by(degraded),
             # Errors, the definition of a delay and the origin of a rate; searches need none of them
             # here.
-            *(() if isinstance(plan.test, ThroughputPlan) else _of_tests(plan, found)),
+            *(() if plan.benchmark.searches else _of_tests(plan, found)),
         ),
         figures=degraded,
         counts=TrialCounts.total(result.counts for result in found.values()),
@@ -143,8 +141,7 @@ def _measured(
     """
     test = replace(plan.test, seed=(plan.test.seed + number) % 2**63)
     result = plan.benchmark.run(test, tester, dut, observer)
-    searched = isinstance(plan.test, ThroughputPlan)
-    if searched and number == 1 and not median(result.figures[0].values):
+    if plan.benchmark.searches and number == 1 and not median(result.figures[0].values):
         raise DutError(
             f"{result.conditions.dut} loses frames of a single {plan.noun} at every rate, so there "
             "is no figure to compare with (X1 is 0)."
@@ -207,8 +204,7 @@ def _figures(
 
 def _found_fps(plan: OverloadPlan, result: Measurement) -> int | None:
     """Returns the rate of a result if it was found for its number."""
-    found = isinstance(plan.test, RatePlan) and plan.test.rate_fps is None
-    return result.conditions.rate_fps if found else None
+    return result.conditions.rate_fps if plan.test.finds_rate else None
 
 
 def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tuple[Figure, ...]:
@@ -305,12 +301,13 @@ def _of_tests(plan: OverloadPlan, found: dict[int, Measurement]) -> tuple[str, .
 
 
 def _unused(
-    plan: OverloadPlan, tester: ReadyTester, found: dict[int, Measurement]
+    plan: OverloadPlan, traffic: TrafficSection, found: dict[int, Measurement]
 ) -> tuple[str, ...]:
     """Returns remarks about trials, and parts of them, in which not all flows were used."""
     said: list[str] = []
     for number, result in found.items():
-        said += unused_flows(plan.test, number, result, tester, f"{plan.noun}s")
+        sent = plan.test.sent(result)
+        said += unused_flows(sent, number, traffic, f"{plan.noun}s")
         if plan.incremental:
-            said += unused_in_parts(plan.test, parts_of(number), plan.step_s, result, tester)
+            said += unused_in_parts(sent, parts_of(number), plan.step_s, traffic)
     return tuple(said)

@@ -9,23 +9,22 @@ from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.exact import make_exact
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import repeat
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.phase_names import TEST
 from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import repeat
-from natxy.procedure.rate import Rate, RatePlan, rate_of
+from natxy.procedure.at_rate import Rate, RatePlan, rate_of
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile, deviations
-from natxy.trial.seeds import repetition_seed
+from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import LONGEST_S, Timing, check, refuse_frame_timeout
+from natxy.trial.timing import LONGEST_S, check, refuse_frame_timeout
 from natxy.verdict.away import away_in
 from natxy.verdict.catch_up import ROOM_FRAMES
 
@@ -34,17 +33,8 @@ LOST = "lost frames"
 OVERLOAD = Fraction(11, 10)  # of the throughput
 AFTERWARDS = Fraction(1, 2)  # of the overload's rate
 SHORTEST_S = Fraction(1, 10**6)
-RFC = Profile(
-    timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
-    repetitions=20,
-)
-PROFILES = {
-    "rfc": RFC,
-    "quick": Profile(
-        timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20), settle_s=Fraction(0)),
-        repetitions=3,
-    ),
-}
+PROFILES = profiles(repetitions=(20, 3))
+RFC = PROFILES["rfc"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,21 +73,16 @@ def recovery(
     plan: RecoveryPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures, per direction, the time from the drop of the rate to the last lost frame."""
-    observer = observer or Observer()
     tester = tester.with_retry_time(plan.timing.retry_s)
     throughput = rate_of(plan, tester, dut, observer)
     load = _load(plan, tester, throughput.fps)
     trials = plan.trials(tester, dut, observer, doubts=lambda result: _doubts(result, load))
-
-    def measure(number: int) -> TrialRecord:
-        return trials.run_valid(
-            load=load,
-            repetition=number,
-            seed=repetition_seed(plan.seed, number),
-            invalid_repeats=plan.invalid_repeats,
-        )
-
-    done = repeat(plan.repetitions, observer, measure, lambda one: _figures([one], load))
+    done = repeat(
+        plan.repetitions,
+        trials,
+        lambda number: trials.run_valid(load, number, plan.invalid_repeats),
+        lambda one: _figures([one], load),
+    )
     refuse_without_connections(done)
     figures = _figures(done, load)
     return Measurement(

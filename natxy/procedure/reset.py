@@ -5,26 +5,24 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import TracebackType
 from typing import Self
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, TrialCancelled
 from natxy.exact import make_exact
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import repeat
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import repeat
-from natxy.procedure.rate import Rate, RatePlan, rate_deviations, rate_of
+from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.phases import phase_1_s
-from natxy.trial.profile import Profile, deviations
-from natxy.trial.seeds import repetition_seed
+from natxy.trial.profile import RFC, Profile, deviations
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check, refuse_frame_timeout
 from natxy.trial.trials import Trials
@@ -35,11 +33,8 @@ BY_LOSS = "reset time, frame-loss method"
 BY_TIMESTAMPS = "reset time, timestamp method"
 LOST = "lost frames"
 PROFILES = {
-    "rfc": Profile(
-        timing=Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5)),
-        repetitions=10,
-        duration_of="",  # RFC 6201 asks for traffic until it is forwarded again
-    ),
+    # RFC 6201 asks for traffic until it is forwarded again.
+    "rfc": replace(RFC, duration_of=""),
     "quick": Profile(
         # So long that the real-time policy is not used, which would delay the reset.
         timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 10), settle_s=Fraction(0)),
@@ -93,7 +88,7 @@ def reset(
         return Done(trial=trial, watched=dut.watched == before)
 
     with resetter:
-        made = repeat(plan.repetitions, observer, measure, lambda one: _figures([one], rate.fps))
+        made = repeat(plan.repetitions, trials, measure, lambda one: _figures([one], rate.fps))
     done = [one.trial for one in made]
     refuse_without_connections(done)
     return Measurement(
@@ -134,12 +129,7 @@ class Resetter(Observer):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._thread is not None:
             self._thread.cancel()
             self._thread.join(ENDS_WITHIN_S)
@@ -181,15 +171,9 @@ class Resetter(Observer):
 def _trial(
     plan: ResetPlan, trials: Trials, resetter: Resetter, rate_fps: int, number: int
 ) -> TrialRecord:
+    load = replace(steady(rate_fps, plan.timing.duration_s), pauses=False, link_may_fall=True)
     try:
-        return trials.run_valid(
-            load=replace(
-                steady(rate_fps, plan.timing.duration_s), pauses=False, link_may_fall=True
-            ),
-            repetition=number,
-            seed=repetition_seed(plan.seed, number),
-            invalid_repeats=plan.invalid_repeats,
-        )
+        return trials.run_valid(load, number, plan.invalid_repeats)
     except TrialCancelled:
         resetter.check()
         raise

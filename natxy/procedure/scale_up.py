@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
+from natxy.measure.memory import MemorySamples, memory_at_points
+from natxy.measure.plan import check_members
+from natxy.measure.search_remarks import lacking_remarks
 from natxy.model.measurement import Figure, Measurement, TrialCounts
-from natxy.procedure.memory import MemorySamples, memory_at_points
-from natxy.procedure.plan import check_members
-from natxy.procedure.search_remarks import lacking_remarks
 from natxy.procedure.series import (
     Searching,
     at_points,

@@ -12,14 +12,14 @@ from typing import Literal
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
+from natxy.measure.plan import check_members
 from natxy.model.base import Model
 from natxy.model.delays import P999, Delays
 from natxy.model.self_test_record import DelayAt, OwnDelay, looped_version
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
-from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.plan import check_members
+from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, searches
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
@@ -176,8 +176,8 @@ def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt:
     trial = trials.run_valid(
         load=rate_fps,
         repetition=1,
-        seed=repetition_seed(plan.seed, 2),
         invalid_repeats=DELAY_REPEATS,
+        seed=repetition_seed(plan.seed, 2),
     )
     delays = [counters.delay for _, _, counters in trial.result.counters()]
     return DelayAt(

@@ -6,9 +6,8 @@ from dataclasses import replace
 from natxy.dut.base import Dut
 from natxy.model.measurement import Conditions, Figure, Measurement, PointUnit, Unit
 from natxy.procedure.establishment import conditions_of as conditions_of_establishment
-from natxy.procedure.establishment import establishment
+from natxy.procedure.establishment import establishment, with_phase_1_rate
 from natxy.procedure.establishment_search import EstablishmentPlan
-from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.statistics import median
 from natxy.trial.observer import Observer

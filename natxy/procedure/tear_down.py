@@ -5,16 +5,12 @@ from statistics import median
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
+from natxy.measure.column_names import named_by_size, told_apart
+from natxy.measure.plan import Plan, repeat
+from natxy.measure.table_size import Size, check_each_frame_makes_one, table_of
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
-from natxy.procedure.column_names import named_by_size, told_apart
-from natxy.procedure.phase_1_rate import with_phase_1_rate
-from natxy.procedure.plan import Plan, repeat
-from natxy.procedure.table_size import (
-    Size,
-    check_each_frame_makes_one,
-    table_of,
-)
+from natxy.procedure.establishment import with_phase_1_rate
 from natxy.trial.connection_conditions import of_phase_1, of_several
 from natxy.trial.establishing import Establishing
 from natxy.trial.observer import Observer
@@ -93,7 +89,7 @@ def tear_down(
         trials.tester = with_phase_1_rate(ready, dut, plan.timing, seed=seed, observer=observer)
         return _deletions(plan, trials, table, at=names[number - 1])
 
-    found = repeat(len(testers), observer, measure, lambda one: _figures(one)[:1])
+    found = repeat(len(testers), trials, measure, lambda one: _figures(one)[:1])
     return Measurement(
         procedure="tear-down",
         title="Connection tear-down rate",

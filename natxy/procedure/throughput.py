@@ -6,24 +6,25 @@ from fractions import Fraction
 from functools import reduce
 
 from natxy.dut.base import Dut
-from natxy.errors import ConfigurationError, TesterLimit
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
-from natxy.model.search_conditions import SearchConditions
-from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import MAX_RATE_FPS
-from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.burst_remarks import burst_remarks, why_nothing_passed
-from natxy.procedure.networks import networks_deviation
-from natxy.procedure.plan import Plan, check_members, repeat_search
-from natxy.procedure.search_remarks import (
+from natxy.errors import ConfigurationError
+from natxy.measure.burst_remarks import burst_remarks, why_nothing_passed
+from natxy.measure.flows_used import Sent
+from natxy.measure.networks import networks_deviation
+from natxy.measure.plan import repeat
+from natxy.measure.search_plan import SearchPlan, rate_figure
+from natxy.measure.search_remarks import (
     bound_remarks,
     cut_remarks,
     verification_deviation,
     zero_remarks,
 )
-from natxy.search.bisection import DEFAULT_ERROR, Bisection, SearchError
-from natxy.search.loss_tolerance import LossTolerance, check_tolerance
-from natxy.search.loss_verification import MOST_REPEATS, LossVerification
+from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import MAX_RATE_FPS
+from natxy.model.verdict import Limit, Verdict
+from natxy.search.bisection import GROWTH, Bisection, SearchError
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.connection_table import refuse_without_connections
@@ -36,39 +37,28 @@ from natxy.trial.timing import check
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.trial.worst_loss import lost_share
-from natxy.verdict.advice import explained
 from natxy.verdict.counted import Counting
 
 FIRST_GUESS_FPS = 1000  # the first rate if the maximum is unknown
-# It takes 6 trials to a million, where doubling takes 11. A larger factor saves little, and makes
-# the first rate that fails so high that the tester may not send it (docs/decisions/0016).
-GROWTH = 4
 SHORTEST_S = Fraction(1, 20)  # starting and ending take an insignificant share of it
 HOPELESS_FPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThroughputPlan(Plan):
+class ThroughputPlan(SearchPlan):
     """The options of a measurement, checked when the plan is created."""
 
     max_rate_fps: int | None = None  # None: the media's rate
-    error: SearchError = DEFAULT_ERROR
-    invalid_repeats: int = 3
     # Frames that a queue on the path holds. A trial then lasts only as long as an overload by the
     # search's error needs to fill the queue, so that noise makes fewer trials invalid. None: a
     # trial lasts as long as `timing` says.
     buffer_frames: int | None = None
-    early_end: bool = False  # a trial ends at its first certain loss, and is a FAIL
-    loss: LossTolerance | None = None  # None: a trial that loses a frame is a FAIL
-    loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
     # No repetition starts after this time, except the first one. None: no limit.
     patience_s: Fraction | None = None
     bursts: Bursts | None = None  # None: steady traffic
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_members(self, error=SearchError)
-        check_tolerance("--loss", self.loss)
         if self.early_end and not (self.timing.frame_timeout_s or self.timing.drain_s):
             raise ConfigurationError(
                 "--early-end: needs a time after which a frame is lost (expected a --frame-timeout "
@@ -79,7 +69,6 @@ class ThroughputPlan(Plan):
                 "--early-end: is not possible with --loss, since trials end at their first certain "
                 "loss (expected one of them)"
             )
-        check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
         if self.patience_s is not None:
             check("--patience", self.patience_s, lowest=0, highest=86400)
         if self.max_rate_fps is not None:
@@ -127,6 +116,11 @@ class ThroughputPlan(Plan):
         lost_after_s = self.timing.frame_timeout_s or self.timing.drain_s
         return replace(load, early_end_s=lost_after_s) if self.early_end else load
 
+    def sent(self, result: Measurement) -> list[Sent]:
+        """Returns what the trials of the lowest result sent."""
+        lowest_fps = int(min(result.figures[0].values))
+        return [Sent.lasting(lowest_fps, self.duration_s(lowest_fps))]
+
     @property
     def deviations(self) -> tuple[str, ...]:
         """Deviations from RFC 2544."""
@@ -155,7 +149,6 @@ class ThroughputPlan(Plan):
 class Search(Bounded):
     """The result of one search."""
 
-    rate_fps: int  # per direction; the highest that passed, or 0 if none did
     counts: TrialCounts
     planned_s: Fraction  # the time of all trials, also of INVALID ones
     passed: TrialRecord | None  # the trial whose rate is the result
@@ -165,7 +158,7 @@ def throughput(
     plan: ThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
 ) -> Measurement:
     """Measures the throughput; each repetition is a separate search with its own seed."""
-    trials = plan.trials(tester, dut, observer or Observer())
+    trials = plan.trials(tester, dut, observer)
     found = searches(plan, trials)
     return Measurement(
         procedure="throughput",
@@ -190,12 +183,13 @@ def searches(plan: ThroughputPlan, trials: Trials) -> list[Search]:
         # The time of the trials, not of a clock: a resumed campaign has to decide alike.
         return plan.patience_s is None or sum(each.planned_s for each in found) < plan.patience_s
 
-    found = repeat_search(
+    found = repeat(
         plan.repetitions,
         trials,
         lambda number: _search(plan, rates, trials, number),
         lambda one: _figures(plan, [one]),
         goes_on=goes_on,
+        is_search=True,
     )
     return without_disproved(found)
 
@@ -255,16 +249,14 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
         load = plan.load(rate_fps, search.bracket[0], rates.burst_fps)
         trial = valid_trials.run(load, search.bracket)
         verified.tell(rate_fps, trial.verdict, lost_share(trial), counted_fps=trial.counted_fps)
-        _check_hope(search, trial, HOPELESS_FPS)
+        _check_hope(search, valid_trials, HOPELESS_FPS)
+    _check_hope(search, valid_trials, MAX_RATE_FPS)
     done = valid_trials.done
-    _check_hope(search, done[-1], MAX_RATE_FPS)
     refuse_without_connections(done)
-    at_maximum = search.limit is Limit.MAXIMUM and rates.maximum.origin != "media"
-    return Search(
-        rate_fps=search.result_fps or 0,
-        limit=search.limit,
-        lower_bound=search.limit is Limit.TESTER or at_maximum,
-        too_slow=valid_trials.gave_up_too_slow,
+    return valid_trials.result(
+        Search,
+        search,
+        rates.maximum,
         counts=reduce(
             TrialCounts.plus,
             done,
@@ -272,7 +264,6 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
         ),
         planned_s=valid_trials.planned_s,
         passed=_last_passed(done, search.result_fps),
-        bound=valid_trials.bound(search.result_fps or 0),
     )
 
 
@@ -281,7 +272,7 @@ def _last_passed(done: Sequence[TrialRecord], rate_fps: int | None) -> TrialReco
     return next(passed, None)
 
 
-def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
+def _check_hope(search: Bisection, valid_trials: ValidTrials, below_fps: int) -> None:
     """Raises TesterLimit if no rate passed, and trials at `below_fps` or less are invalid.
 
     Trials at lower rates would be invalid as well.
@@ -289,23 +280,17 @@ def _check_hope(search: Bisection, last: TrialRecord, below_fps: int) -> None:
     _, ceiling_fps = search.bracket
     nothing_passed = search.result_fps is None and search.limit is Limit.TESTER
     if nothing_passed and ceiling_fps <= below_fps:
-        raise TesterLimit(
-            f"no rate passed, and at {ceiling_fps} frames a second trials are invalid: "
-            f"{explained(last.invalid_reasons, ceiling_fps, too_slow=last.too_slow)}"
-        )
+        raise valid_trials.nothing_passed(ceiling_fps)
 
 
 def _conditions(plan: ThroughputPlan, trials: Trials, found: Sequence[Search]) -> Conditions:
     rates = _Rates.of(plan, trials.tester)
-    search = SearchConditions(
-        error=str(plan.error),
-        error_fps=plan.error.at(max(each.rate_fps for each in found)),
-        maximum_fps=rates.maximum.rate_fps,
-        maximum_origin=rates.maximum.origin,
-        loss_accepted="" if plan.loss is None else str(plan.loss),
+    search = plan.search_conditions(
+        found,
+        rates.maximum,
+        loss_accepted=str(plan.loss or ""),
         burst_frames=plan.burst_frames,
         burst_rate_fps=rates.burst_fps,
-        loss_verifications=plan.loss_verifications,
     )
     return plan.conditions(trials.tester, trials.dut).model_copy(update={"search": search})
 
@@ -315,20 +300,14 @@ def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...
     frames = plan.burst_frames
     bursts = f", bursts of {frames:,}" if frames > 1 else ""
     accepted = "" if plan.loss is None else f", {plan.loss} accepted"
-    bounds = tuple(each.lower_bound for each in found)
-    rate = Figure(
-        name=f"throughput{bursts}{accepted}",
-        unit="fps",
-        values=tuple(float(each.rate_fps) for each in found),
-        lower_bound=bounds,
-    )
+    rate = rate_figure(f"throughput{bursts}{accepted}", "fps", found)
     if frames == 1 or 0 in rate.values:
         return (rate,)
     interval = Figure(
         name=f"least interval between bursts of {frames:,}",
         unit="s",
         values=tuple(frames / rate_fps for rate_fps in rate.values),
-        upper_bound=bounds,
+        upper_bound=rate.lower_bound,
         primary=False,
     )
     return (rate, interval)

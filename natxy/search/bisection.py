@@ -40,6 +40,10 @@ class SearchError:
 
 
 DEFAULT_ERROR = SearchError()
+# Growth in a search for a rate: it takes 6 trials to a million, where doubling takes 11. A larger
+# factor saves little, and makes the first rate that fails so high that the tester may not send it
+# (docs/decisions/0016).
+GROWTH = 4
 
 
 @dataclass(kw_only=True)

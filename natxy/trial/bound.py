@@ -23,8 +23,9 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounded:
-    """The reason why a search ended; its result adds the rate that was found."""
+    """The result of a search for a rate, and the reason why the search ended."""
 
+    rate_fps: int  # of frames or of connections; the highest that passed, or 0 if none did
     limit: Limit
     lower_bound: bool  # the DUT can do at least this rate: something else ended the search
     # At Limit.TESTER: True if the reason for the INVALID trials grows with the rate, False if

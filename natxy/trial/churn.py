@@ -10,7 +10,7 @@ from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import MAX_MIX_N, Direction, Mix, Phase, Stream
 from natxy.trial.load import Load
-from natxy.trial.phases import steady_segment
+from natxy.trial.phases import phase, steady_segment
 from natxy.verdict.away import Away
 from natxy.verdict.counted import Counted, Offer, counted_of, worst_poll_gap_s
 
@@ -85,7 +85,7 @@ def churn_load(
 
 def churn_phase(traffic: TrafficPlan, load: Churn) -> Phase:
     """Returns the phase in which connections are created while others are used."""
-    return Phase(name=TEST, gap_ns=0, streams=tuple(_streams(traffic, load)))
+    return phase(TEST, *_streams(traffic, load))
 
 
 def _streams(traffic: TrafficPlan, load: Churn) -> Iterator[Stream]:

@@ -10,7 +10,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Role, TcpSegment
 from natxy.model.trial_spec import Phase
 from natxy.trial.establishing import Establishing, establishing_phases
-from natxy.trial.phases import steady_segment
+from natxy.trial.phases import phase, steady_segment
 
 Closer = Literal["fin", "rst"]
 SEGMENTS: dict[Closer, tuple[tuple[str, Role, TcpSegment], ...]] = {
@@ -51,7 +51,6 @@ class Closing(Establishing):
 def closing_phases(traffic: TrafficPlan, load: Closing) -> tuple[Phase, ...]:
     segment = steady_segment(load.frames(traffic.required_connections), load.rate_fps)
     closing = (
-        Phase(name=name, gap_ns=0, streams=(traffic.close((segment,), role, sent),))
-        for name, role, sent in SEGMENTS[load.by]
+        phase(name, traffic.close((segment,), role, sent)) for name, role, sent in SEGMENTS[load.by]
     )
     return (*establishing_phases(traffic, load.making), *closing)

@@ -4,20 +4,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.dut.base import Absence
-from natxy.model.phase_names import (
-    ACKNOWLEDGE,
-    AGAIN,
-    ASK_AGAIN,
-    ESTABLISH,
-    MAKE_AGAIN,
-    VALIDATE,
-)
+from natxy.model.phase_names import ACKNOWLEDGE, AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Phase, Segment
+from natxy.model.trial_spec import Phase
 from natxy.search.loss_tolerance import LossTolerance
-from natxy.trial.phases import steady_segment
+from natxy.trial.phases import phase, steady_segment
 from natxy.verdict.away import away_in
 from natxy.verdict.counted import Counted, Counting, Offer, counted_of, worst_poll_gap_s
 from natxy.verdict.pacing import PAUSE_SHARE
@@ -157,46 +150,20 @@ def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase
     least = 0 if asked.order == "repeating" else connections - int(connections * load.loss)
     # If more connections are missing than can be repaired, none is repaired.
     repairable = max(0, least - traffic.connections_among(few))
-    made = Phase(
-        name=ESTABLISH,
-        gap_ns=0,
-        streams=(traffic.establish((steady_segment(frames, load.rate_fps),)),),
-        minimum_connections=repairable if load.repairs else least,
-    )
-    made_again = Phase(
-        name=MAKE_AGAIN,
-        gap_ns=0,
-        streams=(traffic.establish_missing((steady_segment(few, load.making_again_fps),)),),
-        minimum_connections=least,
-    )
-    making = (made, made_again) if load.repairs else (made,)
-    if load.alpha is None and not traffic.is_tcp:
-        return making
-    validate = steady_segment(frames, load.validation_fps)
-    # This phase lasts at most as long as validation, or a second for 50,000 connections, so that
-    # connections need not live much longer.
-    again = steady_segment(few, load.asking_again_fps)
-    return (
-        *making,
-        Phase(
-            name=VALIDATE,
-            gap_ns=0,
-            streams=(traffic.validate((validate,)),),
-            minimum_connections=repairable if load.repairs else 0,
-        ),
-        *([_asked_again(traffic, again)] if load.alpha is not None else []),
-        *(
-            [_acknowledged(traffic, steady_segment(frames, load.rate_fps))]
-            if traffic.is_tcp
-            else []
-        ),
-    )
-
-
-def _asked_again(traffic: TrafficPlan, segment: Segment) -> Phase:
-    return Phase(name=ASK_AGAIN, gap_ns=0, streams=(traffic.validate((segment,), "missing"),))
-
-
-def _acknowledged(traffic: TrafficPlan, segment: Segment) -> Phase:
-    """Returns the end of the handshakes of TCP."""
-    return Phase(name=ACKNOWLEDGE, gap_ns=0, streams=(traffic.acknowledge((segment,)),))
+    at_rate = (steady_segment(frames, load.rate_fps),)
+    made = traffic.establish(at_rate)
+    phases = [phase(ESTABLISH, made, least=repairable if load.repairs else least)]
+    if load.repairs:
+        made_again = traffic.establish_missing((steady_segment(few, load.making_again_fps),))
+        phases.append(phase(MAKE_AGAIN, made_again, least=least))
+    if load.alpha is not None or traffic.is_tcp:
+        answers = traffic.validate((steady_segment(frames, load.validation_fps),))
+        phases.append(phase(VALIDATE, answers, least=repairable if load.repairs else 0))
+    if load.alpha is not None:
+        # This phase lasts at most as long as validation, or a second for 50,000 connections, so
+        # that connections need not live much longer.
+        again = traffic.validate((steady_segment(few, load.asking_again_fps),), "missing")
+        phases.append(phase(ASK_AGAIN, again))
+    if traffic.is_tcp:
+        phases.append(phase(ACKNOWLEDGE, traffic.acknowledge(at_rate)))
+    return tuple(phases)

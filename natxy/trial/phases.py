@@ -3,18 +3,10 @@
 from fractions import Fraction
 
 from natxy.errors import ConfigurationError
-from natxy.model.phase_names import (
-    ACKNOWLEDGE,
-    ESTABLISH,
-    HANDSHAKE,
-    RAMP,
-    SAMPLE,
-    TEST,
-    VALIDATE,
-)
+from natxy.model.phase_names import ACKNOWLEDGE, ESTABLISH, HANDSHAKE, RAMP, SAMPLE, TEST, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Phase, Segment, TrialSpec
+from natxy.model.trial_spec import Phase, Segment, Stream, TrialSpec
 from natxy.trial.timing import Timing
 
 SAMPLE_FPS = 10_000  # highest rate of the sample; no load for a gateway that manages phase 1
@@ -66,14 +58,10 @@ def _handshake(traffic: TrafficPlan, made: Phase) -> tuple[Phase, ...]:
     if not traffic.is_tcp:
         return ()
     segments = made.streams[0].segments
-    answered = Phase(
-        name=VALIDATE,
-        gap_ns=0,
-        streams=(traffic.validate(segments),),
-        minimum_connections=made.minimum_connections,
+    return (
+        phase(VALIDATE, traffic.validate(segments), least=made.minimum_connections),
+        phase(ACKNOWLEDGE, traffic.acknowledge(segments)),
     )
-    acknowledged = Phase(name=ACKNOWLEDGE, gap_ns=0, streams=(traffic.acknowledge(segments),))
-    return answered, acknowledged
 
 
 def _sample(traffic: TrafficPlan) -> Phase | None:
@@ -82,7 +70,7 @@ def _sample(traffic: TrafficPlan) -> Phase | None:
     if not frames:
         return None
     segment = steady_segment(frames, min(SAMPLE_FPS, asked.rate_fps or SAMPLE_FPS))
-    return Phase(name=SAMPLE, gap_ns=0, streams=(traffic.respond((segment,), "linear"),))
+    return phase(SAMPLE, traffic.respond((segment,), "linear"))
 
 
 def _gap_s(asked: ConnectionsSection, rate_fps: int, timing: Timing) -> Fraction:
@@ -105,6 +93,12 @@ def _sample_s(asked: ConnectionsSection, timing: Timing) -> Fraction:
     frames = min(asked.sample, asked.count)
     rate_fps = min(SAMPLE_FPS, asked.rate_fps or SAMPLE_FPS)
     return Fraction(frames, rate_fps) + timing.drain_s if frames else Fraction(0)
+
+
+def phase(name: str, *streams: Stream, least: int = 0) -> Phase:
+    """Returns a phase without a gap after it; with fewer than `least` connections, the trial ends
+    after it."""
+    return Phase(name=name, gap_ns=0, streams=streams, minimum_connections=least)
 
 
 def steady_segment(frames: int, rate_fps: int) -> Segment:

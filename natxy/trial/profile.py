@@ -34,6 +34,24 @@ OF_CONNECTIONS = replace(RFC, duration_of="")
 PROFILES = {"rfc": RFC, "quick": QUICK}
 
 
+def profiles(
+    *,
+    durations_s: tuple[Fraction, Fraction] = (RFC.timing.duration_s, QUICK.timing.duration_s),
+    repetitions: tuple[int, int] = (RFC.repetitions, QUICK.repetitions),
+    duration_of: str = RFC.duration_of,
+) -> dict[str, Profile]:
+    """Returns the two profiles of a measurement that does not search for its own rate."""
+    rfc, quick = (
+        Profile(
+            timing=replace(of.timing, duration_s=duration_s),
+            repetitions=times,
+            duration_of=duration_of,
+        )
+        for of, duration_s, times in zip((RFC, QUICK), durations_s, repetitions, strict=True)
+    )
+    return {"rfc": rfc, "quick": quick}
+
+
 def deviations(
     timing: Timing, right: Profile = RFC, *, repetitions: int | None = None
 ) -> tuple[str, ...]:

@@ -6,19 +6,12 @@ from fractions import Fraction
 from natxy.errors import ConfigurationError
 from natxy.model.phase_names import AGAIN, RAMP, TEST
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import (
-    NO_RECORDING,
-    VERSION,
-    Phase,
-    TrialSpec,
-    WarmUp,
-    WatchedCpu,
-)
+from natxy.model.trial_spec import NO_RECORDING, VERSION, Phase, TrialSpec, WarmUp, WatchedCpu
 from natxy.trial.churn import Churn, churn_phase
 from natxy.trial.closing import Closing, closing_phases
 from natxy.trial.establishing import Establishing, establishing_phases
 from natxy.trial.load import AnyLoad, Load, steady
-from natxy.trial.phases import before_phase_2
+from natxy.trial.phases import before_phase_2, phase
 from natxy.trial.setup import Starting
 from natxy.trial.timing import REALTIME_LIMIT_S, Timing
 from natxy.verdict.pacing import lateness_tolerance_ns
@@ -96,7 +89,7 @@ class TrialPlan:
             churning = churn_phase(self.traffic, load)
             return (*before_phase_2(self.traffic, self.timing), churning)
         ramp = (_ramp(i, each, load) for i, each in enumerate(self.ramp, start=1))
-        test = _phase(TEST, self.traffic, load)
+        test = phase(TEST, *self.traffic.streams(load.segments))
         if self.traffic.connections is None:
             return (*ramp, test)
         if self.ramp:
@@ -106,14 +99,10 @@ class TrialPlan:
         return (*before_phase_2(self.traffic, self.timing), test)
 
 
-def _phase(name: str, traffic: TrafficPlan, load: Load) -> Phase:
-    return Phase(name=name, gap_ns=0, streams=traffic.streams(load.segments))
-
-
 def _ramp(number: int, starting: Starting, load: Load) -> Phase:
     if starting.lasts_s is not None:
         load = steady(load.segments[0].rate_fps, starting.lasts_s)
-    return _phase(f"{RAMP} {number}", starting.traffic, load)
+    return phase(f"{RAMP} {number}", *starting.traffic.streams(load.segments))
 
 
 def _ns(seconds: Fraction) -> int:

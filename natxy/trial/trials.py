@@ -26,7 +26,7 @@ from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
 from natxy.trial.phases import measures_phase_2, phase_1_s, ramp_phases
 from natxy.trial.repeats import Repeats, RetryTime
-from natxy.trial.seeds import nonce
+from natxy.trial.seeds import nonce, repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
 from natxy.trial.trial import run_trial
@@ -173,10 +173,20 @@ class Trials:
             check_repeating(trial.phase_1)
 
     def run_valid(
-        self, *, load: AnyLoad | int, repetition: int, seed: int, invalid_repeats: int
+        self,
+        load: AnyLoad | int,
+        repetition: int,
+        invalid_repeats: int,
+        *,
+        seed: int | None = None,
     ) -> TrialRecord:
-        """Runs a trial and repeats it while it is INVALID; raises TesterLimit if it stays so."""
+        """Runs a trial and repeats it while it is INVALID; raises TesterLimit if it stays so.
+
+        The seed is by default that of the repetition.
+        """
         load = self._plan.load(load)
+        if seed is None:
+            seed = repetition_seed(self.campaign_seed, repetition)
         repeats = self.repeats(load, invalid_repeats)
         self.discarded = []
         while True:

@@ -3,17 +3,21 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
+from natxy.errors import TesterLimit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import WatchResult
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
 from natxy.search.loss_verification import LossVerification
-from natxy.trial.bound import Bound, was_badly_placed
+from natxy.trial.bound import Bound, Found, was_badly_placed
 from natxy.trial.load import AnyLoad
+from natxy.trial.maximum import Maximum
 from natxy.trial.repeats import BUDGET_S, SEARCH_SHARE
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
+from natxy.verdict.advice import explained
 
 MOST_REVOCATIONS = 3  # in one search
 
@@ -118,6 +122,27 @@ class ValidTrials:
         return Bound(
             failures=tuple(trial for trial in failed if trial.rate_fps == lowest_fps),
             seen=tuple(watch for trial in self.done for watch in trial.result.watched),
+        )
+
+    def result(self, kind: type[Found], search: Bisection, maximum: Maximum, **own: Any) -> Found:
+        """Returns the result of a search that has ended; `own` has what its kind adds."""
+        result_fps = search.result_fps or 0
+        at_maximum = search.limit is Limit.MAXIMUM and maximum.origin != "media"
+        return kind(
+            rate_fps=result_fps,
+            limit=search.limit,
+            lower_bound=search.limit is Limit.TESTER or at_maximum,
+            too_slow=self.gave_up_too_slow,
+            bound=self.bound(result_fps),
+            **own,
+        )
+
+    def nothing_passed(self, rate_fps: int, what: str = "frames") -> TesterLimit:
+        """Returns the error of a search that has ended because trials at this rate are INVALID."""
+        last = self.done[-1]
+        return TesterLimit(
+            f"no rate passed, and at {rate_fps} {what} a second trials are invalid: "
+            f"{explained(last.invalid_reasons, rate_fps, too_slow=last.too_slow)}"
         )
 
     def run(self, load: AnyLoad, bracket: tuple[int, int]) -> TrialRecord:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.choice import dut_of
+from natxy.measure.table_size import Size
 from natxy.model.testbed import read_testbed
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
-from natxy.procedure.table_size import Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.search.bisection import SearchError
 from natxy.search.capacity_goal import CapacityGoal

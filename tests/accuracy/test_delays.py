@@ -8,12 +8,19 @@ import pytest
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Recording, Tags
 from natxy.procedure.at_rate import Value
-from natxy.procedure.ipdv import MAXIMUM as MAXIMUM_IPDV
-from natxy.procedure.ipdv import MEDIAN as MEDIAN_IPDV
-from natxy.procedure.ipdv import MINIMUM as MINIMUM_IPDV
-from natxy.procedure.ipdv import UNDEFINED, ipdv_errors, ipdv_values
+from natxy.procedure.delay_variation import (
+    LOST,
+    MAXIMUM_IPDV,
+    MEDIAN_IPDV,
+    MINIMUM,
+    MINIMUM_IPDV,
+    PDV,
+    UNDEFINED,
+    ipdv_errors,
+    ipdv_values,
+    pdv_values,
+)
 from natxy.procedure.latency import LOST_TAGS, TYPICAL, WORST_CASE, latency_errors, latency_values
-from natxy.procedure.pdv import LOST, MINIMUM, PDV, pdv_values
 from natxy.trial.load import steady
 from tests.accuracy.calibration import (
     LOSES_NOTHING_US,

@@ -14,10 +14,9 @@ from natxy.model.measurement import Measurement
 from natxy.model.trial_spec import Direction
 from natxy.procedure.back_to_back import BURST, BackToBackPlan, back_to_back
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
+from natxy.procedure.delay_variation import MEDIAN_IPDV, PDV, IpdvPlan, PdvPlan, ipdv, pdv
 from natxy.procedure.frame_loss import FrameLossPlan
-from natxy.procedure.ipdv import MEDIAN, IpdvPlan, ipdv
 from natxy.procedure.overload import OverloadPlan, overload
-from natxy.procedure.pdv import PDV, PdvPlan, pdv
 from natxy.procedure.recovery import RECOVERY, RecoveryPlan, recovery
 from natxy.procedure.reset import BY_LOSS, ResetPlan, reset
 from natxy.procedure.throughput import ThroughputPlan
@@ -85,7 +84,7 @@ CASES = {
         measure=ipdv,
         plan=IpdvPlan(**ONCE, rate_fps=RATE_FPS),
         fault=DELAYS,
-        figure=MEDIAN,
+        figure=MEDIAN_IPDV,
         truth=lambda _: MEDIAN_IPDV_NS,
         within=SLACK_NS,
     ),

@@ -11,11 +11,11 @@ import pytest
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import TesterPorts
 from natxy.dut.veth_loop import MTU_BYTES, VethLoop
+from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.port_result import PortResult
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
-from natxy.procedure.delay_remarks import delay_remarks
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester, set_up
 from natxy.trial.timing import Timing

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from natxy.measure.memory import MEMORY
 from natxy.model.measurement import Measurement
 from natxy.model.trial_record import TrialRecord
-from natxy.procedure.memory import MEMORY
 from tests.guest.guests import (
     JOOL,
     NAT64,

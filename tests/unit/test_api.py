@@ -135,29 +135,41 @@ def test_the_self_test_needs_no_observer(testbed_file: Path, engine: list[str]) 
     assert ceiling.rate_fps > 0
 
 
-def procedures() -> list[str]:
-    """Modules of natxy.procedure that hold a function of their own name for a plan."""
-    names = [module.name for module in pkgutil.iter_modules(natxy.procedure.__path__)]
-    found = {name: getattr(import_module(f"natxy.procedure.{name}"), name, None) for name in names}
-    return [name for name, function in found.items() if "plan" in parameters_of(function)]
+def procedures() -> dict[str, str]:
+    """Functions of natxy.procedure with a plan of their name beside them, and their modules."""
+    modules = [
+        f"natxy.procedure.{module.name}"
+        for module in pkgutil.iter_modules(natxy.procedure.__path__)
+    ]
+    return {
+        name: module
+        for module in modules
+        for name, each in vars(import_module(module)).items()
+        if inspect.isfunction(each) and each.__module__ == module and name[0] != "_"
+        if hasattr(import_module(module), plan_of(name))
+    }
 
 
-def parameters_of(function: object) -> list[str]:
-    return list(inspect.signature(function).parameters) if inspect.isfunction(function) else []
+def plan_of(procedure: str) -> str:
+    return "".join(word.title() for word in procedure.split("_")) + "Plan"
 
 
-@pytest.mark.parametrize("name", procedures())
-def test_every_procedure_is_offered_and_called_alike(name: str) -> None:
+@pytest.mark.parametrize(("name", "module"), procedures().items())
+def test_every_procedure_is_offered_and_called_alike(name: str, module: str) -> None:
     """procedure(plan, tester, dut, observer=None): a program can take one for another."""
-    assert name in natxy.EXPORTS.get(f"natxy.procedure.{name}", ()), "natxy/__init__.py lists them"
+    assert {name, plan_of(name)} <= set(natxy.EXPORTS.get(module, ())), "natxy/__init__.py has them"
     plan, tester, dut, observer = inspect.signature(getattr(natxy, name)).parameters.values()
     # The self-test has a loop in place of a gateway.
     assert dut.name == ("loop" if name == "self_test" else "dut")
     assert (plan.name, tester.name, observer.name) == ("plan", "tester", "observer")
     assert observer.default is None
-    plan_name = "".join(word.title() for word in name.split("_")) + "Plan"
-    assert plan_name in natxy.EXPORTS[f"natxy.procedure.{name}"]
 
 
-def test_there_are_procedures() -> None:
-    assert {"throughput", "latency", "pdv", "ipdv", "self_test"} <= set(procedures())
+def test_what_is_offered_beside_plans_is_a_procedure() -> None:
+    offered = {
+        name
+        for module, names in natxy.EXPORTS.items()
+        for name in names
+        if module.startswith("natxy.procedure.") and inspect.isfunction(getattr(natxy, name))
+    }
+    assert offered == {*procedures(), "with_phase_1_rate"}

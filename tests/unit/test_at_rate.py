@@ -15,16 +15,14 @@ import pytest
 from natxy.cli import run_command
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
+from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.port_result import PortResult
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.delay_remarks import delay_remarks
-from natxy.procedure.ipdv import RFC as IPDV_RFC
-from natxy.procedure.ipdv import IpdvPlan, ipdv
+from natxy.procedure.at_rate import RatePlan
+from natxy.procedure.delay_variation import RFC as PDV_RFC
+from natxy.procedure.delay_variation import RFC_IPDV, IpdvPlan, PdvPlan, ipdv, pdv
 from natxy.procedure.latency import RFC as LATENCY_RFC
 from natxy.procedure.latency import LatencyPlan, latency
-from natxy.procedure.pdv import RFC as PDV_RFC
-from natxy.procedure.pdv import PdvPlan, pdv
-from natxy.procedure.rate import RatePlan
 from natxy.procedure.reset import PROFILES as RESETS
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.records.extra import records_to
@@ -253,7 +251,7 @@ def test_what_the_rfc_asks_for_conforms(
         (RFC, "60 s (RFC 2544 section 24)"),
         (LATENCY_RFC, "120 s (RFC 8219 section 7.2)"),
         (PDV_RFC, "60 s (RFC 8219 section 7.3.1)"),
-        (IPDV_RFC, "60 s (RFC 8219 section 7.3.2)"),
+        (RFC_IPDV, "60 s (RFC 8219 section 7.3.2)"),
     ],
 )
 def test_a_deviation_names_the_rfc_that_asks(right: Profile, source: str) -> None:

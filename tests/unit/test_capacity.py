@@ -11,11 +11,11 @@ from rich.console import Console
 from natxy.cli.progress import SearchDisplay
 from natxy.dut.base import Deletion
 from natxy.errors import ConfigurationError, DutError, TrialRefused
+from natxy.measure.table_size import Size
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
-from natxy.procedure.table_size import Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress

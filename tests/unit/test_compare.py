@@ -15,8 +15,8 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, Unit
 from natxy.procedure.back_to_back import BURST, CORRECTED
+from natxy.procedure.delay_variation import MAXIMUM_IPDV, MEDIAN_IPDV, MINIMUM_IPDV
 from natxy.procedure.frame_loss import LOSS
-from natxy.procedure.ipdv import MAXIMUM, MEDIAN, MINIMUM
 from natxy.procedure.overload import DEGRADATION
 from natxy.procedure.recovery import RECOVERY
 from natxy.procedure.scale_up import RELATIVE
@@ -153,7 +153,7 @@ def test_what_follows_from_other_figures_or_is_not_judged_may_be_absent() -> Non
     """A better gateway can lack them: its throughput may be the tester's bound."""
     others = points("throughput", "1 core")
     of_a_buffer = (BURST, CORRECTED)  # no burst fills a buffer behind a fast gateway
-    for name in (DEGRADATION, f"{DEGRADATION} of throughput", RELATIVE, MEDIAN, *of_a_buffer):
+    for name in (DEGRADATION, f"{DEGRADATION} of throughput", RELATIVE, MEDIAN_IPDV, *of_a_buffer):
         before = with_figures(*others, *points(name, "2 cores"))
         assert lacking([before], [with_figures(*others)]) == []
 
@@ -251,13 +251,13 @@ def test_the_change_of_a_figure_below_0_has_its_sign() -> None:
     assert not worse([from_nothing], 0)
 
 
-@pytest.mark.parametrize("name", [MINIMUM, MEDIAN, f"{DEGRADATION} of {MEDIAN}"])
+@pytest.mark.parametrize("name", [MINIMUM_IPDV, MEDIAN_IPDV, f"{DEGRADATION} of {MEDIAN_IPDV}"])
 def test_ipdv_has_no_better_direction_except_its_maximum(name: str) -> None:
     for before, after in ((-1000.0, 2000.0), (2000.0, -1000.0)):
         found = differing(name, "ns", before, after)
         assert found.doubt == "neither more nor less is better"
         assert not worse([found], 0)
-    assert worse([differing(MAXIMUM, "ns", 1000.0, 2000.0)], 0.5)
+    assert worse([differing(MAXIMUM_IPDV, "ns", 1000.0, 2000.0)], 0.5)
 
 
 @pytest.mark.parametrize(

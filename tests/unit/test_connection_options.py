@@ -11,9 +11,9 @@ from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions
 from natxy.cli.sizes import one_each, sizes_of
 from natxy.errors import ConfigurationError
+from natxy.measure.table_size import PortRange, Size
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
-from natxy.procedure.table_size import PortRange, Size
 
 STATELESS: Testbed = Source(name="test").validated(Testbed, {})
 STATEFUL: Testbed = Source(name="test").validated(

@@ -10,12 +10,11 @@ from natxy.errors import ConfigurationError
 from natxy.procedure import (
     back_to_back,
     capacity,
+    delay_variation,
     establishment_search,
     frame_loss,
-    ipdv,
     latency,
     mlr_throughput,
-    pdv,
     recovery,
     reset,
     self_test,
@@ -47,8 +46,8 @@ SEARCH = {
         (throughput.ThroughputPlan, PLAN, SEARCH),
         (establishment_search.EstablishmentPlan, PLAN, SEARCH),
         (latency.LatencyPlan, PLAN, {**AT_RATE, "tags": 50_000}),
-        (pdv.PdvPlan, PLAN, AT_RATE),
-        (ipdv.IpdvPlan, PLAN, AT_RATE),
+        (delay_variation.PdvPlan, PLAN, AT_RATE),
+        (delay_variation.IpdvPlan, PLAN, AT_RATE),
         (recovery.RecoveryPlan, PLAN, {**AT_RATE, "after_s": None}),
         (reset.ResetPlan, PLAN, AT_RATE),
         (back_to_back.BackToBackPlan, PLAN, {"invalid_repeats": 10}),
@@ -112,8 +111,7 @@ def test_what_is_not_given_has_its_default(
         (establishment_search.PROFILES, (60, 2, 5, 10), (0.2, 0.05, 0, 3)),
         (capacity.PROFILES, (60, 2, 5, 10), (0.2, 0.05, 0, 1)),
         (latency.PROFILES, (120, 2, 5, 20), (0.4, 0.05, 0, 3)),
-        (pdv.PROFILES, (60, 2, 5, 20), (0.2, 0.05, 0, 3)),
-        (ipdv.PROFILES, (60, 2, 5, 20), (0.2, 0.05, 0, 3)),
+        (delay_variation.PROFILES, (60, 2, 5, 20), (0.2, 0.05, 0, 3)),
         (frame_loss.PROFILES, (60, 2, 5, 1), (0.2, 0.05, 0, 1)),
         (back_to_back.PROFILES, (2, 2, 0, 50), (0.2, 0.2, 0, 3)),
         (recovery.PROFILES, (60, 2, 5, 20), (0.2, 0.05, 0, 3)),
@@ -170,7 +168,7 @@ def test_numbers_are_taken_as_written_and_refused_by_their_option(
         ({"timing": 0.2}, "timing: 0.2 (expected a Timing)"),
     ],
 )
-@pytest.mark.parametrize("kind", [pdv.PdvPlan, throughput.ThroughputPlan])
+@pytest.mark.parametrize("kind", [delay_variation.PdvPlan, throughput.ThroughputPlan])
 def test_a_plan_refuses_repetitions_and_seeds_out_of_their_ranges(
     kind: Any, changes: dict[str, Any], said: str
 ) -> None:

@@ -8,11 +8,11 @@ import pytest
 
 from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError, DutError, MeasurementError
+from natxy.measure.table_size import PortRange
 from natxy.model.measurement import Measurement
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.series import PREVIOUS, Searching
-from natxy.procedure.table_size import PortRange
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.report.cell_figures import CellResult, ColumnFigures
 from natxy.search.bisection import SearchError

@@ -17,6 +17,7 @@ from natxy.cli.expected_plan import (
     phase_1_search_s,
 )
 from natxy.dut.none import NoDut
+from natxy.measure.table_size import PortRange, Size
 from natxy.model.phase_names import AGAIN
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
@@ -26,7 +27,6 @@ from natxy.procedure.closing import ClosingPlan, closing
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
-from natxy.procedure.table_size import PortRange, Size
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.search.mlr_goal import rfc2544_goal

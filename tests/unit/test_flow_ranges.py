@@ -5,7 +5,7 @@ from math import gcd
 import pytest
 
 from natxy.errors import ConfigurationError
-from natxy.procedure.flows import DESTINATION_PORTS, SOURCE_PORTS, FlowRanges, ranges_of
+from natxy.measure.flows import DESTINATION_PORTS, SOURCE_PORTS, FlowRanges, ranges_of
 
 
 @pytest.mark.parametrize(

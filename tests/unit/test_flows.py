@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from natxy.errors import ConfigurationError
+from natxy.measure.flows import with_flows
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.testbed_changes import merged, nested
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import FIXED_ZERO, Traffic
 from natxy.model.trial_spec import Segment
-from natxy.procedure.flows import with_flows
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.test_connections import plan
 from tests.unit.test_subscribers import CLAT, DS_LITE, LW4O6, MAP_E, MAP_T

@@ -11,7 +11,19 @@ from natxy.model.disturbance import Disturbance
 from natxy.model.stream_counters import DelayVariation, Kinds, TagCounters
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import MAX_FRAMES
-from natxy.procedure.ipdv import MAXIMUM, MEDIAN, MINIMUM, UNDEFINED, ipdv_errors, ipdv_values
+from natxy.procedure.delay_variation import (
+    LOST,
+    MAXIMUM_IPDV,
+    MEDIAN_IPDV,
+    MINIMUM_IPDV,
+    P999_DELAY,
+    PDV,
+    UNDEFINED,
+    ipdv_errors,
+    ipdv_values,
+    pdv_errors,
+    pdv_values,
+)
 from natxy.procedure.latency import (
     LOST_TAGS,
     TAGGED,
@@ -21,7 +33,6 @@ from natxy.procedure.latency import (
     latency_errors,
     latency_values,
 )
-from natxy.procedure.pdv import LOST, P999_DELAY, PDV, pdv_errors, pdv_values
 from natxy.trial.timing import Timing
 from natxy.verdict.delay_error import doubts, error_remarks
 from tests.unit.results import result_of, stream_of
@@ -52,13 +63,13 @@ def values_of(stream: StreamResult) -> dict[str, float]:
 def test_the_variations_of_both_kinds_are_taken_together() -> None:
     stream = varying((spread((-3, 10), (1, 30)), 4), (spread((2, 20), (7, 40)), 5))
     assert values_of(stream) == {
-        MINIMUM: -3 * US,
-        MEDIAN: 2 * US,
-        MAXIMUM: 7 * US,
+        MINIMUM_IPDV: -3 * US,
+        MEDIAN_IPDV: 2 * US,
+        MAXIMUM_IPDV: 7 * US,
         UNDEFINED: 9,
     }
     primary = [each.name for each in ipdv_values(stream) if each.primary]
-    assert primary == [MINIMUM, MEDIAN, MAXIMUM]
+    assert primary == [MINIMUM_IPDV, MEDIAN_IPDV, MAXIMUM_IPDV]
 
 
 def test_without_two_consecutive_frames_there_is_no_variation() -> None:
@@ -67,20 +78,20 @@ def test_without_two_consecutive_frames_there_is_no_variation() -> None:
         ipdv_values(stream)
     assert ipdv_errors(result_of(stream)) == []
     one = varying((spread((5, 1)), 98))
-    assert values_of(one)[MEDIAN] == 5 * US
+    assert values_of(one)[MEDIAN_IPDV] == 5 * US
 
 
 def test_a_variation_may_be_wrong_either_way_by_the_longest_gaps() -> None:
     """A poll of 2 µs and a step of 1 µs; an absence of 5 ms, in which a frame may have waited."""
     result = result_of(varying((spread((-3, 50), (3, 50)), 0)))
     errors = {each.name: each for each in ipdv_errors(result)}
-    assert set(errors) == {MINIMUM, MEDIAN, MAXIMUM}
-    assert errors[MINIMUM].error_ns == errors[MAXIMUM].error_ns == 3 * US
-    assert errors[MINIMUM].value_ns == -3 * US
+    assert set(errors) == {MINIMUM_IPDV, MEDIAN_IPDV, MAXIMUM_IPDV}
+    assert errors[MINIMUM_IPDV].error_ns == errors[MAXIMUM_IPDV].error_ns == 3 * US
+    assert errors[MINIMUM_IPDV].value_ns == -3 * US
     assert all(each.either_way for each in errors.values())
     noise = Disturbance(sending_ns=1e9, away_ns=5e6, longest_away_ns=5e6)
     disturbed = {each.name: each.error_ns for each in ipdv_errors(result, noise)}
-    assert disturbed[MINIMUM] == disturbed[MAXIMUM] == 5_003 * US
+    assert disturbed[MINIMUM_IPDV] == disturbed[MAXIMUM_IPDV] == 5_003 * US
     (said,) = error_remarks([list(errors.values())])
     assert "may be too small or too large: minimum IPDV by at most 3 µs" in said
 
@@ -96,7 +107,7 @@ def test_an_error_of_a_variation_makes_no_trial_invalid() -> None:
 def test_the_median_variation_of_a_tester_that_was_there_is_known_within_its_gaps() -> None:
     result = result_of(varying((spread((-3, 30), (0, 40), (3, 30)), 0)))
     errors = {each.name: each.error_ns for each in ipdv_errors(result)}
-    assert errors[MEDIAN] <= 3 * US
+    assert errors[MEDIAN_IPDV] <= 3 * US
 
 
 def tagged(delays: Distribution, *, lost: int = 0) -> StreamResult:

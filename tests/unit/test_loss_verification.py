@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.throughput import FIRST_GUESS_FPS, GROWTH
-from natxy.search.bisection import Bisection, SearchError
+from natxy.procedure.throughput import FIRST_GUESS_FPS
+from natxy.search.bisection import GROWTH, Bisection, SearchError
 from natxy.search.loss_verification import LossVerification
 from tests.unit.noisy_device import NoisyDevice
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
+from natxy.measure.memory import MEMORY, MemorySamples, Sample, memory_at_points
+from natxy.measure.table_size import PortRange
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.telemetry import Snapshot
 from natxy.procedure.capacity import capacity
 from natxy.procedure.degradation import Column, DegradationPlan, degradation
-from natxy.procedure.memory import MEMORY, MemorySamples, Sample, memory_at_points
 from natxy.procedure.scale_up import ScaleUpPlan, scale_up
 from natxy.procedure.scale_up import _memory as of_scale_up
 from natxy.procedure.series import Searching
-from natxy.procedure.table_size import PortRange
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_capacity_procedure import PLAN, WIDE
 from tests.unit.test_connections import plan as traffic_plan

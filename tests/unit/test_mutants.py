@@ -133,5 +133,5 @@ def test_tests_near_the_change_run_first_and_only_as_many_as_there_is_time_for()
 
 
 def test_a_test_file_that_imports_a_module_from_its_package_is_near_it() -> None:
-    """`from natxy.procedure import pdv` reads the module's constants without a call."""
-    assert "tests/unit/test_defaults.py" in callers.files_that_import("natxy/procedure/pdv.py")
+    """`from natxy.procedure import latency` reads the module's constants without a call."""
+    assert "tests/unit/test_defaults.py" in callers.files_that_import("natxy/procedure/latency.py")

@@ -9,9 +9,9 @@ import pytest
 import natxy
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
+from natxy.measure.flows import ranges_of
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.flows import ranges_of
 from natxy.search.bisection import SearchError
 from tests.unit.scripted_engine import ScriptedEngine
 

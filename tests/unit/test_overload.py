@@ -14,21 +14,19 @@ from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
+from natxy.measure.flow_groups import IN_GROUPS, WITH_DRAINS
+from natxy.measure.flows import SOURCE_PORTS, ranges_of
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.procedure.at_rate import AtRate, Value, measure
+from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmarked
-from natxy.procedure.flow_groups import IN_GROUPS, WITH_DRAINS
-from natxy.procedure.flows import SOURCE_PORTS, ranges_of
+from natxy.procedure.delay_variation import IpdvPlan, PdvPlan
 from natxy.procedure.frame_loss import FrameLossPlan
-from natxy.procedure.ipdv import IpdvPlan
 from natxy.procedure.latency import LatencyPlan
 from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
-from natxy.procedure.pdv import PdvPlan
-from natxy.procedure.rate import RatePlan
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.reset import ResetPlan
 from natxy.procedure.throughput import ThroughputPlan

@@ -7,10 +7,10 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
+from natxy.measure.flows import with_subscribers
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
-from natxy.procedure.flows import with_subscribers
 from natxy.procedure.overload import overload
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 from tests.unit.test_cli import Captured, complaint

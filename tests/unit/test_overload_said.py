@@ -9,11 +9,11 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.model.measurement import Figure
 from natxy.model.traffic import TrafficPlan
+from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
-from natxy.procedure.rate import RatePlan
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.report.results_csv import rows

@@ -9,7 +9,14 @@ from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
 from natxy.model.stream_counters import Kinds
 from natxy.model.trial_result import StreamResult
-from natxy.procedure.pdv import MAXIMUM, MINIMUM, P999_DELAY, PDV, pdv_errors, pdv_values
+from natxy.procedure.delay_variation import (
+    MAXIMUM,
+    MINIMUM,
+    P999_DELAY,
+    PDV,
+    pdv_errors,
+    pdv_values,
+)
 from natxy.verdict.delay_error import TimingErrors, doubts, error_remarks
 from tests.unit.results import result_of, stream_of
 from tests.unit.test_delay_error import US, spread

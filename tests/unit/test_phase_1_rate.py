@@ -9,7 +9,7 @@ import pytest
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.errors import DutError
-from natxy.procedure.phase_1_rate import phase_1_search, with_phase_1_rate
+from natxy.procedure.establishment import phase_1_search, with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_json import result_entry

@@ -12,7 +12,15 @@ from natxy.errors import ConfigurationError
 from natxy.model.printed import Printed
 from natxy.model.published import Published, read_published
 from natxy.model.published_values import BY_COLUMN, Row
-from natxy.procedure import capacity, establishment, latency, pdv, scale_up, series, tear_down
+from natxy.procedure import (
+    capacity,
+    delay_variation,
+    establishment,
+    latency,
+    scale_up,
+    series,
+    tear_down,
+)
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "published"
 NAMES = sorted(path.name for path in FOLDER.iterdir())
@@ -45,7 +53,7 @@ FIGURES = {
     *("C0", "R0", "CS", "RS", "CT", capacity.CAPACITY),
     latency.TYPICAL,
     latency.WORST_CASE,
-    pdv.PDV,
+    delay_variation.PDV,
     scale_up.RELATIVE,
     series.PREVIOUS,
 }

@@ -6,9 +6,9 @@ from typing import cast
 
 import pytest
 
+from natxy.measure.plan import repeat
+from natxy.measure.search_remarks import cut_remarks, lacking_remarks
 from natxy.model.measurement import Figure
-from natxy.procedure.plan import repeat_search
-from natxy.procedure.search_remarks import cut_remarks, lacking_remarks
 from natxy.trial.observer import Observer
 from natxy.trial.repeats import RetryTime
 from natxy.trial.trials import Trials
@@ -20,7 +20,7 @@ def figure(fps: float, *, is_bound: bool, at: str = "") -> Figure:
     return Figure(name="throughput", unit="fps", at=at, values=(fps,), lower_bound=(is_bound,))
 
 
-def kept(*searches: tuple[float, bool], ends_in: int) -> list[float]:
+def kept(*searches: tuple[float, bool], ends_in: int, is_search: bool = True) -> list[float]:
     """Runs searches with these results (a rate, and whether it is a bound); returns those that
     count. The time ends in the search with this number."""
     trials = cast(
@@ -32,8 +32,12 @@ def kept(*searches: tuple[float, bool], ends_in: int) -> list[float]:
             trials.retry_time.count(LIMIT_S, valid=False)
         return searches[number - 1]
 
-    found = repeat_search(
-        len(searches), trials, search, lambda one: [figure(one[0], is_bound=one[1])]
+    found = repeat(
+        len(searches),
+        trials,
+        search,
+        lambda one: [figure(one[0], is_bound=one[1])],
+        is_search=is_search,
     )
     return [fps for fps, _ in found]
 
@@ -64,6 +68,14 @@ def test_a_bound_that_was_cut_off_counts_if_it_is_the_highest(
 
 def test_the_first_search_always_counts() -> None:
     assert kept((1000.0, True), (7.0, False), ends_in=1) == [1000]
+
+
+def test_repetitions_that_are_no_searches_are_all_run() -> None:
+    assert kept((1000.0, False), (7.0, True), (8.0, False), ends_in=2, is_search=False) == [
+        1000,
+        7,
+        8,
+    ]
 
 
 def test_each_point_of_a_series_names_the_repetitions_that_it_lacks() -> None:

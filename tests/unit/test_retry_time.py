@@ -18,9 +18,9 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
+from natxy.procedure.delay_variation import PdvPlan, pdv
+from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.latency import LatencyPlan, latency
-from natxy.procedure.pdv import PdvPlan, pdv
-from natxy.procedure.phase_1_rate import with_phase_1_rate
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError

@@ -21,7 +21,7 @@ from natxy.model.testbed import Testbed, TrafficSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Limit
-from natxy.procedure.pdv import PdvPlan, pdv
+from natxy.procedure.delay_variation import PdvPlan, pdv
 from natxy.procedure.self_test import Ceiling, SelfTestPlan, looped, self_test
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.results_csv import results_csv

@@ -16,8 +16,8 @@ from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, networks_in, p
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.verbs import function_of
 from natxy.errors import ConfigurationError
+from natxy.measure.networks import networks_deviation
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.networks import networks_deviation
 from natxy.tester.tester import Tester
 from natxy.trial.profile import PROFILES
 from natxy.trial.setup import ReadyTester

@@ -10,9 +10,9 @@ import pytest
 from natxy.dut.base import Deletion
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
+from natxy.measure.table_size import PortRange, Size
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic_spec import Series
-from natxy.procedure.table_size import PortRange, Size
 from natxy.procedure.tear_down import RATE, Deletions, TearDownPlan, tear_down
 from natxy.report.measurement_table import measurement_notes
 from natxy.trial.observer import Observer

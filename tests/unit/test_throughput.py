@@ -17,13 +17,13 @@ from natxy.campaign.provenance import provenance
 from natxy.dut.base import TesterPort, TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
+from natxy.measure.search_remarks import bound_remarks
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.search_remarks import bound_remarks
 from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.report.measurement_table import (
     measurement_notes,

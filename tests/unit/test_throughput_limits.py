@@ -8,11 +8,11 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.measure.burst_remarks import why_nothing_passed
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
-from natxy.procedure.burst_remarks import why_nothing_passed
 from natxy.procedure.throughput import Search, ThroughputPlan, searches, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance

@@ -8,9 +8,9 @@ import pytest
 
 from natxy.errors import MeasurementError
 from natxy.model.measurement import Measurement
+from natxy.procedure.delay_variation import PdvPlan, pdv
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
-from natxy.procedure.pdv import PdvPlan, pdv
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError

@@ -33,11 +33,16 @@ class Plan:
         check("--repetitions", self.repetitions, lowest=1, highest=10**6)
         check("--seed", self.seed, lowest=0, highest=MAX_SEED)
 
+    @property
+    def finds_rate(self) -> bool:
+        """Whether the rate of the trials is measured first."""
+        return False
+
     def trials(
         self,
         tester: ReadyTester,
         dut: Dut,
-        observer: Observer,
+        observer: Observer | None,
         *,
         doubts: Callable[[TrialResult], tuple[str, ...]] = lambda _: (),
         resets: bool = False,
@@ -48,7 +53,7 @@ class Plan:
             dut=dut,
             timing=self.timing,
             campaign_seed=self.seed,
-            observer=observer,
+            observer=observer or Observer(),
             doubts=doubts,
             resets=resets,
         )
@@ -78,33 +83,41 @@ def check_members(plan: object, **kinds: type | UnionType) -> None:
             raise ConfigurationError(f"{name}: {value!r} (expected {article} {words})")
 
 
-def repeat_search(
+def repeat(
     count: int,
     trials: Trials,
-    search: Callable[[int], Repetition],
+    measure: Callable[[int], Repetition],
     figures: Callable[[Repetition], Sequence[Figure]],
     *,
     goes_on: Callable[[Sequence[Repetition]], bool] = lambda _: True,
+    is_search: bool = False,
 ) -> list[Repetition]:
-    """Calls `search` with the numbers 1 to `count` until the time to repeat trials is over.
+    """Calls `measure` with the numbers 1 to `count`, and tells the observer.
 
-    The search in which this time ends is left out if its result is a bound, and one before it has
-    an exact result or bounds that are as high: its bound says less.
+    Before each number after the first, `goes_on` says whether another repetition is needed.
+
+    No search starts when the time to repeat trials is over. The search in which this time ends is
+    left out if its result is a bound, and one before it has an exact result or bounds that are as
+    high: its bound says less.
     """
+
+    def is_over() -> bool:
+        return is_search and trials.retry_time.is_over
+
     done: list[Repetition] = []
     before: list[Sequence[Figure]] = []
     for number in range(1, count + 1):
-        if done and (trials.retry_time.is_over or not goes_on(done)):
+        if done and (is_over() or not goes_on(done)):
             break
         trials.observer.repetition_started(number, count)
         try:
-            found = search(number)
+            found = measure(number)
         except TesterLimit:
-            if not done or not trials.retry_time.is_over:
+            if not done or not is_over():
                 raise
             break
         shown = figures(found)
-        if trials.retry_time.is_over and any(_says_less(shown, other) for other in before):
+        if is_over() and any(_says_less(shown, other) for other in before):
             break
         before.append(shown)
         done.append(found)
@@ -122,25 +135,3 @@ def _says_less(found: Sequence[Figure], other: Sequence[Figure]) -> bool:
 
 def _is_bound(figures: Sequence[Figure]) -> bool:
     return any(any(each.lower_bound) for each in figures)
-
-
-def repeat(
-    count: int,
-    observer: Observer,
-    measure: Callable[[int], Repetition],
-    figures: Callable[[Repetition], Sequence[Figure]],
-    *,
-    goes_on: Callable[[Sequence[Repetition]], bool] = lambda _: True,
-) -> list[Repetition]:
-    """Calls `measure` with the numbers 1 to `count`, and tells the observer.
-
-    Before each number after the first, `goes_on` says whether another repetition is needed.
-    """
-    done: list[Repetition] = []
-    for number in range(1, count + 1):
-        if done and not goes_on(done):
-            break
-        observer.repetition_started(number, count)
-        done.append(measure(number))
-        observer.repetition_ended(figures(done[-1]))
-    return done

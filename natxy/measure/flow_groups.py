@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from natxy.errors import ConfigurationError
-from natxy.procedure.flows import ranges_of, with_flows
+from natxy.measure.flows import ranges_of, with_flows
 from natxy.trial.setup import ReadyTester, Starting
 from natxy.trial.timing import Timing
 

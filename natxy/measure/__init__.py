@@ -1,0 +1,1 @@
+"""What several measurements share: plans and repetitions, sizes, flows, remarks."""
