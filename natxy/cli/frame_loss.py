@@ -1,17 +1,19 @@
 """`natxy frame-loss`: measures the frame loss rate at each offered rate."""
 
+import re
 from typing import Annotated
 
 import typer
 
 from natxy.cli.options import loss_tolerance
-from natxy.cli.rates import rates_of
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
 from natxy.exact import exact
 from natxy.procedure.frame_loss import HIGHEST_STEP, PROFILES, FrameLossPlan
 from natxy.procedure.frame_loss import frame_loss as measure
+
+MOST_RATES = 10_000
 
 
 @measuring(PROFILES)
@@ -66,3 +68,21 @@ def frame_loss(
         loss=loss_tolerance(loss),
     )
     run_series(options, "frame-loss", planned(plan, measure))
+
+
+def rates_of(text: str | None) -> tuple[int, ...]:
+    """Reads `1000,2000` or `1000:10000:1000`, LAST included; returns none if there is no text."""
+    if text is None:
+        return ()
+    if re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
+        return tuple(int(rate) for rate in text.split(","))
+    match = re.fullmatch(r"([1-9]\d{0,9}):([1-9]\d{0,9}):([1-9]\d{0,9})", text)
+    if match:
+        first, last, step = (int(rate) for rate in match.groups())
+        rates = range(first, last + 1, step)
+        if 0 < len(rates) <= MOST_RATES:
+            return tuple(rates)
+    raise ConfigurationError(
+        f'--rates: "{text}" is not a series of rates (expected for example 1000,2000 or '
+        "1000:10000:1000)"
+    )

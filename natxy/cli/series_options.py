@@ -1,5 +1,6 @@
 """The options of all measuring commands, and how a command gets them."""
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
@@ -28,7 +29,6 @@ from natxy.cli.options import (
     seconds,
     seed_of,
 )
-from natxy.cli.profile_help import profile_help, with_help
 from natxy.trial.profile import Profile
 from natxy.trial.timing import Timing
 
@@ -150,8 +150,8 @@ def _with_options(verb: Verb, *, profiles: Mapping[str, Profile], without: Colle
     own = list(inspect.signature(verb).parameters.values())[1:]
     hints = get_type_hints(verb, include_extras=True)
     shared = get_type_hints(SeriesOptions, include_extras=True)
-    for name, text in profile_help(profiles).items():
-        shared[name] = with_help(shared[name], text)
+    for name, text in _profile_help(profiles).items():
+        shared[name] = _with_help(shared[name], text)
     offered = [field for field in fields(SeriesOptions) if field.name not in without]
 
     @functools.wraps(verb)
@@ -175,3 +175,38 @@ def _with_options(verb: Verb, *, profiles: Mapping[str, Profile], without: Colle
     with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     with_options.__annotations__ = {each.name: each.annotation for each in parameters}
     return with_options
+
+
+def _profile_help(profiles: Mapping[str, Profile]) -> dict[str, str]:
+    """Returns the help of each option, by the option's name in SeriesOptions."""
+    rfc, quick = profiles["rfc"], profiles["quick"]
+    duration, drain, settle = (
+        _default(getattr(rfc.timing, name), getattr(quick.timing, name))
+        for name in ("duration_s", "drain_s", "settle_s")
+    )
+    if quick.buffer_frames is not None:
+        duration = duration.replace("]", ", less at high rates]")
+    repetitions = _default(rfc.repetitions, quick.repetitions)
+    return {
+        "profile": "Defaults of the options: rfc has the values that the RFCs ask for, quick has "
+        "short trials for a first look; the help of each option shows both.",
+        "duration": f"Seconds during which a trial sends frames {duration}.",
+        "drain": f"Seconds during which a trial still receives after its last frame {drain}.",
+        "settle": f"Seconds between two trials {settle}.",
+        "repetitions": f"Number of repetitions of the measurement {repetitions}.",
+        "establishment_rate": "Rate of phase 1, in connections a second [default: the testbed's; "
+        "if it has none, Natxy first searches for the highest rate of new connections and uses "
+        "half of it].",
+    }
+
+
+def _with_help(annotation: Any, text: str) -> Any:
+    """Returns an option's annotation with this help."""
+    option = copy.copy(annotation.__metadata__[0])
+    option.help = text
+    form: Any = Annotated
+    return form[annotation.__origin__, option]
+
+
+def _default(rfc: Any, quick: Any) -> str:
+    return f"[default: {float(rfc):g}; quick: {float(quick):g}]"

@@ -3,13 +3,13 @@
 import difflib
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import click
 import typer
 from typer.core import TyperGroup
 
-from natxy.cli.version import print_version
+import natxy
 
 # As `natxy --help` lists them, each with the first paragraph of its function's docstring. To read
 # that there, all modules would have to be imported.
@@ -110,7 +110,7 @@ def _unknown(verb: str) -> str:
 def _app() -> typer.Typer:
     app = typer.Typer(
         cls=_Verbs,
-        callback=print_version,
+        callback=_options_of_natxy,
         help="Benchmarks IPv4/IPv6 gateways: translators, NATs, routers.",
         no_args_is_help=True,
         add_completion=False,
@@ -124,3 +124,19 @@ def _app() -> typer.Typer:
 
 def _listed() -> None:
     """Stands for a verb in the list."""
+
+
+def _print(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"natxy {natxy.__version__}")
+        raise typer.Exit
+
+
+def _options_of_natxy(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Takes the options of `natxy` itself."""
+    del version

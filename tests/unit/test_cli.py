@@ -357,7 +357,6 @@ def test_what_needs_no_verb_imports_none(arguments: list[str]) -> None:
     assert {name for name in found if name.startswith("natxy.")} == {
         "natxy.cli",
         "natxy.cli.verbs",
-        "natxy.cli.version",
         "natxy.errors",
     }
     assert not {"pydantic", "numpy", "pyarrow", "MLRsearch"} & found

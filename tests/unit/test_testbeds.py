@@ -12,7 +12,6 @@ import pytest
 
 from natxy.campaign.cell_worker import Kept, Order, Unseen, measure
 from natxy.campaign.cell_worker import testbed_of as number_of
-from natxy.campaign.changed_workers import worker_changes
 from natxy.campaign.dask_workers import is_on_this_machine, wait_for_workers
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal
@@ -21,7 +20,7 @@ from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.runner import Runner
 from natxy.campaign.shared_cpus import shared_cpus
 from natxy.campaign.shared_tables import shared_tables
-from natxy.campaign.testbeds import TestbedsRunner
+from natxy.campaign.testbeds import TestbedsRunner, worker_changes
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator
