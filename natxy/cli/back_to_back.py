@@ -46,11 +46,8 @@ def back_to_back(
     after a burst. The wait begins when the gateway, at its throughput, can have forwarded the
     burst.
     """
-    base = options.profile_of(PROFILES)
     plan = BackToBackPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         burst_rate_fps=burst_rate,
         throughput_fps=throughput,
         # --duration and --drain are the bursts'; the search has the profile's trials.

@@ -53,9 +53,7 @@ def churn(
     given rate of new connections."""
     base = options.profile_of(PROFILES)
     plan = ChurnPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         error=search_error(error),
         max_rate_fps=max_rate,
         load_fps=load,

@@ -59,9 +59,7 @@ def establishment(
     """Measure the maximum connection establishment rate (RFC 9693)."""
     base = options.profile_of(PROFILES)
     plan = EstablishmentPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         max_rate_cps=max_rate,
         error=search_error(error),
         alpha=_alpha(alpha, validated=validated),

@@ -57,11 +57,8 @@ def frame_loss(
             "--rates: is not possible with --max-rate or --step (expected either the rates "
             "themselves or the series that these two options make)"
         )
-    base = options.profile_of(PROFILES)
     plan = FrameLossPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         max_rate_fps=max_rate,
         step=HIGHEST_STEP if step is None else exact("--step", step) / 100,
         rates_fps=rates_of(rates),

@@ -45,21 +45,15 @@ def _throughput(options: SeriesOptions, asked: Asked) -> Benchmarked:
 
 
 def _frame_loss(options: SeriesOptions, asked: Asked) -> Benchmarked:
-    base = options.profile_of(frame_loss.PROFILES)
     return frame_loss.FrameLossPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(frame_loss.PROFILES),
         max_rate_fps=asked.max_rate,
     )
 
 
 def _back_to_back(options: SeriesOptions, asked: Asked) -> Benchmarked:
-    base = options.profile_of(back_to_back.PROFILES)
     return back_to_back.BackToBackPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(back_to_back.PROFILES),
         burst_rate_fps=asked.max_rate,
         throughput_fps=asked.rate,
         search=found_first(replace(options, duration=None, drain=None)),

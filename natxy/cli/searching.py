@@ -59,9 +59,7 @@ def searching(
     _refuse_of_phase_2(options, figure)
     base = options.profile_of(ESTABLISHMENT_PROFILES)
     return EstablishmentPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(ESTABLISHMENT_PROFILES),
         max_rate_cps=max_rate,
         error=search_error(error),
         alpha=DEFAULT_ALPHA if figure == "validated" else None,

@@ -119,8 +119,16 @@ class SeriesOptions:
         """The limit of the time for INVALID trials; None: there is none."""
         return seconds("--retry-time", self.retry_time)
 
-    def repetitions_of(self, base: Profile) -> int:
-        return base.repetitions if self.repetitions is None else self.repetitions
+    def of_plan(
+        self, profiles: Mapping[str, Profile], frame_timeout: float | None = None
+    ) -> dict[str, Any]:
+        """Returns the fields that every plan has."""
+        base = self.profile_of(profiles)
+        return {
+            "timing": self.timing(base.timing, frame_timeout),
+            "seed": self.seed_value,
+            "repetitions": base.repetitions if self.repetitions is None else self.repetitions,
+        }
 
     def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
         if self.profile not in profiles:

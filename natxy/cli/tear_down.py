@@ -84,11 +84,8 @@ def tear_down(
             f"{option}: is an option of --by fin and --by rst, which search for a rate (expected "
             "none)"
         )
-    base = options.profile_of(PROFILES)
     plan = TearDownPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         sizes=sizes_of(counts, source_ports, destination_ports),
     )
     run_series(
@@ -103,9 +100,7 @@ def tear_down(
 def _closing(options: SeriesOptions, by: Closer) -> ClosingPlan:
     base = options.profile_of(PROFILES)
     return ClosingPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         loss_verifications=base.loss_verifications,
         by=by,
     )

@@ -156,15 +156,9 @@ def throughput(
                 "--bursts": bursts is not None,
             }
         )
-        base = options.profile_of(PROFILES)
-        timing = options.timing(base.timing, frame_timeout)
-        mlr = MlrThroughputPlan(
-            timing=timing,
-            goals=goals_of(of_goals, loss, timing, search_error(error)),
-            seed=options.seed_value,
-            repetitions=options.repetitions_of(base),
-            max_rate_fps=max_rate,
-        )
+        of_plan = options.of_plan(PROFILES, frame_timeout)
+        goals = goals_of(of_goals, loss, of_plan["timing"], search_error(error))
+        mlr = MlrThroughputPlan(goals=goals, max_rate_fps=max_rate, **of_plan)
         run_series(options, "throughput", planned(mlr, mlr_throughput))
         return
     of_goals.refuse()
