@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from natxy.cli.options import ThroughputOption
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first
@@ -22,14 +23,7 @@ def back_to_back(
             metavar="FPS",
         ),
     ] = None,
-    throughput: Annotated[
-        int | None,
-        typer.Option(
-            help="Throughput that was measured before, in frames a second [default: it is "
-            "searched for first].",
-            metavar="FPS",
-        ),
-    ] = None,
+    throughput: ThroughputOption = None,
     step: Annotated[
         int | None,
         typer.Option(

@@ -9,6 +9,7 @@ from natxy.cli.options import (
     EarlyEndOption,
     LossOption,
     VerifyLossOption,
+    error_option,
     loss_tolerance,
     search_error,
 )
@@ -29,14 +30,7 @@ def establishment(
             metavar="CPS",
         ),
     ] = None,
-    error: Annotated[
-        str | None,
-        typer.Option(
-            help="End the search when the rate is known to within this error: a share of the rate, "
-            "or connections a second such as 100 [default: 0.1%].",
-            metavar="ERROR",
-        ),
-    ] = None,
+    error: Annotated[str | None, error_option("connections a second")] = None,
     validated: Annotated[
         bool,
         typer.Option(

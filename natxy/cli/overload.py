@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.choices import listed, unknown_value
-from natxy.cli.options import RateOption, seconds
+from natxy.cli.options import RateOption, error_option, seconds
 from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
@@ -134,12 +134,7 @@ def overload(
         ),
     ] = None,
     error: Annotated[
-        str | None,
-        typer.Option(
-            help="End a search for the throughput when the rate is known to within this error: a "
-            "share of the rate, or frames a second such as 100 [default: 0.1%].",
-            metavar="ERROR",
-        ),
+        str | None, error_option("frames a second", ends="End a search for the throughput")
     ] = None,
 ) -> None:
     """Measure how a test's figures degrade with network flows (RFC 8219 section 10).
