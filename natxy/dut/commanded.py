@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import ceil, isfinite
 
-from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
+from natxy.dut.base import ConnectionTable, Deletion, Dut, TableParameters
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.restart_guard import RestartGuard
-from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
 from natxy.model.telemetry import CpuTime, Snapshot
 
@@ -29,7 +28,7 @@ def show_on_stderr(key: str, command: str) -> None:
     print(f"dut.{key}: {command}", file=sys.stderr, flush=True)
 
 
-class Commanded(Unwatched, ABC):
+class Commanded(Dut, ABC):
     """Runs the commands of keys such as `start`; a driver says where they are, and runs them."""
 
     tester_namespace: str | None = None
@@ -99,9 +98,6 @@ class Commanded(Unwatched, ABC):
         asked = any(self.can(key) for key in ("count", "delete_all", "set_timeout", "resize"))
         return CommandedTable(self) if known or asked else None
 
-    def before_trial(self) -> None:
-        pass
-
     def trial_fault(self) -> str | None:
         """Runs `check`; without it, a gateway that has died looks like one that loses frames."""
         self._guard.unless_restarting(self._check)
@@ -115,9 +111,6 @@ class Commanded(Unwatched, ABC):
             return _snapshot_of(self.run("telemetry"), at_s=time.monotonic())
         except ValueError as wrong:
             raise self.misread("telemetry", str(wrong), TELEMETRY) from None
-
-    def tester_ports(self) -> TesterPorts | None:
-        return None
 
     @property
     def parameters(self) -> TableParameters:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.base import ConnectionTable
@@ -32,34 +31,46 @@ class Site:
         return in_namespace(self.namespace, [*cpu, *arguments])
 
 
-class Gateway(Protocol):
+class Gateway:
     """A kernel or a program; at `start` the links are up and have no addresses."""
 
-    def start(self) -> None: ...
+    table: ConnectionTable | None = None  # the connection tracking table; None: stateless
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def start(self) -> None:
+        self._site.links.route(self._site.plan)
+        self.translate()
+
+    def translate(self) -> None:
+        """Starts what changes frames on their way; addresses and routes exist."""
 
     def stop(self) -> None:
         """Stops what `start` started; the lab removes namespaces and folder."""
 
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """Removes the state that a trial leaves behind."""
 
     def restart(self) -> str:
         """Resets the gateway while frames arrive, and describes what was done."""
-
-    @property
-    def table(self) -> ConnectionTable | None:
-        """The connection tracking table; None for a stateless gateway."""
+        raise NotImplementedError
 
     def recover(self) -> None:
         """Restores the state after `start`; links, addresses and routes still exist."""
+        raise NotImplementedError
 
     def check(self) -> None:
-        """Raises DutError if the gateway has ended."""
+        """Raises DutError if the gateway has ended, which the kernel does not."""
 
     @property
     def processes(self) -> tuple[int, ...]:
         """Process numbers of programs that translate, beside the kernel's own threads."""
+        return ()
 
     def fault(self) -> str | None:
         """Returns a sentence if the last trial is invalid because the gateway was disturbed."""
+        return None
 
-    def describe(self) -> dict[str, str]: ...
+    def describe(self) -> dict[str, str]:
+        raise NotImplementedError

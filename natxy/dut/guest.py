@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Absence, ConnectionTable, Dut, TesterPorts
+from natxy.dut.base import ConnectionTable, Dut, TesterPorts
 from natxy.dut.config import GuestConfig, GuestDriver
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
@@ -153,9 +153,6 @@ class GuestDut(Lab):
     @property
     def cpus(self) -> tuple[int, ...]:
         return tuple(self._cpus)
-
-    def absence(self) -> Absence | None:
-        return None
 
     def telemetry(self) -> Snapshot:
         """Returns what the guest says of its CPUs and its kernel, and times of QEMU's CPUs.

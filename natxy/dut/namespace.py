@@ -11,7 +11,7 @@ Two gateways in a row have a namespace each: natxy-f-LABEL is the one on the ini
 import platform
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Absence, ConnectionTable, TesterPorts
+from natxy.dut.base import ConnectionTable, TesterPorts
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
 from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
@@ -109,9 +109,6 @@ class NamespaceDut(Lab):
     @property
     def cpus(self) -> tuple[int, ...]:
         return tuple(self._cpus)
-
-    def absence(self) -> Absence | None:
-        return None
 
     def telemetry(self) -> Snapshot:
         """Returns the times of its CPUs; of all if it runs inside the tester's send call."""
