@@ -72,6 +72,14 @@ class Source:
         raise ConfigurationError(f"{where}: {path_text(path)}{separator}{sentence}")
 
 
+def read_whole(model: type[T], path: Path, expected: str) -> tuple[T, Source]:
+    """Returns what a TOML file describes, and its text, so that later errors can name the line."""
+    source = Source.read(path)
+    if not source.text.strip():
+        raise ConfigurationError(f"{path}: is empty (expected {expected})")
+    return source.validated(model, source.toml()), source
+
+
 def _adapter(model: Any) -> TypeAdapter[Any]:
     """Returns the adapter of a model, which is built once."""
     if model not in ADAPTERS:
