@@ -31,10 +31,30 @@ class Site:
         return in_namespace(self.namespace, [*cpu, *arguments])
 
 
-class Gateway:
-    """A kernel or a program; at `start` the links are up and have no addresses."""
+class Software:
+    """What is the gateway in a lab: by default the kernel, without state."""
 
     table: ConnectionTable | None = None  # the connection tracking table; None: stateless
+
+    def start(self) -> None:
+        """Starts the gateway, or raises DutError."""
+
+    def check(self) -> None:
+        """Raises DutError if the gateway has ended."""
+
+    def reset(self) -> None:
+        """Removes the state that a trial leaves behind."""
+
+    def restart(self) -> str:
+        """Resets the gateway while frames arrive, and describes what was done."""
+        raise NotImplementedError
+
+    def describe(self) -> dict[str, str]:
+        raise NotImplementedError
+
+
+class Gateway(Software):
+    """A kernel or a program; at `start` the links are up and have no addresses."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -49,19 +69,9 @@ class Gateway:
     def stop(self) -> None:
         """Stops what `start` started; the lab removes namespaces and folder."""
 
-    def reset(self) -> None:
-        """Removes the state that a trial leaves behind."""
-
-    def restart(self) -> str:
-        """Resets the gateway while frames arrive, and describes what was done."""
-        raise NotImplementedError
-
     def recover(self) -> None:
         """Restores the state after `start`; links, addresses and routes still exist."""
         raise NotImplementedError
-
-    def check(self) -> None:
-        """Raises DutError if the gateway has ended, which the kernel does not."""
 
     @property
     def processes(self) -> tuple[int, ...]:
@@ -71,6 +81,3 @@ class Gateway:
     def fault(self) -> str | None:
         """Returns a sentence if the last trial is invalid because the gateway was disturbed."""
         return None
-
-    def describe(self) -> dict[str, str]:
-        raise NotImplementedError
