@@ -6,47 +6,23 @@
 
 Every procedure is called as `procedure(plan, tester, dut, observer=None)` and returns a
 Measurement, whose figures hold one value for each repetition, in the unit that they name;
-`self_test` returns a list of Ceilings. The names below are imported from their modules when they
-are first used.
+`self_test` returns a list of Ceilings. `__init__.pyi` lists the names. Each is imported from its
+module when it is first used.
 """
 
 from importlib import import_module
 from typing import Any
 
-EXPORTS = {
-    "natxy.api": ("connect", "timing"),
-    "natxy.campaign.journal": ("read_journal",),
-    "natxy.errors": ("NatxyError",),
-    "natxy.model.measurement": ("Figure", "Measurement"),
-    "natxy.procedure.back_to_back": ("BackToBackPlan", "back_to_back"),
-    "natxy.procedure.capacity": ("CapacityPlan", "capacity"),
-    "natxy.procedure.churn": ("ChurnPlan", "churn"),
-    "natxy.procedure.closing": ("ClosingPlan", "closing"),
-    "natxy.procedure.degradation": ("Column", "DegradationPlan", "degradation"),
-    "natxy.procedure.delay_variation": ("IpdvPlan", "PdvPlan", "ipdv", "pdv"),
-    "natxy.procedure.establishment": ("EstablishmentPlan", "establishment", "with_phase_1_rate"),
-    "natxy.procedure.frame_loss": ("FrameLossPlan", "frame_loss"),
-    "natxy.procedure.mlr_throughput": ("MlrThroughputPlan", "mlr_throughput"),
-    "natxy.procedure.latency": ("LatencyPlan", "latency"),
-    "natxy.trial.observer": ("Observer",),
-    "natxy.procedure.overload": ("OverloadPlan", "overload"),
-    "natxy.procedure.recovery": ("RecoveryPlan", "recovery"),
-    "natxy.procedure.reset": ("ResetPlan", "reset"),
-    "natxy.procedure.scale_up": ("ScaleUpPlan", "scale_up"),
-    "natxy.procedure.self_test": ("Ceiling", "SelfTestPlan", "self_test"),
-    "natxy.measure.table_size": ("PortRange", "Size"),
-    "natxy.procedure.tear_down": ("TearDownPlan", "tear_down"),
-    "natxy.procedure.throughput": ("ThroughputPlan", "throughput"),
-    "natxy.trial.timing": ("Timing",),
-    "natxy.report.results_csv": ("results_csv", "rows"),
-    "natxy.search.bisection": ("SearchError",),
-    "natxy.search.capacity_goal": ("CapacityGoal",),
-    "natxy.search.loss_tolerance": ("LossTolerance",),
-    "natxy.search.mlr_goal": ("MlrGoal", "pdr_goal", "rfc2544_goal"),
-    "natxy.statistics": ("median", "percentile", "summary"),
-}
-_HOMES = {name: module for module, names in EXPORTS.items() for name in names}
-__all__ = ["__version__", *_HOMES]
+
+def _homes() -> dict[str, str]:
+    """Returns the module of each name, as __init__.pyi tells it to type checkers."""
+    with open(__file__ + "i", encoding="utf-8") as stub:
+        imports = [line.split() for line in stub if line.startswith("from ")]
+    return {name: module for _, module, _, name, *_ in imports}
+
+
+HOMES = _homes()
+__all__ = ["__version__", *HOMES]
 
 
 def __getattr__(name: str) -> Any:
@@ -54,9 +30,9 @@ def __getattr__(name: str) -> Any:
         return _version()
     if name == "ThroughputResult":
         raise AttributeError("natxy has no 'ThroughputResult'; throughput returns a Measurement")
-    if name not in _HOMES:
-        raise AttributeError(f"natxy has no {name!r}; it has {', '.join(sorted(_HOMES))}")
-    return getattr(import_module(_HOMES[name]), name)
+    if name not in HOMES:
+        raise AttributeError(f"natxy has no {name!r}; it has {', '.join(sorted(HOMES))}")
+    return getattr(import_module(HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

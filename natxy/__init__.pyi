@@ -1,4 +1,7 @@
-"""The names of natxy with their types, for type checkers; __init__.py imports them lazily."""
+"""The names of natxy with their types, for type checkers.
+
+__init__.py reads these lines, and imports each name when it is first used.
+"""
 
 from natxy.api import connect as connect
 from natxy.api import timing as timing
@@ -61,6 +64,6 @@ from natxy.statistics import summary as summary
 from natxy.trial.observer import Observer as Observer
 from natxy.trial.timing import Timing as Timing
 
-EXPORTS: dict[str, tuple[str, ...]]
+HOMES: dict[str, str]
 __all__: list[str]
 __version__: str

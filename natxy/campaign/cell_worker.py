@@ -4,22 +4,19 @@ The worker writes no file of the campaign: only the coordinator writes the journ
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import natxy
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.records import CampaignState
-from natxy.campaign.runner import Place, Runner, Work
+from natxy.campaign.runner import Runner, Watcher, Work
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.model.base import Model
-from natxy.model.measurement import Measurement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.trial.observer import Observer
 
 VARIABLE = "NATXY_TESTBED"  # the testbed's number, for the commands of the experiment
 
@@ -54,7 +51,7 @@ def measure(order: Order) -> list[dict[str, Any]]:
         dut_of=order.dut_of,
         journal=kept,
         state=CampaignState(header={}),
-        watcher=Unseen(),
+        watcher=Watcher(),  # nobody looks at a worker
         testbed=testbed,
     )
     (cell,) = plan.cells
@@ -80,20 +77,3 @@ class Kept:
 
     def append(self, *records: Model) -> None:
         self.records += [record.model_dump(mode="json") for record in records]
-
-
-class Unseen:
-    """A watcher that shows nothing: nobody looks at a worker."""
-
-    def cell_started(self, cell: Cell, place: Place) -> None: ...
-
-    def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None: ...
-
-    def hook_started(self, when: str, command: Sequence[str]) -> None: ...
-
-    def remarked(self, sentence: str) -> None: ...
-
-    @contextmanager
-    def measuring(self, title: str) -> Iterator[Observer]:
-        del title
-        yield Observer()

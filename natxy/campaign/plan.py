@@ -8,7 +8,7 @@ from typing import Any
 
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import COLUMN, ColumnSection, MeasureSection, Options
-from natxy.model.testbed_changes import merged
+from natxy.model.testbed_changes import merged, value_at
 from natxy.trial.seeds import derived
 
 
@@ -144,7 +144,7 @@ def _blocks(columns: Sequence[Column], expensive: Sequence[str]) -> list[list[Co
     for column, testbed in columns:
         conditions = {**_conditions((column, testbed)), COLUMN: column.label}
         values = json.dumps(
-            [_at(conditions, key) for key in expensive], sort_keys=True, default=str
+            [value_at(conditions, key) for key in expensive], sort_keys=True, default=str
         )
         blocks.setdefault(values, []).append((column, testbed))
     return list(blocks.values())
@@ -153,13 +153,6 @@ def _blocks(columns: Sequence[Column], expensive: Sequence[str]) -> list[list[Co
 def _conditions(of: Column) -> dict[str, Any]:
     column, testbed = of
     return testbed if column.cores is None else {**testbed, "cores": column.cores}
-
-
-def _at(testbed: dict[str, Any], path: str) -> Any:
-    found: Any = testbed
-    for key in path.split("."):
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
 
 
 def _cells(

@@ -10,7 +10,7 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.machines import machine_notes
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, Told, campaign_html
-from natxy.report.campaign_notes import campaign_notes
+from natxy.report.campaign_notes import campaign_notes, testbed_notes
 from natxy.report.campaign_table import CampaignTable, campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import as_shown, found_figures
@@ -19,7 +19,6 @@ from natxy.report.charts import Chart
 from natxy.report.csit import documents
 from natxy.report.delay_charts import course_charts, distribution_charts
 from natxy.report.figure_charts import computed_charts, figure_charts
-from natxy.report.testbed_notes import testbed_notes
 from natxy.report.trial_charts import pauses_chart, trace_chart
 from natxy.report.whole_file import write_whole
 

@@ -53,8 +53,8 @@ class Records(Protocol):
     def append(self, *records: Model) -> None: ...
 
 
-class Watcher(Protocol):
-    """Shows what a campaign does."""
+class Watcher:
+    """Shows what a campaign does; this one shows nothing."""
 
     def cell_started(self, cell: Cell, place: Place) -> None: ...
 
@@ -65,8 +65,11 @@ class Watcher(Protocol):
     def remarked(self, sentence: str) -> None:
         """Shows a sentence that is not about one cell."""
 
-    def measuring(self, title: str) -> AbstractContextManager[Observer]:
+    @contextmanager
+    def measuring(self, title: str) -> Iterator[Observer]:
         """Returns what shows the progress of a measurement."""
+        del title
+        yield Observer()
 
 
 @dataclass(kw_only=True)

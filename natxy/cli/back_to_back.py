@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from natxy.cli.options import ThroughputOption
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first
@@ -22,14 +23,7 @@ def back_to_back(
             metavar="FPS",
         ),
     ] = None,
-    throughput: Annotated[
-        int | None,
-        typer.Option(
-            help="Throughput that was measured before, in frames a second [default: it is "
-            "searched for first].",
-            metavar="FPS",
-        ),
-    ] = None,
+    throughput: ThroughputOption = None,
     step: Annotated[
         int | None,
         typer.Option(
@@ -46,11 +40,8 @@ def back_to_back(
     after a burst. The wait begins when the gateway, at its throughput, can have forwarded the
     burst.
     """
-    base = options.profile_of(PROFILES)
     plan = BackToBackPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         burst_rate_fps=burst_rate,
         throughput_fps=throughput,
         # --duration and --drain are the bursts'; the search has the profile's trials.

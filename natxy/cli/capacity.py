@@ -106,9 +106,7 @@ def capacity(
     def plan(testbed: Testbed) -> CapacityPlan:
         asked = testbed.connections or ConnectionsSection(count=goal.c0)  # or it is refused
         return CapacityPlan(
-            timing=options.timing(base.timing),
-            seed=options.seed_value,
-            repetitions=options.repetitions_of(base),
+            **options.of_plan(PROFILES),
             goal=replace(
                 goal,
                 c0=asked.count if c0 is None else c0,

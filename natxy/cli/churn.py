@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import VerifyLossOption, search_error
+from natxy.cli.options import VerifyLossOption, error_option, search_error
 from natxy.cli.series import needs_connections, planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.churn import ChurnPlan
@@ -39,23 +39,14 @@ def churn(
             metavar="RATE",
         ),
     ] = None,
-    error: Annotated[
-        str | None,
-        typer.Option(
-            help="End the search when the rate is known to within this error: a share of the rate, "
-            "or a number such as 100 [default: 0.1%].",
-            metavar="ERROR",
-        ),
-    ] = None,
+    error: Annotated[str | None, error_option("a number")] = None,
     verify_loss: VerifyLossOption = None,
 ) -> None:
     """Find the highest rate of new connections while a given load runs, or the highest load at a
     given rate of new connections."""
     base = options.profile_of(PROFILES)
     plan = ChurnPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         error=search_error(error),
         max_rate_fps=max_rate,
         load_fps=load,

@@ -1,9 +1,10 @@
 """Values of a testbed that the command line gives: errors name the option, not the key."""
 
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from natxy.errors import ConfigurationError
+from natxy.model.base import Model
 from natxy.model.source import Source
 from natxy.model.testbed import IPV6_SIZE
 from natxy.model.traffic_spec import MAX_FRAME_SIZE_BYTES
@@ -20,6 +21,7 @@ OPTIONS = {  # by the key in [traffic] or [connections] that the option replaces
     "rate_fps": "--establishment-rate",
 }
 
+Section = TypeVar("Section", bound=Model)
 SECTIONS = ("traffic", "connections")
 
 
@@ -50,3 +52,12 @@ def beside_options(source: Source, **values: object) -> Source:
     """Returns the testbed's source, with errors of the given options' keys named by the option."""
     given = {key for key in OPTIONS if values.get(OPTIONS[key][2:].replace("-", "_")) is not None}
     return CommandLine(name=source.name, text=source.text, given=frozenset(given))
+
+
+def changed(kind: type[Section], section: Section | None, **given: object) -> Section | None:
+    """Returns a section of the testbed with values of options; None: the option is not given."""
+    values = {key: value for key, value in given.items() if value is not None}
+    if not values:
+        return section
+    written = {} if section is None else section.model_dump(mode="json")
+    return CommandLine().validated(kind, written | values)

@@ -33,15 +33,22 @@ def doctor(
         *examine_ports(machine),
         *examine_nodes(machine, cpus),
     ]
+    show(findings, "Doctor", json_output=json_output, also=_sum_of(findings))
+
+
+def show(findings: list[Finding], who: str, *, json_output: bool, also: str = "") -> None:
+    """Prints findings, and a sentence under their table; exits if one makes it impossible."""
     if json_output:
         print(json.dumps([finding.model_dump(mode="json") for finding in findings], indent=2))
     else:
-        _show(findings)
+        result_console.print(findings_table(findings, who))
+        if also:
+            result_console.print(also)
     if any(finding.grade is Grade.IMPOSSIBLE for finding in findings):
         raise typer.Exit(IMPOSSIBLE_STATUS)
 
 
-def findings_table(findings: list[Finding], who: str = "Doctor") -> Table:
+def findings_table(findings: list[Finding], who: str) -> Table:
     table = Table(title=f"{who} on {os.uname().nodename}", title_justify="left", show_lines=True)
     table.add_column("")
     for name in ("what", "state", "effect", "remedy"):
@@ -54,10 +61,9 @@ def findings_table(findings: list[Finding], who: str = "Doctor") -> Table:
     return table
 
 
-def _show(findings: list[Finding]) -> None:
-    result_console.print(findings_table(findings))
+def _sum_of(findings: list[Finding]) -> str:
     count = sum(1 for finding in findings if finding.grade is not Grade.GOOD)
-    result_console.print(
+    return (
         "Nothing on this machine disturbs a measurement."
         if count == 0
         else f"{count} of {len(findings)} checks found something that lowers figures or makes "

@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from natxy.cli.choices import unknown_value
-from natxy.cli.doctor import IMPOSSIBLE_STATUS, findings_table
+from natxy.cli.doctor import show
 from natxy.cli.options import JsonOption, result_console
 from natxy.cli.sentences import quote, say
 from natxy.doctor.duts import examine_driver, examine_host, examine_recipe
-from natxy.doctor.finding import Finding, Grade
+from natxy.doctor.finding import Finding
 from natxy.doctor.guests import examine_guest
 from natxy.dut.choice import dut_of, recipe_of
 from natxy.dut.config import GUEST_STATEFUL, GuestDriver, SshConfig
@@ -175,13 +175,7 @@ def _show_recipe(recipe: Recipe) -> None:
 
 
 def _check(name: str, json_output: bool) -> None:
-    findings = _findings(name)
-    if json_output:
-        print(json.dumps([finding.model_dump(mode="json") for finding in findings], indent=2))
-    else:
-        result_console.print(findings_table(findings, who=name))
-    if any(finding.grade is Grade.IMPOSSIBLE for finding in findings):
-        raise typer.Exit(IMPOSSIBLE_STATUS)
+    show(_findings(name), name, json_output=json_output)
 
 
 def _findings(name: str) -> list[Finding]:

@@ -9,6 +9,7 @@ from natxy.cli.options import (
     EarlyEndOption,
     LossOption,
     VerifyLossOption,
+    error_option,
     loss_tolerance,
     search_error,
 )
@@ -29,14 +30,7 @@ def establishment(
             metavar="CPS",
         ),
     ] = None,
-    error: Annotated[
-        str | None,
-        typer.Option(
-            help="End the search when the rate is known to within this error: a share of the rate, "
-            "or connections a second such as 100 [default: 0.1%].",
-            metavar="ERROR",
-        ),
-    ] = None,
+    error: Annotated[str | None, error_option("connections a second")] = None,
     validated: Annotated[
         bool,
         typer.Option(
@@ -59,9 +53,7 @@ def establishment(
     """Measure the maximum connection establishment rate (RFC 9693)."""
     base = options.profile_of(PROFILES)
     plan = EstablishmentPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         max_rate_cps=max_rate,
         error=search_error(error),
         alpha=_alpha(alpha, validated=validated),

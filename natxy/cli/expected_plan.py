@@ -4,7 +4,7 @@ The searches are run against a gateway that is assumed here. The time to repeat 
 made invalid is not included, nor that of commands and of a reset of the gateway.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import singledispatch
@@ -76,7 +76,7 @@ def _throughput(plan: ThroughputPlan, testbed: Testbed) -> Fraction:
         error=plan.error,
     )
     tried = _tried(search, device_fps, plan.loss_verifications)
-    once_s = sum((_trial_s(plan, testbed, plan.duration_s(fps)) for fps in tried), Fraction(0))
+    once_s = _total(_trial_s(plan, testbed, plan.duration_s(fps)) for fps in tried)
     whole_s = plan.repetitions * once_s
     return whole_s if plan.patience_s is None else min(whole_s, plan.patience_s + once_s)
 
@@ -95,9 +95,8 @@ def _mlr(plan: MlrThroughputPlan, testbed: Testbed) -> Fraction:
     search = MlrSearch(
         goals=plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps
     ).run(measure)
-    return plan.repetitions * sum(
-        (_trial_s(plan, testbed, one.duration_s) for one in search.trials), Fraction(0)
-    )
+    trials_s = _total(_trial_s(plan, testbed, one.duration_s) for one in search.trials)
+    return plan.repetitions * trials_s
 
 
 @expected_s.register
@@ -125,10 +124,7 @@ def _back_to_back(plan: BackToBackPlan, testbed: Testbed) -> Fraction:
         error=SearchError(rate_fps=plan.step_frames or 2),
     )
     bursts = _tried(search, ASSUMED_BURST)
-    once_s = sum(
-        (_trial_s(plan, testbed, Fraction(frames, throughput_fps)) for frames in bursts),
-        Fraction(0),
-    )
+    once_s = _total(_trial_s(plan, testbed, Fraction(each, throughput_fps)) for each in bursts)
     found_s = _search_s(plan.search, testbed, given_fps=plan.throughput_fps)
     return found_s + plan.repetitions * once_s
 
@@ -146,9 +142,7 @@ def _establishment(plan: EstablishmentPlan, testbed: Testbed) -> Fraction:
     )
     tried = _tried(search, _device(plan.max_rate_cps), plan.loss_verifications)
     loads = (plan.load(rate_cps, above_cps=0) for rate_cps in tried)
-    return plan.repetitions * sum(
-        (_establishing_s(plan, testbed, load) for load in loads), Fraction(0)
-    )
+    return plan.repetitions * _total(_establishing_s(plan, testbed, load) for load in loads)
 
 
 @expected_s.register
@@ -186,13 +180,8 @@ def _tear_down(plan: TearDownPlan, testbed: Testbed) -> Fraction:
 
 @expected_s.register
 def _degradation(plan: DegradationPlan, testbed: Testbed) -> Fraction:
-    return sum(
-        (
-            _point_s(search_of(plan.search, column), at)
-            for column, at in zip(plan.columns, _sized(plan.columns, testbed), strict=True)
-        ),
-        Fraction(0),
-    )
+    sized = zip(plan.columns, _sized(plan.columns, testbed), strict=True)
+    return _total(_point_s(search_of(plan.search, column), at) for column, at in sized)
 
 
 @expected_s.register
@@ -216,13 +205,12 @@ def _overload(plan: OverloadPlan, testbed: Testbed) -> Fraction:
 def _ramp_s(plan: OverloadPlan, flows: int) -> Fraction:
     """Returns the time in which the flows of a trial start; a drain follows each part."""
     timing, parts = plan.test.timing, parts_of(flows)
-    return sum(
-        (
-            timing.drain_s + (timing.duration_s if lasts_s is None else lasts_s)
-            for lasts_s in (part.lasts_s(plan.step_s) for part in parts)
-        ),
-        Fraction(0),
-    )
+    lasts_s = (part.lasts_s(plan.step_s) for part in parts)
+    return _total(timing.drain_s + (timing.duration_s if s is None else s) for s in lasts_s)
+
+
+def _total(seconds: Iterable[Fraction]) -> Fraction:
+    return sum(seconds, Fraction(0))
 
 
 def _point_s(plan: Searching, testbed: Testbed) -> Fraction:

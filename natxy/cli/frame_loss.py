@@ -1,17 +1,19 @@
 """`natxy frame-loss`: measures the frame loss rate at each offered rate."""
 
+import re
 from typing import Annotated
 
 import typer
 
 from natxy.cli.options import loss_tolerance
-from natxy.cli.rates import rates_of
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
 from natxy.exact import exact
 from natxy.procedure.frame_loss import HIGHEST_STEP, PROFILES, FrameLossPlan
 from natxy.procedure.frame_loss import frame_loss as measure
+
+MOST_RATES = 10_000
 
 
 @measuring(PROFILES)
@@ -55,14 +57,29 @@ def frame_loss(
             "--rates: is not possible with --max-rate or --step (expected either the rates "
             "themselves or the series that these two options make)"
         )
-    base = options.profile_of(PROFILES)
     plan = FrameLossPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         max_rate_fps=max_rate,
         step=HIGHEST_STEP if step is None else exact("--step", step) / 100,
         rates_fps=rates_of(rates),
         loss=loss_tolerance(loss),
     )
     run_series(options, "frame-loss", planned(plan, measure))
+
+
+def rates_of(text: str | None) -> tuple[int, ...]:
+    """Reads `1000,2000` or `1000:10000:1000`, LAST included; returns none if there is no text."""
+    if text is None:
+        return ()
+    if re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
+        return tuple(int(rate) for rate in text.split(","))
+    match = re.fullmatch(r"([1-9]\d{0,9}):([1-9]\d{0,9}):([1-9]\d{0,9})", text)
+    if match:
+        first, last, step = (int(rate) for rate in match.groups())
+        rates = range(first, last + 1, step)
+        if 0 < len(rates) <= MOST_RATES:
+            return tuple(rates)
+    raise ConfigurationError(
+        f'--rates: "{text}" is not a series of rates (expected for example 1000,2000 or '
+        "1000:10000:1000)"
+    )

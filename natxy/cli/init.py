@@ -1,5 +1,6 @@
 """`natxy init`: writes a testbed file with a comment on every key."""
 
+import re
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -52,7 +53,11 @@ def init(
 def _template(kind: str) -> str:
     if kind not in KINDS:
         raise unknown_value("--kind", kind, KINDS)
-    return resources.files("natxy.cli").joinpath("testbeds", f"{kind}.toml").read_text("utf-8")
+    return re.sub(r"# include (\S+)\n", lambda found: _part(found[1]), _part(f"{kind}.toml"))
+
+
+def _part(name: str) -> str:
+    return resources.files("natxy.cli").joinpath("testbeds", name).read_text("utf-8")
 
 
 def _warn(sentence: str) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from natxy.campaign.plan import Cell
 from natxy.campaign.records import CampaignState
-from natxy.campaign.runner import Place
+from natxy.campaign.runner import Place, Watcher
 from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import say
@@ -69,7 +69,7 @@ class Pace:
 
 
 @dataclass(kw_only=True)
-class Narrator:
+class Narrator(Watcher):
     """Says what a campaign does, on a console."""
 
     console: Console
@@ -114,7 +114,7 @@ class Narrator:
 
 
 @dataclass
-class JsonNarrator:
+class JsonNarrator(Watcher):
     """Prints what a campaign does as JSON, one object a line, on standard output."""
 
     pace: Pace = field(default_factory=Pace)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, overload
 import typer
 from rich.console import Console
 
-from natxy.cli.command_line import CommandLine
+from natxy.cli.command_line import changed
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
@@ -31,6 +31,23 @@ RateOption = Annotated[
         "--rate",
         help="Rate of the trials, in frames a second per direction [default: the throughput, which "
         "is searched for first].",
+        metavar="FPS",
+    ),
+]
+MaxRateOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-rate",
+        help="Highest rate to try, in frames a second per direction [default: the media's rate].",
+        metavar="FPS",
+    ),
+]
+ThroughputOption = Annotated[
+    int | None,
+    typer.Option(
+        "--throughput",
+        help="Throughput that was measured before, in frames a second [default: it is searched for "
+        "first].",
         metavar="FPS",
     ),
 ]
@@ -159,6 +176,17 @@ JsonOption = Annotated[
     ),
 ]
 
+
+def error_option(number: str, *, ends: str = "End the search") -> Any:
+    """Returns the option of the error at which a search ends; `number` says what 100 counts."""
+    return typer.Option(
+        "--error",
+        help=f"{ends} when the rate is known to within this error: a share of the rate, or "
+        f"{number} such as 100 [default: 0.1%].",
+        metavar="ERROR",
+    )
+
+
 # Progress goes to standard error: standard output is the result and nothing else.
 progress_console = Console(stderr=True)
 # A file or a pipe has no width of its own: wide enough for every table.
@@ -226,22 +254,14 @@ def with_connection_options(
 
     A testbed without [connections] gets one if `--connections` is given.
     """
-    written = {} if testbed.connections is None else testbed.connections.model_dump(mode="json")
-    given = (
-        ("count", connections),
-        ("rate_fps", establishment_rate),
+    if establishment_rate is not None and not testbed.connections and connections is None:
+        raise ConfigurationError(
+            "--establishment-rate: the testbed has no [connections] (expected --connections as "
+            "well)"
+        )
+    section = changed(
+        ConnectionsSection, testbed.connections, count=connections, rate_fps=establishment_rate
     )
-    section = testbed.connections
-    for key, value in given:
-        if value is None:
-            continue
-        if key == "rate_fps" and section is None:
-            raise ConfigurationError(
-                "--establishment-rate: the testbed has no [connections] (expected --connections as "
-                "well)"
-            )
-        written |= {key: value}
-        section = CommandLine().validated(ConnectionsSection, written)
     return testbed.model_copy(update={"connections": section})
 
 
@@ -253,24 +273,15 @@ def with_traffic_options(
     networks: int | None = None,
 ) -> Testbed:
     """Returns the testbed with the command line's values for [traffic]."""
-    given = (
-        ("frame_size_bytes", frame_size),
-        ("direction", direction),
-        ("left_networks", networks),
-        ("right_networks", networks),
+    section = changed(
+        TrafficSection,
+        testbed.traffic,
+        frame_size_bytes=frame_size,
+        direction=direction,
+        left_networks=networks,
+        right_networks=networks,
     )
-    traffic = testbed.traffic
-    for key, value in given:
-        if value is not None:
-            traffic = _changed(traffic, key, value)
-    return testbed.model_copy(update={"traffic": traffic})
-
-
-def _changed(traffic: TrafficSection, key: str, value: Any) -> TrafficSection:
-    changed: TrafficSection = CommandLine().validated(
-        TrafficSection, traffic.model_dump(mode="json") | {key: value}
-    )
-    return changed
+    return testbed.model_copy(update={"traffic": section})
 
 
 def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:

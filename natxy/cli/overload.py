@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.choices import listed, unknown_value
-from natxy.cli.options import RateOption, seconds
+from natxy.cli.options import RateOption, error_option, seconds
 from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
@@ -45,21 +45,15 @@ def _throughput(options: SeriesOptions, asked: Asked) -> Benchmarked:
 
 
 def _frame_loss(options: SeriesOptions, asked: Asked) -> Benchmarked:
-    base = options.profile_of(frame_loss.PROFILES)
     return frame_loss.FrameLossPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(frame_loss.PROFILES),
         max_rate_fps=asked.max_rate,
     )
 
 
 def _back_to_back(options: SeriesOptions, asked: Asked) -> Benchmarked:
-    base = options.profile_of(back_to_back.PROFILES)
     return back_to_back.BackToBackPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(back_to_back.PROFILES),
         burst_rate_fps=asked.max_rate,
         throughput_fps=asked.rate,
         search=found_first(replace(options, duration=None, drain=None)),
@@ -142,12 +136,7 @@ def overload(
         ),
     ] = None,
     error: Annotated[
-        str | None,
-        typer.Option(
-            help="End a search for the throughput when the rate is known to within this error: a "
-            "share of the rate, or frames a second such as 100 [default: 0.1%].",
-            metavar="ERROR",
-        ),
+        str | None, error_option("frames a second", ends="End a search for the throughput")
     ] = None,
 ) -> None:
     """Measure how a test's figures degrade with network flows (RFC 8219 section 10).

@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-from natxy.cli.command_line import CommandLine, check_frame_size
+from natxy.cli.command_line import changed, check_frame_size
 from natxy.cli.counts import numbers_of
 from natxy.errors import ConfigurationError
 from natxy.model.frame_sizes import IPV4_SAVES_BYTES
@@ -102,7 +102,9 @@ def places(
     found = []
     for share in shares:
         for size in chosen:
-            place = tester.with_traffic(**_changes(traffic, size, share))
+            asked = {"frame_size_bytes": size, "n": share.denominator, "m": share.numerator}
+            checked = changed(TrafficSection, traffic, **asked)
+            place = tester.with_traffic(**{name: getattr(checked, name) for name in asked})
             if by_rfc and not (place.traffic.sizes.fit_mtu and place.traffic.sizes.hold_headers):
                 continue
             place.traffic.check()
@@ -114,15 +116,3 @@ def _is_ipv4_alone(traffic: TrafficSection, shares: tuple[Fraction, ...]) -> boo
     """Returns whether only IPv4 is sent: background traffic, in any mix, is IPv6."""
     versions = {traffic.left_ip_version, traffic.right_ip_version}
     return versions == {4} and all(share == 1 for share in shares)
-
-
-def _changes(traffic: TrafficSection, size: int, share: Fraction) -> dict[str, object]:
-    asked = {
-        "frame_size_bytes": size,
-        "n": share.denominator,
-        "m": share.numerator,
-    }
-    checked: TrafficSection = CommandLine().validated(
-        TrafficSection, traffic.model_dump(mode="json") | asked
-    )
-    return {name: getattr(checked, name) for name in asked}

@@ -20,11 +20,8 @@ def rate_plan(
     **own: Any,
 ) -> Plan:
     """Returns the plan; `own` are the fields that only plans of this kind have."""
-    base = options.profile_of(profiles)
     return kind(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(profiles),
         rate_fps=rate,
         search=found_first(options),
         **own,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import seconds
+from natxy.cli.options import ThroughputOption, seconds
 from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
@@ -15,14 +15,7 @@ from natxy.procedure.recovery import recovery as measure
 @measuring(PROFILES)
 def recovery(
     options: SeriesOptions,
-    throughput: Annotated[
-        int | None,
-        typer.Option(
-            help="Throughput that was measured before, in frames a second [default: it is "
-            "searched for first].",
-            metavar="FPS",
-        ),
-    ] = None,
+    throughput: ThroughputOption = None,
     after: Annotated[
         float | None,
         typer.Option(

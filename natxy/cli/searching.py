@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.choices import unknown_value
-from natxy.cli.options import loss_tolerance, search_error
+from natxy.cli.options import error_option, loss_tolerance, search_error
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
@@ -24,23 +24,7 @@ FigureOption = Annotated[
         metavar="FIGURE",
     ),
 ]
-ErrorOption = Annotated[
-    str | None,
-    typer.Option(
-        "--error",
-        help="End each search when the rate is known to within this error: a share of the rate, or "
-        "frames a second such as 100 [default: 0.1%].",
-        metavar="ERROR",
-    ),
-]
-MaxRateOption = Annotated[
-    int | None,
-    typer.Option(
-        "--max-rate",
-        help="Highest rate to try, in frames a second per direction [default: the media's rate].",
-        metavar="FPS",
-    ),
-]
+ErrorOption = Annotated[str | None, error_option("frames a second", ends="End each search")]
 
 
 def searching(
@@ -59,9 +43,7 @@ def searching(
     _refuse_of_phase_2(options, figure)
     base = options.profile_of(ESTABLISHMENT_PROFILES)
     return EstablishmentPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(ESTABLISHMENT_PROFILES),
         max_rate_cps=max_rate,
         error=search_error(error),
         alpha=DEFAULT_ALPHA if figure == "validated" else None,

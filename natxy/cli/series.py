@@ -13,7 +13,6 @@ from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal, check_new
 from natxy.campaign.provenance import provenance
 from natxy.cli.command_line import beside_options
-from natxy.cli.journal_named import naming
 from natxy.cli.options import (
     progress_console,
     repeat_command,
@@ -223,6 +222,16 @@ def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: Se
         f"{name} of {setup.dut_name}, {traffic.frame_size_bytes} B{share} ({place}), "
         f"seed {options.seed_value}"
     )
+
+
+@contextmanager
+def naming(journal: Journal) -> Iterator[None]:
+    """Prints the journal's path if the block ends with an error or an interrupt."""
+    try:
+        yield
+    except BaseException:
+        quote(progress_console, f"The journal of the trials so far: {journal.path}")
+        raise
 
 
 def _write(folder: Path, results: Sequence[Measurement], made: Made) -> None:

@@ -1,5 +1,6 @@
 """The options of all measuring commands, and how a command gets them."""
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
@@ -28,7 +29,6 @@ from natxy.cli.options import (
     seconds,
     seed_of,
 )
-from natxy.cli.profile_help import profile_help, with_help
 from natxy.trial.profile import Profile
 from natxy.trial.timing import Timing
 
@@ -120,8 +120,16 @@ class SeriesOptions:
         """The limit of the time for INVALID trials; None: there is none."""
         return seconds("--retry-time", self.retry_time)
 
-    def repetitions_of(self, base: Profile) -> int:
-        return base.repetitions if self.repetitions is None else self.repetitions
+    def of_plan(
+        self, profiles: Mapping[str, Profile], frame_timeout: float | None = None
+    ) -> dict[str, Any]:
+        """Returns the fields that every plan has."""
+        base = self.profile_of(profiles)
+        return {
+            "timing": self.timing(base.timing, frame_timeout),
+            "seed": self.seed_value,
+            "repetitions": base.repetitions if self.repetitions is None else self.repetitions,
+        }
 
     def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
         if self.profile not in profiles:
@@ -151,8 +159,8 @@ def _with_options(verb: Verb, *, profiles: Mapping[str, Profile], without: Colle
     own = list(inspect.signature(verb).parameters.values())[1:]
     hints = get_type_hints(verb, include_extras=True)
     shared = get_type_hints(SeriesOptions, include_extras=True)
-    for name, text in profile_help(profiles).items():
-        shared[name] = with_help(shared[name], text)
+    for name, text in _profile_help(profiles).items():
+        shared[name] = _with_help(shared[name], text)
     offered = [field for field in fields(SeriesOptions) if field.name not in without]
 
     @functools.wraps(verb)
@@ -176,3 +184,38 @@ def _with_options(verb: Verb, *, profiles: Mapping[str, Profile], without: Colle
     with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     with_options.__annotations__ = {each.name: each.annotation for each in parameters}
     return with_options
+
+
+def _profile_help(profiles: Mapping[str, Profile]) -> dict[str, str]:
+    """Returns the help of each option, by the option's name in SeriesOptions."""
+    rfc, quick = profiles["rfc"], profiles["quick"]
+    duration, drain, settle = (
+        _default(getattr(rfc.timing, name), getattr(quick.timing, name))
+        for name in ("duration_s", "drain_s", "settle_s")
+    )
+    if quick.buffer_frames is not None:
+        duration = duration.replace("]", ", less at high rates]")
+    repetitions = _default(rfc.repetitions, quick.repetitions)
+    return {
+        "profile": "Defaults of the options: rfc has the values that the RFCs ask for, quick has "
+        "short trials for a first look; the help of each option shows both.",
+        "duration": f"Seconds during which a trial sends frames {duration}.",
+        "drain": f"Seconds during which a trial still receives after its last frame {drain}.",
+        "settle": f"Seconds between two trials {settle}.",
+        "repetitions": f"Number of repetitions of the measurement {repetitions}.",
+        "establishment_rate": "Rate of phase 1, in connections a second [default: the testbed's; "
+        "if it has none, Natxy first searches for the highest rate of new connections and uses "
+        "half of it].",
+    }
+
+
+def _with_help(annotation: Any, text: str) -> Any:
+    """Returns an option's annotation with this help."""
+    option = copy.copy(annotation.__metadata__[0])
+    option.help = text
+    form: Any = Annotated
+    return form[annotation.__origin__, option]
+
+
+def _default(rfc: Any, quick: Any) -> str:
+    return f"[default: {float(rfc):g}; quick: {float(quick):g}]"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.choices import unknown_value
-from natxy.cli.options import search_error
+from natxy.cli.options import error_option, search_error
 from natxy.cli.series import needs_connections, planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
@@ -52,11 +52,7 @@ def tear_down(
     ] = None,
     error: Annotated[
         str | None,
-        typer.Option(
-            help="With --by fin or rst: end the search when the rate is known to within this "
-            "error: a share of the rate, or connections a second such as 100 [default: 0.1%].",
-            metavar="ERROR",
-        ),
+        error_option("connections a second", ends="With --by fin or rst: end the search"),
     ] = None,
 ) -> None:
     """Measure the connection tear-down rate (RFC 9693)."""
@@ -84,11 +80,8 @@ def tear_down(
             f"{option}: is an option of --by fin and --by rst, which search for a rate (expected "
             "none)"
         )
-    base = options.profile_of(PROFILES)
     plan = TearDownPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         sizes=sizes_of(counts, source_ports, destination_ports),
     )
     run_series(
@@ -103,9 +96,7 @@ def tear_down(
 def _closing(options: SeriesOptions, by: Closer) -> ClosingPlan:
     base = options.profile_of(PROFILES)
     return ClosingPlan(
-        timing=options.timing(base.timing),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES),
         loss_verifications=base.loss_verifications,
         by=by,
     )

@@ -11,7 +11,9 @@ from natxy.cli.counts import numbers_of
 from natxy.cli.mlr_goals import GoalOptions, goals_of
 from natxy.cli.options import (
     EarlyEndOption,
+    MaxRateOption,
     VerifyLossOption,
+    error_option,
     loss_tolerance,
     search_error,
     seconds,
@@ -40,22 +42,8 @@ SEARCH, BURSTS = "Search", "Bursts"  # headings of --help
 @measuring(PROFILES)
 def throughput(
     options: SeriesOptions,
-    max_rate: Annotated[
-        int | None,
-        typer.Option(
-            help="Highest rate to try, in frames a second per direction [default: the media's "
-            "rate].",
-            metavar="FPS",
-        ),
-    ] = None,
-    error: Annotated[
-        str | None,
-        typer.Option(
-            help="End the search when the rate is known to within this error: a share of the rate, "
-            "or (bisection only) frames a second such as 100 [default: 0.1%].",
-            metavar="ERROR",
-        ),
-    ] = None,
+    max_rate: MaxRateOption = None,
+    error: Annotated[str | None, error_option("(bisection only) frames a second")] = None,
     frame_timeout: Annotated[
         float | None,
         typer.Option(
@@ -158,15 +146,9 @@ def throughput(
                 "--bursts": bursts is not None,
             }
         )
-        base = options.profile_of(PROFILES)
-        timing = options.timing(base.timing, frame_timeout)
-        mlr = MlrThroughputPlan(
-            timing=timing,
-            goals=goals_of(of_goals, loss, timing, search_error(error)),
-            seed=options.seed_value,
-            repetitions=options.repetitions_of(base),
-            max_rate_fps=max_rate,
-        )
+        of_plan = options.of_plan(PROFILES, frame_timeout)
+        goals = goals_of(of_goals, loss, of_plan["timing"], search_error(error))
+        mlr = MlrThroughputPlan(goals=goals, max_rate_fps=max_rate, **of_plan)
         run_series(options, "throughput", planned(mlr, mlr_throughput))
         return
     of_goals.refuse()

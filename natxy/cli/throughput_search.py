@@ -18,9 +18,7 @@ def throughput_search(
     """Returns the plan; `--duration` switches off the profile's shorter trials at high rates."""
     base = options.profile_of(PROFILES)
     return ThroughputPlan(
-        timing=options.timing(base.timing, frame_timeout),
-        seed=options.seed_value,
-        repetitions=options.repetitions_of(base),
+        **options.of_plan(PROFILES, frame_timeout),
         error=search_error(error),
         max_rate_fps=max_rate,
         buffer_frames=base.buffer_frames if options.duration is None else None,

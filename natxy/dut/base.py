@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
@@ -84,16 +85,23 @@ class ConnectionTable(Protocol):
 
 
 class Dut(Protocol):
-    """A device under test: started once, reset before each trial, stopped at the end."""
+    """A device under test: started once, reset before each trial, stopped at the end.
+
+    A driver inherits what is written here of a gateway that is not on this machine, has no state
+    and cannot be told anything.
+    """
 
     def start(self) -> None:
         """Starts the gateway, or raises DutError and leaves nothing behind."""
+        return
 
     def stop(self) -> None:
         """Stops the gateway and cleans up; may be called twice, and after a failed start."""
+        return
 
     def reset(self) -> None:
         """Brings the gateway into the state in which every trial begins: empty tables."""
+        return
 
     def restart(self) -> str:
         """Resets the gateway while traffic flows (RFC 6201), and describes what was done.
@@ -107,6 +115,7 @@ class Dut(Protocol):
 
     def before_trial(self) -> None:
         """Prepares for a trial that is about to start; raises DutError if the gateway is gone."""
+        return
 
     def trial_fault(self) -> str | None:
         """Returns a sentence if the last trial is invalid because of a disturbance of the gateway.
@@ -114,17 +123,21 @@ class Dut(Protocol):
         It is called after the trial, and raises DutError if the gateway has died in it, unless a
         `restart` is still in progress.
         """
+        return None
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
         """The CPUs of this machine on which the gateway runs; the engine watches them in trials."""
+        return ()
 
     @property
     def cpus(self) -> tuple[int, ...]:
         """The CPUs of this machine that the gateway was given for itself."""
+        return ()
 
     def absence(self) -> Absence | None:
         """Returns the gateway's absence in the last trial; None if it keeps no record of it."""
+        return None
 
     def telemetry(self) -> Snapshot:
         """Returns what is known now of its CPU time, memory, connections and drops.
@@ -132,23 +145,31 @@ class Dut(Protocol):
         It is called just before and just after a trial, never in one, and takes less than a
         millisecond for a gateway on this machine. A gateway that cannot be asked returns nothing.
         """
+        return Snapshot()
 
     def recover(self) -> None:
         """Restores the state after `start` when the gateway collapsed in a trial; links stay up."""
+        return
 
     def set_cores(self, cores: int) -> None:
         """Sets how many cores the gateway uses (RFC 9693, scale up); DutError if it cannot."""
+        raise DutError(
+            f"Natxy cannot make this gateway use {cores} cores (expected a dut.kind that can)."
+        )
 
     @property
     def table(self) -> ConnectionTable | None:
         """The connection tracking table; None for a stateless gateway."""
+        return None
 
     @property
     def tester_namespace(self) -> str | None:
         """The network namespace in which the engine must run; None for this process's."""
+        return None
 
     def tester_ports(self) -> TesterPorts | None:
         """Returns the ports that a lab made for the tester, which override the testbed's."""
+        return None
 
 
 @runtime_checkable

@@ -16,7 +16,6 @@ from natxy.dut.snapshot import Local
 from natxy.dut.subscriber_gateway import routes_to, softwires_for, translation_for
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
-from natxy.model.trial_spec import WatchedCpu
 
 NS_PER_US = 1000
 NS_PER_S = 10**9
@@ -29,7 +28,6 @@ class CalibrationDut(Lab):
     """natxy-gateway on two memif links; the gateway is their server, the tester their client."""
 
     needs_root = False
-    tester_namespace: str | None = None
 
     def __init__(
         self, config: CalibrationConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
@@ -60,8 +58,6 @@ class CalibrationDut(Lab):
     def before_trial(self) -> None:
         self._running.ask("clear", "cleared")
         self._realtime_for(REALTIME_S)
-
-    watched: tuple[WatchedCpu, ...] = ()  # it keeps a record of its own
 
     @property
     def cpus(self) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """Base of the drivers that control a gateway by commands, each of which has a key."""
 
+import re
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -7,23 +8,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import ceil, isfinite
 
-from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
+from natxy.dut.base import ConnectionTable, Deletion, Dut, TableParameters
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.restart_guard import RestartGuard
-from natxy.dut.telemetry_lines import EXPECTED, snapshot_of
-from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
-from natxy.model.telemetry import Snapshot
+from natxy.model.telemetry import CpuTime, Snapshot
 
 COUNT = "the number of connections"
 DELETION = "the seconds that the deletion took, and after them, if known, how many connections"
+TELEMETRY = (
+    "lines such as memory_bytes 1048576, connections 4096, cpu0.busy_s 12.5, "
+    "dropped.rx_ring 3, each once"
+)
+WHOLE = re.compile(r"memory_bytes|connections|dropped\.\S+")
+CPU = re.compile(r"cpu(?P<cpu>\d+)\.(?P<time>busy_s|softirq_s|irq_s|steal_s)")
 
 
 def show_on_stderr(key: str, command: str) -> None:
     print(f"dut.{key}: {command}", file=sys.stderr, flush=True)
 
 
-class Commanded(Unwatched, ABC):
+class Commanded(Dut, ABC):
     """Runs the commands of keys such as `start`; a driver says where they are, and runs them."""
 
     tester_namespace: str | None = None
@@ -93,9 +98,6 @@ class Commanded(Unwatched, ABC):
         asked = any(self.can(key) for key in ("count", "delete_all", "set_timeout", "resize"))
         return CommandedTable(self) if known or asked else None
 
-    def before_trial(self) -> None:
-        pass
-
     def trial_fault(self) -> str | None:
         """Runs `check`; without it, a gateway that has died looks like one that loses frames."""
         self._guard.unless_restarting(self._check)
@@ -106,12 +108,9 @@ class Commanded(Unwatched, ABC):
 
     def telemetry(self) -> Snapshot:
         try:
-            return snapshot_of(self.run("telemetry"), at_s=time.monotonic())
+            return _snapshot_of(self.run("telemetry"), at_s=time.monotonic())
         except ValueError as wrong:
-            raise self.misread("telemetry", str(wrong), EXPECTED) from None
-
-    def tester_ports(self) -> TesterPorts | None:
-        return None
+            raise self.misread("telemetry", str(wrong), TELEMETRY) from None
 
     @property
     def parameters(self) -> TableParameters:
@@ -196,3 +195,42 @@ class CommandedTable:
             line = " ".join(f"{each:g}" for each in numbers)
             raise self._dut.misread(key, line, expected)
         return int(number)
+
+
+def _snapshot_of(text: str, *, at_s: float) -> Snapshot:
+    """Returns what lines of a name and a value say; ValueError with the first wrong line."""
+    values: dict[str, str] = {}
+    for line in text.splitlines():
+        name, *rest = line.split() or [""]
+        if len(rest) != 1 or name in values or not _is_right(name, rest[0]):
+            raise ValueError(line)
+        values[name] = rest[0]
+    whole = {name: int(value) for name, value in values.items() if WHOLE.fullmatch(name)}
+    drops = {name.partition(".")[2]: n for name, n in whole.items() if name.startswith("dropped.")}
+    return Snapshot(
+        at_s=at_s,
+        cpus=_cpus(values),
+        memory_bytes=whole.get("memory_bytes"),
+        memory_of="what the command dut.telemetry counts" if "memory_bytes" in whole else "",
+        connections=whole.get("connections"),
+        drops=drops or None,
+    )
+
+
+def _is_right(name: str, value: str) -> bool:
+    if WHOLE.fullmatch(name):
+        return value.isascii() and value.isdigit()
+    try:
+        number = float(value)
+    except ValueError:
+        return False
+    return CPU.fullmatch(name) is not None and isfinite(number) and number >= 0
+
+
+def _cpus(values: Mapping[str, str]) -> tuple[CpuTime, ...]:
+    none = dict.fromkeys(("busy_s", "softirq_s", "irq_s", "steal_s"), 0.0)
+    times: dict[int, dict[str, float]] = {}
+    for name, value in values.items():
+        if found := CPU.fullmatch(name):
+            times.setdefault(int(found["cpu"]), dict(none))[found["time"]] = float(value)
+    return tuple(CpuTime(cpu=cpu, **of) for cpu, of in sorted(times.items()))

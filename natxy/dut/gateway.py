@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.base import ConnectionTable
@@ -32,34 +31,53 @@ class Site:
         return in_namespace(self.namespace, [*cpu, *arguments])
 
 
-class Gateway(Protocol):
-    """A kernel or a program; at `start` the links are up and have no addresses."""
+class Software:
+    """What is the gateway in a lab: by default the kernel, without state."""
 
-    def start(self) -> None: ...
+    table: ConnectionTable | None = None  # the connection tracking table; None: stateless
 
-    def stop(self) -> None:
-        """Stops what `start` started; the lab removes namespaces and folder."""
-
-    def reset(self) -> None: ...
-
-    def restart(self) -> str:
-        """Resets the gateway while frames arrive, and describes what was done."""
-
-    @property
-    def table(self) -> ConnectionTable | None:
-        """The connection tracking table; None for a stateless gateway."""
-
-    def recover(self) -> None:
-        """Restores the state after `start`; links, addresses and routes still exist."""
+    def start(self) -> None:
+        """Starts the gateway, or raises DutError."""
 
     def check(self) -> None:
         """Raises DutError if the gateway has ended."""
 
+    def reset(self) -> None:
+        """Removes the state that a trial leaves behind."""
+
+    def restart(self) -> str:
+        """Resets the gateway while frames arrive, and describes what was done."""
+        raise NotImplementedError
+
+    def describe(self) -> dict[str, str]:
+        raise NotImplementedError
+
+
+class Gateway(Software):
+    """A kernel or a program; at `start` the links are up and have no addresses."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def start(self) -> None:
+        self._site.links.route(self._site.plan)
+        self.translate()
+
+    def translate(self) -> None:
+        """Starts what changes frames on their way; addresses and routes exist."""
+
+    def stop(self) -> None:
+        """Stops what `start` started; the lab removes namespaces and folder."""
+
+    def recover(self) -> None:
+        """Restores the state after `start`; links, addresses and routes still exist."""
+        raise NotImplementedError
+
     @property
     def processes(self) -> tuple[int, ...]:
         """Process numbers of programs that translate, beside the kernel's own threads."""
+        return ()
 
     def fault(self) -> str | None:
         """Returns a sentence if the last trial is invalid because the gateway was disturbed."""
-
-    def describe(self) -> dict[str, str]: ...
+        return None

@@ -11,11 +11,12 @@ import time
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Absence, ConnectionTable, Dut, TesterPorts
+from natxy.dut.base import Dut, TesterPorts
 from natxy.dut.config import GuestConfig, GuestDriver
-from natxy.dut.cpus import gateway_cpu, gateway_cpus
-from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
+from natxy.dut.cpus import gateway_cpus
+from natxy.dut.devices import usable_device_kind, warn_of_fallback
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
+from natxy.dut.gateway_lab import GatewayLab
 from natxy.dut.guest_aftr import GuestAftr
 from natxy.dut.guest_ds_lite import GuestDsLite
 from natxy.dut.guest_gateway import MTU_BYTES, GuestGateway, GuestSite
@@ -23,10 +24,8 @@ from natxy.dut.guest_kernel import GuestIptablesNat44, GuestNat44, GuestRouter
 from natxy.dut.guest_tayga import GuestNat64, GuestTayga
 from natxy.dut.inside import read_inside
 from natxy.dut.jool import Jool, JoolSiit
-from natxy.dut.lab import Lab
 from natxy.dut.namespaces import make_namespace, namespace_exists
 from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
-from natxy.dut.restart_guard import RestartGuard
 from natxy.dut.watched import watched_cpus
 from natxy.errors import ConfigurationError, DutError
 from natxy.guest.image import Image, image_of_this_process
@@ -58,34 +57,18 @@ GATEWAYS: dict[GuestDriver, type[GuestGateway]] = {
 }
 
 
-class GuestDut(Lab):
-    """A gateway in a lab of its own, which `start` makes and `stop` removes."""
-
+class GuestDut(GatewayLab[GuestGateway]):
     def __init__(
         self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
-        super().__init__()
         _check_versions(config.driver, plan)
+        super().__init__(config.gateway_cpu, plan, tester_cpus)
         self._config = config
-        self._plan = plan
-        self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
-        self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
-        self._tester_cpus = tester_cpus
         self._cores = 1
         self._namespace: str | None = None
         self._folder: Path | None = None
         self._image: Image | None = None
         self._machine: Machine | None = None
-        self._gateway: GuestGateway | None = None
-        self._device_kind = DeviceKind(name="")
-        self._guard = RestartGuard()
-
-    def reset(self) -> None:
-        self._running.reset()
-
-    def restart(self) -> str:
-        with self._guard.restarting():
-            return self._running.restart()
 
     def recover(self) -> None:
         """Boots the guest anew: a table that was too large may have taken all of its memory."""
@@ -101,10 +84,6 @@ class GuestDut(Lab):
 
     def _needs(self) -> tuple[object, ...]:
         return self._config, self._plan, self._tester_cpus, self._cpus
-
-    @property
-    def table(self) -> ConnectionTable | None:
-        return self._gateway.table if self._gateway else None
 
     def set_cores(self, cores: int) -> None:
         """Boots the guest with so many virtual CPUs, on as many of this machine's."""
@@ -141,21 +120,10 @@ class GuestDut(Lab):
     def before_trial(self) -> None:
         self.machine.check()
 
-    def trial_fault(self) -> str | None:
-        self._guard.unless_restarting(self._check)
-        return None
-
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
         """The CPUs of QEMU, with all of its threads: the guest's CPUs, and what moves frames."""
         return watched_cpus(self._cpus, self.machine.threads)
-
-    @property
-    def cpus(self) -> tuple[int, ...]:
-        return tuple(self._cpus)
-
-    def absence(self) -> Absence | None:
-        return None
 
     def telemetry(self) -> Snapshot:
         """Returns what the guest says of its CPUs and its kernel, and times of QEMU's CPUs.
@@ -183,28 +151,13 @@ class GuestDut(Lab):
     def tester_ports(self) -> TesterPorts | None:
         if self._namespace is None:
             return None
-        left, right = (
-            device_string(self._device_kind, number, tap, mtu_bytes=MTU_BYTES)
-            for number, tap in enumerate(TAPS)
-        )
-        return TesterPorts(
-            left=self._plan.tester_port(LEFT, left),
-            right=self._plan.tester_port(RIGHT, right),
-            mtu_bytes=MTU_BYTES,
-        )
+        return self._ports(*TAPS, mtu_bytes=MTU_BYTES)
 
     def _check(self) -> None:
-        """Raises DutError if the guest, or a part of the lab, is gone."""
         self.machine.check()
         self._running.check()
         if self._namespace is None or not namespace_exists(self._namespace):
             raise DutError(f"The lab is gone: namespace {self._namespace} has been removed.")
-
-    @property
-    def _running(self) -> GuestGateway:
-        if self._gateway is None:
-            raise DutError("The lab is not running; start it first.")
-        return self._gateway
 
     @property
     def machine(self) -> Machine:

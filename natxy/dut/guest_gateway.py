@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
-from natxy.dut.base import ConnectionTable
 from natxy.dut.config import GuestConfig
+from natxy.dut.gateway import Software
 from natxy.dut.links import QUIET_IPV6, addresses_and_routes
 
 MTU_BYTES = 1500  # of virtio-net without merged receive buffers
@@ -56,33 +56,18 @@ class GuestSite:
             self.run(f"echo {mask:x} >/sys/class/net/{self.end(side)}/queues/rx-0/rps_cpus")
 
 
-class GuestGateway(Protocol):
-    """A gateway in a guest; at `start` links are up and routes are set."""
+class GuestGateway(Software):
+    """A gateway in a guest; at `start` links are up and routes are set, and the kernel forwards."""
 
     title: ClassVar[str]  # what it is, in a few words
     packages: ClassVar[tuple[str, ...]]  # Debian's packages that it is
     outward: ClassVar[tuple[tuple[int, int], ...]]  # IP versions of the initiator's side and other
 
-    def __init__(self, site: GuestSite) -> None: ...
-
-    def start(self) -> None: ...
-
-    def check(self) -> None:
-        """Raises DutError if the gateway has died in a guest that runs."""
-
-    def reset(self) -> None: ...
+    def __init__(self, site: GuestSite) -> None:
+        self._site = site
 
     def renew(self) -> None:
         """Restores the state after `start`: an empty table with the sizes and timeout of then."""
-
-    def restart(self) -> str:
-        """Resets the gateway while frames arrive, and describes what was done."""
-
-    @property
-    def table(self) -> ConnectionTable | None:
-        """The connection tracking table; None for a stateless gateway."""
-
-    def describe(self) -> dict[str, str]: ...
 
 
 def fed(command: str, text: str) -> str:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.conntrack import DELETES_WITHIN_S, TIMEOUTS
-from natxy.dut.guest_gateway import GuestSite, fed, seconds_of, timed
+from natxy.dut.guest_gateway import GuestGateway, GuestSite, fed, seconds_of, timed
 from natxy.dut.masquerade import TABLE, iptables_rules, nftables_rules
 from natxy.errors import DutError
 
@@ -13,42 +13,27 @@ SETS_WITHIN_S = 600.0  # rules with an element for each of 4,096 B4s, in an emul
 CONNTRACK = "/proc/sys/net/netfilter"
 
 
-class GuestRouter:
+class GuestRouter(GuestGateway):
     title: ClassVar[str] = "Linux router"
     packages: ClassVar[tuple[str, ...]] = ()  # of the guest itself
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((4, 4), (6, 6))
-    table = None
-
-    def __init__(self, site: GuestSite) -> None:
-        self._site = site
-
-    def start(self) -> None:
-        """Does nothing: the guest's kernel forwards already."""
-
-    def reset(self) -> None:
-        """Does nothing: a router keeps no state that a trial leaves behind."""
-
-    def renew(self) -> None:
-        """Does nothing: a router keeps no state that a trial leaves behind."""
 
     def restart(self) -> str:
         return forwarding_restarted(self._site)
-
-    def check(self) -> None:
-        """Does nothing: the kernel forwards as long as the guest runs."""
 
     def describe(self) -> dict[str, str]:
         return {"software": "Linux kernel, IPv4 and IPv6 forwarding"}
 
 
-class GuestNat44:
+class GuestNat44(GuestGateway):
     title: ClassVar[str] = "Linux, stateful NAT44 by nftables"
     packages: ClassVar[tuple[str, ...]] = ("nftables",)
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((4, 4),)
     by: ClassVar[str] = "masquerading by nftables"
+    table: "GuestConntrack"
 
     def __init__(self, site: GuestSite) -> None:
-        self._site = site
+        super().__init__(site)
         self.table = GuestConntrack(site)
         self._at_start = TableParameters()
 
@@ -74,9 +59,6 @@ class GuestNat44:
         done = forwarding_restarted(self._site)
         self.reset()
         return f"{done}, connection tracking table emptied"
-
-    def check(self) -> None:
-        """Does nothing: the kernel translates as long as the guest runs."""
 
     def describe(self) -> dict[str, str]:
         table = self.table.parameters()

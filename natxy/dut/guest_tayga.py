@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import ClassVar
 
-from natxy.dut.guest_gateway import MTU_BYTES, GuestSite, fed
+from natxy.dut.guest_gateway import MTU_BYTES, GuestGateway, GuestSite, fed
 from natxy.dut.guest_kernel import GuestIptablesNat44
 from natxy.dut.nat64 import described_together
 from natxy.dut.tayga import QUEUE_FRAMES, device_lines, single_translation, tayga_configuration
@@ -15,14 +15,15 @@ PROCESS = FOLDER / "tayga.pid"
 CARRIER = "/sys/class/net/nat64/carrier"  # 1: a program has attached to the tun device
 
 
-class GuestTayga:
+class GuestTayga(GuestGateway):
+    """It has static mappings only, and so no state."""
+
     title: ClassVar[str] = "tayga, stateless NAT64"
     packages: ClassVar[tuple[str, ...]] = ("tayga",)
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4), (4, 6))
-    table = None
 
     def __init__(self, site: GuestSite) -> None:
-        self._site = site
+        super().__init__(site)
         self._translation = single_translation(site.plan)
         self._configuration = tayga_configuration(self._translation, FOLDER)
 
@@ -33,12 +34,6 @@ class GuestTayga:
         self._site.run(fed("ip -batch -", "\n".join(lines)))
         self._site.run(fed(f"cat >{FILE}", self._configuration))
         self._run()
-
-    def reset(self) -> None:
-        """Does nothing: tayga has static mappings only."""
-
-    def renew(self) -> None:
-        """Does nothing: tayga has static mappings only."""
 
     def restart(self) -> str:
         """Kills and restarts tayga; its tun device and the routes to it stay."""

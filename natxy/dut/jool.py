@@ -8,7 +8,7 @@ from natxy.dut.addresses import NAT64_PREFIX
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.config import JOOL_LEAST_TIMEOUT_S
 from natxy.dut.conntrack import DELETES_WITHIN_S
-from natxy.dut.guest_gateway import GuestSite, fed, seconds_of, timed
+from natxy.dut.guest_gateway import GuestGateway, GuestSite, fed, seconds_of, timed
 from natxy.errors import DutError
 
 PACKAGES = ("jool-dkms", "jool-tools")
@@ -22,15 +22,16 @@ LEAST_TIMEOUTS_S = {
 }
 
 
-class Jool:
+class Jool(GuestGateway):
     """The stateful NAT64; each reset makes a new instance, which begins with an empty table."""
 
     title: ClassVar[str] = "Jool, stateful NAT64"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4),)
+    table: "JoolSessions"
 
     def __init__(self, site: GuestSite) -> None:
-        self._site = site
+        super().__init__(site)
         self.table = JoolSessions(self, site.config.udp_timeout_s)
 
     def start(self) -> None:
@@ -48,9 +49,6 @@ class Jool:
     def restart(self) -> str:
         self.reload()
         return "software reset: Jool's module removed and loaded again, with a new instance"
-
-    def check(self) -> None:
-        """Does nothing: a module of the kernel lives as long as the guest."""
 
     def reload(self) -> float:
         """Removes and loads the module; returns the seconds that the removal took."""
@@ -134,32 +132,19 @@ class JoolSessions:
         }
 
 
-class JoolSiit:
+class JoolSiit(GuestGateway):
     title: ClassVar[str] = "Jool, stateless NAT64 (SIIT)"
     packages: ClassVar[tuple[str, ...]] = PACKAGES
     outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4), (4, 6))
-    table = None
-
-    def __init__(self, site: GuestSite) -> None:
-        self._site = site
 
     def start(self) -> None:
         self._site.run("modprobe jool_siit")
         self._add()
 
-    def reset(self) -> None:
-        """Does nothing: SIIT keeps no state."""
-
-    def renew(self) -> None:
-        """Does nothing: SIIT keeps no state."""
-
     def restart(self) -> str:
         self._site.run("modprobe -r jool_siit")
         self.start()
         return "software reset: Jool's module removed and loaded again, with a new instance"
-
-    def check(self) -> None:
-        """Does nothing: a module of the kernel lives as long as the guest."""
 
     def describe(self) -> dict[str, str]:
         return {

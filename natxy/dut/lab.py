@@ -2,12 +2,13 @@
 
 from typing import ClassVar
 
+from natxy.dut.base import Dut
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.namespaces import need_root
 
 
-class Lab:
+class Lab(Dut):
     """A gateway that `start` makes and `stop` removes, with all that its ledger names."""
 
     needs_root: ClassVar[bool] = True

@@ -11,19 +11,18 @@ Two gateways in a row have a namespace each: natxy-f-LABEL is the one on the ini
 import platform
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Absence, ConnectionTable, TesterPorts
+from natxy.dut.base import TesterPorts
 from natxy.dut.config import NamespaceConfig
-from natxy.dut.cpus import gateway_cpu, gateway_cpus
-from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
+from natxy.dut.cpus import gateway_cpus
+from natxy.dut.devices import usable_device_kind, warn_of_fallback
 from natxy.dut.gateway import Gateway, Site
+from natxy.dut.gateway_lab import GatewayLab
 from natxy.dut.ip_versions import check_versions
-from natxy.dut.lab import Lab
 from natxy.dut.lab_drivers import LabDriver, lab_drivers
 from natxy.dut.links import LabLinks, spread_frames
 from natxy.dut.namespaces import make_namespace
 from natxy.dut.napi import thread_napi
 from natxy.dut.priority import without_throttling
-from natxy.dut.restart_guard import RestartGuard
 from natxy.dut.snapshot import Local
 from natxy.dut.watched import watched_cpus
 from natxy.errors import ConfigurationError, DutError
@@ -34,39 +33,19 @@ PLAIN_MTU_BYTES = 1500
 TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
 
 
-class NamespaceDut(Lab):
-    """A gateway in a lab of its own, which `start` makes and `stop` removes."""
-
+class NamespaceDut(GatewayLab[Gateway]):
     def __init__(
         self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
-        super().__init__()
         self._driver = lab_drivers()[config.driver]
         _check_driver(self._driver, plan)
+        super().__init__(config.gateway_cpu, plan, tester_cpus)
         self._config = config
-        self._plan = plan
-        self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
-        self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
-        self._tester_cpus = tester_cpus
         self._links: LabLinks | None = None
-        self._gateway: Gateway | None = None
         self._napi_threads: tuple[int, ...] = ()
-        self._device_kind = DeviceKind(name="")
-        self._guard = RestartGuard()
-
-    def reset(self) -> None:
-        self._running.reset()
-
-    def restart(self) -> str:
-        with self._guard.restarting():
-            return self._running.restart()
 
     def recover(self) -> None:
         self._running.recover()
-
-    @property
-    def table(self) -> ConnectionTable | None:
-        return self._gateway.table if self._gateway else None
 
     def set_cores(self, cores: int) -> None:
         """Uses the gateway's CPU and others; frames are spread over them by flow."""
@@ -96,8 +75,7 @@ class NamespaceDut(Lab):
         self._running.check()
 
     def trial_fault(self) -> str | None:
-        self._guard.unless_restarting(self._check)
-        return self._running.fault()
+        return super().trial_fault() or self._running.fault()
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
@@ -105,13 +83,6 @@ class NamespaceDut(Lab):
         if self._links is None or self._cpu is None:
             return ()
         return watched_cpus(self._cpus, (*self._napi_threads, *self._running.processes))
-
-    @property
-    def cpus(self) -> tuple[int, ...]:
-        return tuple(self._cpus)
-
-    def absence(self) -> Absence | None:
-        return None
 
     def telemetry(self) -> Snapshot:
         """Returns the times of its CPUs; of all if it runs inside the tester's send call."""
@@ -133,29 +104,13 @@ class NamespaceDut(Lab):
     def tester_ports(self) -> TesterPorts | None:
         if self._links is None:
             return None
-        devices = [
-            device_string(
-                self._device_kind, number, self._links.tester_end(side), mtu_bytes=self._mtu_bytes
-            )
-            for number, side in enumerate((LEFT, RIGHT))
-        ]
-        return TesterPorts(
-            left=self._plan.tester_port(LEFT, devices[0]),
-            right=self._plan.tester_port(RIGHT, devices[1]),
-            mtu_bytes=self._mtu_bytes,
-        )
+        ends = map(self._links.tester_end, (LEFT, RIGHT))
+        return self._ports(*ends, mtu_bytes=self._mtu_bytes)
 
     def _check(self) -> None:
-        """Raises DutError if the gateway's program, or a part of the lab, is gone."""
         self._running.check()
         assert self._links is not None, "a gateway has links"
         self._links.check()
-
-    @property
-    def _running(self) -> Gateway:
-        if self._gateway is None:
-            raise DutError("The lab is not running; start it first.")
-        return self._gateway
 
     @property
     def _name(self) -> str:

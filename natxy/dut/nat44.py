@@ -2,28 +2,26 @@
 
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import ConnectionLog, Conntrack
-from natxy.dut.gateway import Site
+from natxy.dut.gateway import Gateway, Site
 from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.links import forwarding_restarted
 from natxy.dut.masquerade import IptablesRules, NftablesRules, Rules
 
 
-class Nat44:
+class Nat44(Gateway):
     """Replaces sources inside by the gateway's address outside."""
 
+    table: Conntrack
+
     def __init__(self, site: Site, config: NamespaceConfig, rules: Rules) -> None:
-        self._site = site
+        super().__init__(site)
         self._config = config
         self._rules = rules
         self.table = Conntrack(site)
         self._log = ConnectionLog(site) if config.logging else None
 
-    def start(self) -> None:
-        self._site.links.route(self._site.plan)
-        self.masquerade()
-
-    def masquerade(self) -> None:
-        """Sets rules, table and log; addresses and routes must exist."""
+    def translate(self) -> None:
+        """Sets rules, table and log."""
         self._rules.set()
         self.table.set_timeout(self._config.udp_timeout_s)
         entries = self._config.conntrack_entries
@@ -49,11 +47,6 @@ class Nat44:
     def recover(self) -> None:
         self._rules.set()
         self.reset()
-
-    def check(self) -> None:
-        pass
-
-    processes: tuple[int, ...] = ()  # the kernel's own threads translate
 
     def fault(self) -> str | None:
         return self.table.fault() or (self._log.fault() if self._log else None)

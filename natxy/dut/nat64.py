@@ -5,7 +5,7 @@ It is the setup of Lencse and Shima, stateful NAT64 methodology, appendix A.3.
 
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import Conntrack
-from natxy.dut.gateway import Site
+from natxy.dut.gateway import Gateway, Site
 from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.masquerade import IptablesRules
 from natxy.dut.nat44 import Nat44
@@ -14,24 +14,18 @@ from natxy.dut.tayga import Tayga, Translation, single_translation
 PACKAGES = {"tayga": "tayga", "iptables": "iptables", "conntrack": "conntrack"}
 
 
-class Nat64:
+class Nat64(Gateway):
+    table: Conntrack
+
     def __init__(self, site: Site, config: NamespaceConfig, translation: Translation) -> None:
-        self._site = site
+        super().__init__(site)
         self._tayga = Tayga(site, translation)
         self._nat44 = Nat44(site, config, IptablesRules(site))
-
-    @property
-    def table(self) -> Conntrack:
-        return self._nat44.table
-
-    def start(self) -> None:
-        self._site.links.route(self._site.plan)
-        self.translate()
+        self.table = self._nat44.table
 
     def translate(self) -> None:
-        """Starts tayga, then masquerading; addresses and routes must exist."""
         self._tayga.translate()
-        self._nat44.masquerade()
+        self._nat44.translate()
 
     def stop(self) -> None:
         self._nat44.stop()

@@ -1,24 +1,13 @@
 """A device under test that Natxy does not control."""
 
-from natxy.dut.base import TesterPorts
-from natxy.dut.stateless import Stateless
-from natxy.dut.unwatched import Unwatched
+from natxy.dut.base import Dut
 from natxy.errors import DutError
 
 
-class NoDut(Stateless, Unwatched):
+class NoDut(Dut):
     """Does nothing, so that procedures need not check for a driver."""
 
     tester_namespace: str | None = None
-
-    def start(self) -> None:
-        pass
-
-    def stop(self) -> None:
-        pass
-
-    def reset(self) -> None:
-        pass
 
     def restart(self) -> str:
         raise DutError(
@@ -28,12 +17,3 @@ class NoDut(Stateless, Unwatched):
 
     def describe(self) -> dict[str, str]:
         return {"kind": "none"}
-
-    def before_trial(self) -> None:
-        pass
-
-    def trial_fault(self) -> str | None:
-        return None
-
-    def tester_ports(self) -> TesterPorts | None:
-        return None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, VIRTUAL_IPV6_PREFIX, AddressPlan
 from natxy.dut.execution import ip_batch
-from natxy.dut.gateway import Site
+from natxy.dut.gateway import Gateway, Site
 from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.priority import put_first
 from natxy.dut.process import within
@@ -66,22 +66,19 @@ def device_lines(translation: Translation, mtu_bytes: int) -> list[str]:
     ]
 
 
-class Tayga:
-    """A child process on a tun device, run with `-d`, without which it logs nothing."""
+class Tayga(Gateway):
+    """A child process on a tun device, run with `-d`, without which it logs nothing.
 
-    table = None
+    It has static mappings only, and no table that fills.
+    """
 
     def __init__(self, site: Site, translation: Translation) -> None:
-        self._site = site
+        super().__init__(site)
         self._translation = translation
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
-        self._site.links.route(self._site.plan)
-        self.translate()
-
     def translate(self) -> None:
-        """Makes the tun device and starts tayga; addresses and routes must exist."""
+        """Makes the tun device and starts tayga."""
         lines = device_lines(self._translation, self._site.links.inner_mtu_bytes)
         ip_batch(self._site.namespace, lines)
         self._config.write_text(self._configuration())
@@ -125,9 +122,6 @@ class Tayga:
             self._process.wait()
         self._process = None
 
-    def reset(self) -> None:
-        """Does nothing: tayga has static mappings only, and no table that fills."""
-
     def recover(self) -> None:
         self._end(at_once=True)
         self._run()
@@ -141,9 +135,6 @@ class Tayga:
     @property
     def processes(self) -> tuple[int, ...]:
         return () if self._process is None else (self._process.pid,)
-
-    def fault(self) -> str | None:
-        return None
 
     def describe(self) -> dict[str, str]:
         said = re.search(r"TAYGA (\S+)", self._log.read_text(errors="replace"))

@@ -7,14 +7,12 @@ from natxy.dut.execution import ip_batch, set_sysctls
 from natxy.dut.lab import Lab
 from natxy.dut.links import QUEUES, send_whole_frames
 from natxy.dut.namespaces import make_namespace
-from natxy.dut.stateless import Stateless
-from natxy.dut.unwatched import Unwatched
 from natxy.errors import DutError
 
 MTU_BYTES = 1500
 
 
-class VethLoop(Lab, Stateless, Unwatched):
+class VethLoop(Lab):
     """A veth pair in a namespace of its own, which `start` makes and `stop` removes."""
 
     def __init__(self) -> None:
@@ -22,20 +20,11 @@ class VethLoop(Lab, Stateless, Unwatched):
         self._namespace: str | None = None
         self._device_kind = DeviceKind(name="")
 
-    def reset(self) -> None:
-        """Does nothing: a cable has no state."""
-
     def restart(self) -> str:
         raise DutError("A cable cannot be reset (expected a testbed with a gateway).")
 
     def describe(self) -> dict[str, str]:
         return {"kind": "loop", "name": "veth", "device_kind": str(self._device_kind)}
-
-    def before_trial(self) -> None:
-        """Does nothing: a cable cannot fail."""
-
-    def trial_fault(self) -> str | None:
-        return None
 
     @property
     def tester_namespace(self) -> str | None:

@@ -11,17 +11,19 @@ from dataclasses import replace
 from natxy.dut.addresses import CLAT_PREFIX, NAT64_PREFIX
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import Conntrack
-from natxy.dut.gateway import Site
+from natxy.dut.gateway import Gateway, Site
 from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.nat64 import PACKAGES, Nat64, described_together
 from natxy.dut.tayga import Tayga, Translation
 
 
-class Xlat464:
+class Xlat464(Gateway):
     """Both gateways, of which the PLAT has the connection tracking table."""
 
+    table: Conntrack
+
     def __init__(self, site: Site, config: NamespaceConfig) -> None:
-        self._site = site
+        super().__init__(site)
         plan = site.plan
         clat = Translation(
             role="CLAT: ",
@@ -37,13 +39,9 @@ class Xlat464:
         )
         self._clat = Tayga(replace(site, is_front=True), clat)
         self._plat = Nat64(site, config, plat)
+        self.table = self._plat.table
 
-    @property
-    def table(self) -> Conntrack:
-        return self._plat.table
-
-    def start(self) -> None:
-        self._site.links.route(self._site.plan)
+    def translate(self) -> None:
         self._plat.translate()
         self._clat.translate()
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from natxy.errors import ConfigurationError
 from natxy.model.base import Between, refuse
 from natxy.model.experiment_sections import (
     MAX_ROUNDS,
@@ -25,7 +24,7 @@ from natxy.model.experiment_sections import (
     RowSection,
     VarySection,
 )
-from natxy.model.source import Source
+from natxy.model.source import Source, read_whole
 from natxy.model.testbed import Testbed
 
 
@@ -140,8 +139,4 @@ def _check_known(labels: Iterable[str], known: set[str], member: str) -> None:
 
 
 def read_experiment(path: Path) -> tuple[Experiment, Source]:
-    """Returns the experiment and its text, so that errors found later can name the line."""
-    source = Source.read(path)
-    if not source.text.strip():
-        raise ConfigurationError(f"{path}: is empty (expected an experiment)")
-    return source.validated(Experiment, source.toml()), source
+    return read_whole(Experiment, path, "an experiment")

@@ -8,7 +8,6 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from natxy.errors import ConfigurationError
 from natxy.model.base import Model, refuse
 from natxy.model.published_settings import (
     ConnectionsUsed,
@@ -21,7 +20,7 @@ from natxy.model.published_settings import (
     TrialsUsed,
 )
 from natxy.model.published_values import BY_COLUMN, Row, Text, Variable
-from natxy.model.source import Source
+from natxy.model.source import read_whole
 
 
 class Misprint(Model):
@@ -155,7 +154,4 @@ class Published(Model):
 
 def read_published(path: Path) -> Published:
     """Returns a published table or figure; ConfigurationError if the file is not one."""
-    source = Source.read(path)
-    if not source.text.strip():
-        raise ConfigurationError(f"{path}: is empty (expected a published table or figure)")
-    return source.validated(Published, source.toml())
+    return read_whole(Published, path, "a published table or figure")[0]

@@ -1,6 +1,7 @@
 """Reads a file that a user wrote, and names the line of what is wrong in it."""
 
 import json
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from natxy.errors import ConfigurationError
 from natxy.model.refusal import first_refusal, path_text
-from natxy.model.toml_lines import line_of
 
 T = TypeVar("T")
 ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 NESTED = "lists or tables are nested too deeply (expected a few levels)"
+# A TOML text's keys: the standard library's reader does not report their lines.
+_TABLE = re.compile(r"^\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""^\s*([\w"'][\w."'\- ]*?)\s*=""")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +66,18 @@ class Source:
         return checked
 
     def refuse(self, path: tuple[str, ...], sentence: str) -> NoReturn:
-        line = line_of(self.text, path)
+        line = _line_of(self.text, path)
         where = self.name if line is None else f"{self.name}, line {line}"
         separator = ": " if path else " "
         raise ConfigurationError(f"{where}: {path_text(path)}{separator}{sentence}")
+
+
+def read_whole(model: type[T], path: Path, expected: str) -> tuple[T, Source]:
+    """Returns what a TOML file describes, and its text, so that later errors can name the line."""
+    source = Source.read(path)
+    if not source.text.strip():
+        raise ConfigurationError(f"{path}: is empty (expected {expected})")
+    return source.validated(model, source.toml()), source
 
 
 def _adapter(model: Any) -> TypeAdapter[Any]:
@@ -74,3 +85,25 @@ def _adapter(model: Any) -> TypeAdapter[Any]:
     if model not in ADAPTERS:
         ADAPTERS[model] = TypeAdapter(model)
     return ADAPTERS[model]
+
+
+def _line_of(text: str, path: tuple[str, ...]) -> int | None:
+    """Returns the line (from 1) of the key at this path, or of the nearest one that contains it."""
+    keys = tuple(part for part in path if not part.startswith("["))
+    best_line, best_length = None, 0
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if heading := _TABLE.match(line):
+            table = _parts(heading[1])
+            found = table
+        elif key := _KEY.match(line):
+            found = (*table, *_parts(key[1]))
+        else:
+            continue
+        if keys[: len(found)] == found and len(found) > best_length:
+            best_line, best_length = number, len(found)
+    return best_line
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in dotted.split("."))

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from natxy.errors import ConfigurationError
 from natxy.model.addresses import IpHost, Ipv4Host, Ipv6Host, IpVersion, MacAddress, version_of
 from natxy.model.base import Between, Checked, Model, refuse
 from natxy.model.encapsulations import Encapsulation, tunnel_bytes
-from natxy.model.source import Source
+from natxy.model.source import Source, read_whole
 from natxy.model.subscribers import SubscribersSection
 from natxy.model.traffic_spec import (
     FIXED_ZERO,
@@ -340,8 +339,4 @@ class Testbed(Model):
 
 
 def read_testbed(path: Path) -> tuple[Testbed, Source]:
-    """Returns the testbed and its text, so that errors found later can name the line."""
-    source = Source.read(path)
-    if not source.text.strip():
-        raise ConfigurationError(f"{path}: is empty (expected a testbed, as `natxy init` writes)")
-    return source.validated(Testbed, source.toml()), source
+    return read_whole(Testbed, path, "a testbed, as `natxy init` writes")

@@ -1,5 +1,6 @@
 """Changes of a testbed's content: sections and keys that replace others."""
 
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -26,3 +27,11 @@ def nested(path: str, value: Any) -> dict[str, Any]:
         value = {key: value}
     tables: dict[str, Any] = value
     return tables
+
+
+def value_at(testbed: Mapping[str, Any], path: str) -> Any:
+    """Returns the value of a key, by its path; None if the tables do not have it."""
+    found: Any = testbed
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found

@@ -15,9 +15,25 @@ import pyarrow.parquet as pq
 from natxy.errors import ConfigurationError, StorageError
 from natxy.model.testbed import TrafficSection
 from natxy.model.trial_record import TrialRecord
-from natxy.records.layout import DIRECTIONS, KINDS, RECORD, STATUSES
 from natxy.records.pipe import RecordsPipe
 
+OCTETS = 32
+# A frame's record as the engine writes it (docs/reference/engine-protocol.md).
+RECORD = np.dtype(
+    [
+        ("number", "<u8"),
+        ("departure_ns", "<f8"),  # since the phase's start
+        ("delay_ns", "<f8"),
+        ("phase", "u1"),
+        ("direction", "u1"),
+        ("kind", "u1"),
+        ("status", "u1"),
+        ("nonce", "<u4"),
+    ]
+)
+DIRECTIONS = ("forward", "reverse")
+KINDS = ("foreground", "background")
+STATUSES = ("received", "late", "duplicate")
 ROW_GROUP_RECORDS = 1 << 20
 WORD = pa.dictionary(pa.int8(), pa.string())
 SCHEMA = pa.schema(

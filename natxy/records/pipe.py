@@ -11,7 +11,6 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from natxy.errors import ProtocolError, StorageError
@@ -38,12 +37,7 @@ class RecordsPipe:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self.fd)  # the last copy, since the engine has ended: the thread reads the end
         self._thread.join(MARK_LIMIT_S)
         os.close(self._read_fd)

@@ -1,4 +1,4 @@
-"""Notes under a campaign's table, which name the columns that they are about."""
+"""Notes under a campaign's table, which name the columns or the testbeds that they are about."""
 
 from collections.abc import Iterator, Sequence
 
@@ -74,3 +74,25 @@ def _named(columns: Sequence[str], of: set[str], *, all_of: set[str]) -> str:
 def columns_named(labels: Sequence[str]) -> str:
     """Returns "columns 84 B; 512 B": a label may have a comma, but hardly a semicolon."""
     return f"column{'s' * (len(labels) > 1)} {'; '.join(labels)}"
+
+
+def testbed_notes(cells: Sequence[CellResult]) -> Iterator[str]:
+    """Yields a sentence for each testbed; none if one has measured all cells."""
+    found: dict[tuple[int, str], dict[str, list[int]]] = {}
+    for cell in cells:
+        if cell.testbed and cell.host:
+            title = ", ".join(filter(None, (cell.measure, cell.column)))
+            rounds = found.setdefault((cell.testbed, cell.host), {}).setdefault(title, [])
+            rounds.append(cell.round)
+    if len(found) < 2:
+        return
+    several = any(cell.round > 1 for cell in cells)
+    for (number, host), titles in sorted(found.items()):
+        measured = (_titled(title, rounds if several else ()) for title, rounds in titles.items())
+        yield f"Measured by testbed {number}, on {host}: {'; '.join(measured)}."
+
+
+def _titled(title: str, rounds: Sequence[int]) -> str:
+    if not rounds:
+        return title
+    return f"{title} (round{'s' * (len(rounds) > 1)} {', '.join(map(str, sorted(rounds)))})"

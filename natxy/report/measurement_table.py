@@ -16,10 +16,16 @@ from rich.table import Table
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.standing_deviations import STANDING
 from natxy.report.bounds import SIGNS, marked
-from natxy.report.connection_notes import connection_notes
-from natxy.report.count_notes import checksum_notes, icmp_notes, verification_notes
-from natxy.report.media_notes import device_notes, media_notes
-from natxy.report.noise_notes import disturbance_notes, noise_notes
+from natxy.report.measurement_notes import (
+    checksum_notes,
+    connection_notes,
+    device_notes,
+    disturbance_notes,
+    icmp_notes,
+    media_notes,
+    noise_notes,
+    verification_notes,
+)
 from natxy.report.numbers import duration, quantity, rate
 from natxy.statistics import Summary, summary
 

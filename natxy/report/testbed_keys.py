@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from natxy.model.testbed import Testbed
+from natxy.model.testbed_changes import value_at
 
 # Keys whose values options of a measurement may replace, such as --frame-size.
 OF_OPTIONS = {
@@ -24,17 +25,10 @@ def at(testbed: Mapping[str, Any], path: str) -> Any:
     is neither. No default is known of [dut] and [tester], which depend on the kind of gateway, and
     of what an option may have replaced.
     """
-    found = _at(testbed, path)
+    found = value_at(testbed, path)
     if found is not None or path.startswith("tester.") or path in OF_OPTIONS:
         return found
-    return _at(_with_defaults(testbed), path)
-
-
-def _at(testbed: Mapping[str, Any], path: str) -> Any:
-    found: Any = testbed
-    for key in path.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
+    return value_at(_with_defaults(testbed), path)
 
 
 def _with_defaults(testbed: Mapping[str, Any]) -> dict[str, Any]:

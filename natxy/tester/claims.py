@@ -18,7 +18,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 
 from natxy.errors import InUse
@@ -49,12 +48,7 @@ class Claims:
         _sweep(self._folder)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for file in self._ports.values():
             _give_back(file)
         _OWN_CPUS.give_back(map(self._of_tester, self._cpus))

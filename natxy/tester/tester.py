@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Protocol, Self
 
 from pydantic import ValidationError
@@ -81,12 +80,7 @@ class Tester:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.close()
 
     @property

@@ -8,7 +8,7 @@ from natxy.dut import devices
 from natxy.dut.devices import DeviceKind, usable_device_kind, warn_of_fallback
 from natxy.errors import DutError
 from natxy.model.measurement import Media
-from natxy.report.media_notes import device_notes
+from natxy.report.measurement_notes import device_notes
 
 REFUSAL = "AF_XDP is refused: bpf: Operation not permitted"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from natxy.cli.rates import rates_of
+from natxy.cli.frame_loss import rates_of
 from natxy.dut.base import Absence
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit

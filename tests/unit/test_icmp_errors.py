@@ -17,7 +17,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.report.count_notes import icmp_notes
+from natxy.report.measurement_notes import icmp_notes
 from natxy.report.measurement_table import measurement_notes, side_by_side_notes
 from natxy.report.trial_text import trial_text
 from natxy.tester.tester import Tester

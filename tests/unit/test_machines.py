@@ -4,8 +4,8 @@ from typing import Any
 
 from natxy.campaign.machines import MACHINE, machine_notes, machines_of
 from natxy.campaign.records import CellRecord
+from natxy.report.campaign_notes import testbed_notes as notes_of
 from natxy.report.cell_figures import CellResult
-from natxy.report.testbed_notes import testbed_notes as notes_of
 
 
 def begun(

@@ -19,13 +19,13 @@ from natxy.model.measurement import (
     Media,
     TrialCounts,
 )
+from natxy.report.measurement_notes import noise_notes
 from natxy.report.measurement_table import (
     measurement_notes,
     measurement_tables,
     side_by_side,
     side_by_side_notes,
 )
-from natxy.report.noise_notes import noise_notes
 from natxy.report.numbers import quantity
 from natxy.report.results_csv import COLUMNS, results_csv
 from natxy.report.results_json import write_results

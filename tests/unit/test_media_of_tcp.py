@@ -12,7 +12,7 @@ from natxy.procedure.churn import ChurnPlan, churn
 from natxy.procedure.closing import ClosingPlan, closing
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan
-from natxy.report.media_notes import media_notes
+from natxy.report.measurement_notes import media_notes
 from natxy.search.bisection import SearchError
 from natxy.trial.maximum import maximum_of, maximum_of_connections, media_beside, theoretical_fps
 from natxy.trial.setup import ReadyTester

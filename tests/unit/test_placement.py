@@ -17,7 +17,7 @@ from natxy.model.trial_spec import Segment, Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.report.noise_notes import noise_notes
+from natxy.report.measurement_notes import noise_notes
 from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.tester.placements import FILE_NAME, KEPT_S, Placements

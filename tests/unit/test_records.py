@@ -18,8 +18,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 from natxy.records.extra import records_to
-from natxy.records.layout import OCTETS, RECORD
-from natxy.records.parquet_file import ROW_GROUP_RECORDS, RecordsFile
+from natxy.records.parquet_file import OCTETS, RECORD, ROW_GROUP_RECORDS, RecordsFile
 from natxy.records.pipe import CHUNK_BYTES
 
 TRAFFIC = TrafficSection(left_ip_version=6, right_ip_version=4, frame_size_bytes=512, n=2, m=1)

@@ -10,18 +10,17 @@ from typing import Any
 
 import pytest
 
-from natxy.campaign.cell_worker import Kept, Order, Unseen, measure
+from natxy.campaign.cell_worker import Kept, Order, measure
 from natxy.campaign.cell_worker import testbed_of as number_of
-from natxy.campaign.changed_workers import worker_changes
 from natxy.campaign.dask_workers import is_on_this_machine, wait_for_workers
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.runner import Runner
+from natxy.campaign.runner import Runner, Watcher
 from natxy.campaign.shared_cpus import shared_cpus
 from natxy.campaign.shared_tables import shared_tables
-from natxy.campaign.testbeds import TestbedsRunner
+from natxy.campaign.testbeds import TestbedsRunner, worker_changes
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator
@@ -139,7 +138,7 @@ def test_a_worker_returns_the_records_of_a_cell_whose_last_command_fails(
         dut_of=dut_of,
         journal=kept,
         state=CampaignState(header={}),
-        watcher=Unseen(),
+        watcher=Watcher(),
     )
     runner.run_alone(plan.cells[0], 1)
     kinds = [record["record"] for record in kept.records]

@@ -18,7 +18,7 @@ from natxy.api import timing
 from natxy.campaign.journal import Journal
 from natxy.cli import run_command
 from natxy.cli.choices import unknown_value
-from natxy.cli.journal_named import naming
+from natxy.cli.series import naming
 from natxy.dut import ledger
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.source import Source

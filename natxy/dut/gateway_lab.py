@@ -1,0 +1,71 @@
+"""What labs in namespaces and in guests share: the gateway in them, its CPUs, and its restart."""
+
+from abc import abstractmethod
+from typing import Generic, TypeVar
+
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
+from natxy.dut.base import ConnectionTable, TesterPorts
+from natxy.dut.cpus import gateway_cpu
+from natxy.dut.devices import DeviceKind, device_string
+from natxy.dut.gateway import Software
+from natxy.dut.lab import Lab
+from natxy.dut.restart_guard import RestartGuard
+from natxy.errors import DutError
+
+S = TypeVar("S", bound=Software)
+
+
+class GatewayLab(Lab, Generic[S]):
+    """A gateway in a lab of its own, which `start` makes and `stop` removes."""
+
+    def __init__(self, cpu: int | None, plan: AddressPlan, tester_cpus: tuple[int, ...]) -> None:
+        """`cpu` is the one that the testbed gives the gateway; None: a free one."""
+        super().__init__()
+        self._plan = plan
+        self._cpu = gateway_cpu(cpu, tester_cpus)
+        self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
+        self._tester_cpus = tester_cpus
+        self._gateway: S | None = None
+        self._device_kind = DeviceKind(name="")
+        self._guard = RestartGuard()
+
+    def reset(self) -> None:
+        self._running.reset()
+
+    def restart(self) -> str:
+        with self._guard.restarting():
+            return self._running.restart()
+
+    def trial_fault(self) -> str | None:
+        self._guard.unless_restarting(self._check)
+        return None
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        return self._gateway.table if self._gateway else None
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return tuple(self._cpus)
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raises DutError if the gateway, or a part of the lab, is gone."""
+
+    @property
+    def _running(self) -> S:
+        if self._gateway is None:
+            raise DutError("The lab is not running; start it first.")
+        return self._gateway
+
+    def _ports(self, left_end: str, right_end: str, *, mtu_bytes: int) -> TesterPorts:
+        """Returns the tester's ports on the tester's ends of the lab's links."""
+        left, right = (
+            device_string(self._device_kind, number, end, mtu_bytes=mtu_bytes)
+            for number, end in enumerate((left_end, right_end))
+        )
+        return TesterPorts(
+            left=self._plan.tester_port(LEFT, left),
+            right=self._plan.tester_port(RIGHT, right),
+            mtu_bytes=mtu_bytes,
+        )
