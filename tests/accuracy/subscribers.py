@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from natxy.dut.calibration import CalibrationDut
-from natxy.dut.choice import dut_of
 from natxy.model.testbed import read_testbed
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.setup import Setup
 from natxy.trial.timing import Timing
+from tests.accuracy.bench import BENCH
 
 RATE_FPS = 20_000
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 25))
@@ -63,6 +63,15 @@ def mechanism(name: str, count: int, *lines: str) -> str:
     return f'[subscribers]\nmechanism = "{name}"\ncount = {count}\n' + "".join(lines)
 
 
+def inline(value: Any) -> str:
+    """Writes a value for a testbed: a fault, for example."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {inline(each)}' for key, each in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(inline, value))}]"
+    return json.dumps(value)
+
+
 FEW, ALL = SHARED.format(length=32), SHARED.format(length=16)  # 256 or 2^24 subscribers
 STATELESS = {
     "lw4o6": (4, mechanism("lw4o6", 200, FEW, GATEWAY)),
@@ -99,8 +108,7 @@ def gateway_for(
         made = CONNECTIONS.format(
             count=connections, transport=transport, last_port=9_999 + ports, asked=asked
         )
-        members = (f"{key} = {json.dumps(value)}" for key, value in (NAT | dict(nat or {})).items())
-        table = f"nat = {{{', '.join(members)}}}"
+        table = f"nat = {inline(NAT | dict(nat or {}))}"
     text = TESTBED.format(
         left=tags,
         version=version,
@@ -118,8 +126,5 @@ def gateway_for(
 def set_up_from(text: str, folder: Path) -> Iterator[tuple[Setup, CalibrationDut]]:
     path = folder / "subscribers.toml"
     path.write_text(text)
-    testbed, source = read_testbed(path)
-    dut = dut_of(testbed, source)
-    assert isinstance(dut, CalibrationDut)
-    with set_up(testbed, source, dut) as setup:
-        yield setup, dut
+    with BENCH.lab(*read_testbed(path)) as lab:
+        yield lab

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from natxy.dut.choice import dut_of
 from natxy.model.measurement import Measurement
 from natxy.model.testbed import read_testbed
 from natxy.procedure.churn import ChurnPlan, churn
 from natxy.search.bisection import SearchError
-from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
+from tests.accuracy.bench import BENCH
 from tests.valid import ATTEMPTS, with_and_without_noise
 
 # 60,000 packets a second, or as many fewer as connections are created, times 10.
@@ -47,9 +46,7 @@ ERROR = SearchError(fraction=Fraction(1, 100))
 def measure(plan: ChurnPlan, folder: Path) -> Measurement:
     path = folder / "churn.toml"
     path.write_text(TESTBED)
-    testbed, source = read_testbed(path)
-    dut = dut_of(testbed, source)
-    with set_up(testbed, source, dut) as setup:
+    with BENCH.lab(*read_testbed(path)) as (setup, _):
         return churn(plan, setup.tester, setup.dut)
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.calibration import CalibrationDut
-from natxy.dut.choice import dut_of
 from natxy.model.measurement import Measurement
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
@@ -18,8 +16,8 @@ from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.procedure.recovery import RECOVERY, RecoveryPlan, recovery
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan, reset
 from natxy.trial.observer import Observer
-from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
+from tests.accuracy.bench import BENCH
 from tests.accuracy.calibration import LOSES_NOTHING_US, TIMING, away_ns, gateway_that
 from tests.valid import ATTEMPTS, with_and_without_noise
 
@@ -121,13 +119,13 @@ def test_the_longest_burst_is_the_buffers_by_its_own_arrivals(noise: str, tmp_pa
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
 def test_a_buffer_is_waited_for_until_it_is_empty(tmp_path: Path) -> None:
-    """It needs 100 ms; the drain that was asked for is a fifth of that."""
-    frames, drain_fps, rate_fps = 100, 1000, 50_000
+    """It needs 50 ms; the drain that was asked for is a fifth of that."""
+    frames, drain_fps, rate_fps = 50, 1000, 50_000
     longest = next(n for n in range(10**6) if n - n * drain_fps // rate_fps >= frames)
     departures = f"departures = [{{frames = 1, rate_fps = {rate_fps}}}]"
     fault = f'{{kind = "buffer", frames = {frames}, drain_fps = {drain_fps}, {departures}}}'
     plan = BackToBackPlan(
-        timing=Timing(duration_s=Fraction(1, 4), drain_s=Fraction(1, 50)),
+        timing=Timing(duration_s=Fraction(1, 4), drain_s=Fraction(1, 100)),
         seed=1,
         repetitions=1,
         burst_rate_fps=rate_fps,
@@ -142,7 +140,7 @@ def test_a_buffer_is_waited_for_until_it_is_empty(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
-@pytest.mark.parametrize("sulks_s", [50 * MS, 150 * MS])
+@pytest.mark.parametrize("sulks_s", [pytest.param(50 * MS, marks=pytest.mark.long), 150 * MS])
 def test_recovery_is_as_long_as_the_gateway_sulks(sulks_s: Fraction, tmp_path: Path) -> None:
     """The gateway goes by departures, so that who was away in between moves nothing."""
     throughput_fps = 20_000
@@ -218,11 +216,8 @@ def test_a_reset_is_as_long_as_the_gateway_is_mute(tmp_path: Path) -> None:
     )
     path = tmp_path / "shared.toml"
     path.write_text(SHARED_CORES)
-    testbed, source = read_testbed(path)
-    dut = dut_of(testbed, source)
-    assert isinstance(dut, CalibrationDut)
     last = LastTrial()
-    with set_up(testbed, source, dut) as setup:
+    with BENCH.lab(*read_testbed(path)) as (setup, dut):
         for _ in range(2):
             result = reset(plan, setup.tester, setup.dut, last)
             expect_mute(result, last.result, dut.record())

@@ -10,11 +10,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from natxy.dut.calibration import CalibrationDut
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Recording
 from natxy.records.parquet_file import RecordsFile
 from natxy.statistics import P99, percentile
-from natxy.trial.load import steady
+from natxy.trial.load import Load, steady
 from natxy.trial.observer import Observer
 from natxy.trial.trials import Trials
 from tests.accuracy.calibration import LOSES_NOTHING_US, TESTBED, TIMING, gateway_that
@@ -26,28 +28,48 @@ FRAMES = int(RATE_FPS * TIMING.duration_s)
 EVERY = 40
 
 
-def recorded(fault: str, folder: Path) -> tuple[TrialResult, Any]:
-    """The result of a valid trial, and the table of its frames."""
-    path = folder / "frames.parquet"
+FAULTS = {
+    "delays": {"kind": "delay", "uniform_ns": [0, 4_000_000], "seed": 2},
+    "losses": {"kind": "loss", "every": EVERY},
+    "duplicates": {"kind": "duplicate", "direction": "forward", "every": EVERY},
+}
+Recorded = tuple[TrialResult, Any]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recorded]:
+    """The result of a valid trial with each fault, and the table of its frames, from one file."""
+    folder = tmp_path_factory.mktemp("records")
     load = steady(RATE_FPS, TIMING.duration_s, Recording(frames=True))
     with (
-        RecordsFile(path) as file,
-        gateway_that(fault, folder, file, tolerance_us=LOSES_NOTHING_US) as (setup, dut),
+        RecordsFile(folder / "frames.parquet") as file,
+        gateway_that("", folder, file, tolerance_us=LOSES_NOTHING_US) as (setup, dut),
     ):
         trials = Trials(
             tester=setup.tester, dut=dut, timing=TIMING, campaign_seed=3, observer=Observer()
         )
-        trial = valid_trial(trials, load, seed=3)
-    return trial.result, pq.read_table(path)
+        done = {name: trial_with(fault, trials, dut, load) for name, fault in FAULTS.items()}
+    table = pq.read_table(file.path)
+    return {
+        name: (trial.result, table.filter(pc.equal(table["trial"], trial.number)))
+        for name, trial in done.items()
+    }
+
+
+def trial_with(
+    fault: dict[str, Any], trials: Trials, dut: CalibrationDut, load: Load
+) -> TrialRecord:
+    dut.configure(faults=[fault])
+    return valid_trial(trials, load, seed=3)
 
 
 def of(table: Any, direction: str) -> Any:
     return table.filter(pc.equal(table["direction"].cast("string"), direction))
 
 
-def test_its_statistics_are_the_results(tmp_path: Path) -> None:
+def test_its_statistics_are_the_results(recorded: dict[str, Recorded]) -> None:
     """Count, minimum and maximum exactly, percentiles as near as a result's are."""
-    result, table = recorded('{kind = "delay", uniform_ns = [0, 4000000], seed = 2}', tmp_path)
+    result, table = recorded["delays"]
     assert len(table) == 2 * FRAMES
     for stream in result.streams:
         counted = stream.kinds.foreground
@@ -65,8 +87,8 @@ def test_its_statistics_are_the_results(tmp_path: Path) -> None:
         assert np.max(departures - due_ns) == pytest.approx(stream.lateness.max_ns, rel=0.05)
 
 
-def test_what_is_not_in_it_was_lost(tmp_path: Path) -> None:
-    result, table = recorded(f'{{kind = "loss", every = {EVERY}}}', tmp_path)
+def test_what_is_not_in_it_was_lost(recorded: dict[str, Recorded]) -> None:
+    result, table = recorded["losses"]
     lost = set(range(EVERY - 1, FRAMES, EVERY))
     assert result.lost == 2 * len(lost)
     for direction in ("forward", "reverse"):
@@ -75,15 +97,15 @@ def test_what_is_not_in_it_was_lost(tmp_path: Path) -> None:
         assert len(numbers) == FRAMES - len(lost)
 
 
-def test_frames_that_came_twice_are_there_twice(tmp_path: Path) -> None:
-    fault = f'{{kind = "duplicate", direction = "forward", every = {EVERY}}}'
-    result, table = recorded(fault, tmp_path)
+def test_frames_that_came_twice_are_there_twice(recorded: dict[str, Recorded]) -> None:
+    result, table = recorded["duplicates"]
     twice = table.filter(pc.equal(table["status"].cast("string"), "duplicate"))
     assert result.duplicated == len(twice) == FRAMES // EVERY
     assert set(twice["number"].to_pylist()) == set(range(EVERY - 1, FRAMES, EVERY))
     assert set(twice["direction"].to_pylist()) == {"forward"}
 
 
+@pytest.mark.long
 def test_one_trial_by_the_command(tmp_path: Path) -> None:
     """Whatever its verdict on a busy machine: its frames are in the file."""
     testbed, path = tmp_path / "calibration.toml", tmp_path / "frames.parquet"

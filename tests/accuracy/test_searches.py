@@ -16,7 +16,7 @@ from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
 from natxy.trial.observer import Observer
-from tests.accuracy.calibration import LOSES_NOTHING_US, SHORT, TIMING, gateway_that
+from tests.accuracy.calibration import LOSES_NOTHING_US, SHORT, gateway_that
 from tests.valid import ATTEMPTS, with_and_without_noise
 
 LIMIT_FPS = 40_000
@@ -143,12 +143,12 @@ def test_mlrsearch_judges_each_direction_for_itself(tmp_path: Path) -> None:
     """Each 125th frame of one direction is 0.8 % of it: too much, unless there are few frames; of
     both directions together it would be 0.4 %."""
     tolerance = LossTolerance(fraction=Fraction(5, 1000))
-    goal = pdr_goal(tolerance, final_duration_s=TIMING.duration_s, width=Fraction(1, 20))
+    goal = pdr_goal(tolerance, final_duration_s=SHORT.duration_s, width=Fraction(1, 20))
     plan = MlrThroughputPlan(
-        timing=TIMING, goals=(goal,), seed=3, max_rate_fps=8_000, invalid_repeats=ATTEMPTS
+        timing=SHORT, goals=(goal,), seed=3, max_rate_fps=8_000, invalid_repeats=ATTEMPTS
     )
     fault = '{kind = "loss", direction = "forward", every = 125}'
     with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
         pdr = mlr_throughput(plan, setup.tester, setup.dut).figure("PDR (0.5 % loss)")
     assert pdr.lower_bound == (False,)
-    assert 0 < pdr.values[0] < 250 / TIMING.duration_s
+    assert 0 < pdr.values[0] < 250 / SHORT.duration_s

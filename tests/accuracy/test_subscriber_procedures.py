@@ -1,7 +1,7 @@
 """Procedures behind a border relay of MAP-E: each finds what the calibration gateway was told to
 do, and no frame of a subscriber is misdelivered."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +25,7 @@ from natxy.search.capacity_goal import CapacityGoal
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup
 from natxy.trial.timing import Timing
-from tests.accuracy.subscribers import RATE_FPS, TIMING, gateway_for
+from tests.accuracy.subscribers import RATE_FPS, TIMING, gateway_for, inline
 from tests.valid import ATTEMPTS, with_and_without_noise
 
 MS = Fraction(1, 1000)
@@ -216,23 +216,12 @@ def test_the_capacity_is_that_of_the_aftrs_table(tmp_path: Path) -> None:
     assert found.counts.misdelivered == 0
 
 
-@pytest.fixture(scope="module")
-def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Setup, CalibrationDut]]:
-    """One lab for several tests, and the last one of the file: its gateway polls its ports all the
-    time, and would share its core with that of another lab."""
-    with gateway_for("map-e", tmp_path_factory.mktemp("map-e")) as lab:
-        yield lab
-
-
 @pytest.mark.parametrize("name", CASES)
-def test_a_procedure_finds_what_the_relay_does(
-    relay: tuple[Setup, CalibrationDut], name: str
-) -> None:
+def test_a_procedure_finds_what_the_relay_does(name: str, tmp_path: Path) -> None:
     case = CASES[name]
-    told(relay, case.fault)
-    setup, dut = relay
-    found = case.measure(case.plan, setup.tester, dut)
-    ways = dut.record()["directions"]
+    with gateway_for("map-e", tmp_path, inline(case.fault)) as (setup, dut):
+        found = case.measure(case.plan, setup.tester, dut)
+        ways = dut.record()["directions"]
     for direction in case.directions:
         figure = found.figure(case.figure, direction)
         error = case.within + max(figure.errors, default=0)
