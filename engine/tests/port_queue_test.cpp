@@ -267,7 +267,7 @@ std::string complaint(const std::string& left, const std::string& right,
                          .worker_cpus = {0},
                          .mtu_bytes = 1500,
                          .tx_queues = tx_queues},
-                        run::TickRate(1));
+                        TscRate());
   } catch (const spec::TrialError& error) {
     EXPECT_EQ(error.kind(), kind);
     return error.what();
