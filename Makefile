@@ -151,7 +151,7 @@ $(REPORT): pyproject.toml .venv/.requirements
 
 $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 	@echo "Building the engine and the gateway"
-	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(PIP) install --no-deps --no-build-isolation \
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) flock .venv $(PIP) install --no-deps --no-build-isolation \
 	  --config-settings build-dir=build/install --editable .
 	@touch $@
 

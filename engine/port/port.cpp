@@ -16,7 +16,8 @@ using std::chrono::steady_clock;
 constexpr unsigned kAnswers = 1023;
 constexpr unsigned kDeferred = 256;
 constexpr unsigned kRxPoolFrames = 8191;
-constexpr unsigned kInCaches = 512;  // frames that one core's cache of a pool may hold
+constexpr unsigned kMostCaches = 16;  // of a umem
+constexpr unsigned kInCaches = 512;   // frames that one core's cache of a pool may hold
 // How long to try again: the XDP program of a tester that was killed may stay for about a second,
 // and a memif's server may be starting.
 constexpr milliseconds kPatience{2000};
@@ -196,11 +197,12 @@ void Port::set_up_receiving() {
 }
 
 // Returns the size of a receive pool. The buffers of a umem are those of both rings, of the frames
-// that wait to be taken from them and of the caches; each of them is a page that is touched when
-// the port starts.
+// that wait to be taken from them and of the caches; each of them is a page that is touched when the
+// port starts. Such a port has one queue in each direction, so few workers have a cache.
 unsigned Port::rx_pool_frames() const {
   if (!traits_.rx_pool_is_umem) return kRxPoolFrames;
-  return 2U * (rx_descriptors_ + tx_descriptors_) + (options_.workers + 1) * kInCaches;
+  const auto caches = std::min(options_.workers + 1, kMostCaches);
+  return 2U * (rx_descriptors_ + tx_descriptors_) + caches * kInCaches;
 }
 
 // Returns the size of a transmit pool: enough for the queue, a ring behind it, and the caches of

@@ -104,7 +104,7 @@ void append_workers(const PhaseReport& phase, TickRate ticks, spec::TrialResult&
 }
 
 void append_watched(const PhaseReport& phase, const std::string& name, spec::TrialResult& result) {
-  for (const auto& [cpu, absences, drain, placement] : phase.watched) {
+  for (const auto& [cpu, absences, end_away_ns, placement] : phase.watched) {
     result.watched.push_back({.phase = name,
                               .cpu = cpu,
                               .period_ns = watch::CpuWatch::kPeriodNs,
@@ -113,7 +113,7 @@ void append_watched(const PhaseReport& phase, const std::string& name, spec::Tri
                               .absences = absences.count,
                               .away_ns = static_cast<double>(absences.total_ns),
                               .longest_away_ns = static_cast<double>(absences.longest_ns),
-                              .drain_away_ns = static_cast<double>(drain.total_ns),
+                              .end_away_ns = static_cast<double>(end_away_ns),
                               .round_trip_ns = static_cast<double>(placement.round_trip_ns),
                               .work_ns = static_cast<double>(placement.pace.work_ns),
                               .chain_ns = static_cast<double>(placement.pace.chain_ns)});

@@ -291,15 +291,16 @@ class TrialRunner {
     });
   }
 
-  // Returns the absences from the phase's start until its last frame left and arrived, and those in
-  // the drain: a frame that waits to the end is lost, too.
+  // Returns the absences from the phase's start until its last frame left and arrived, and one that
+  // lasted to the end of the drain: a frame that waits until then is lost, too.
   [[nodiscard]] std::vector<watch::CpuWatch::Watched> seen(const watch::CpuWatch& watch,
                                                            const PhaseReport& phase) const {
-    auto until = phase.start;
+    auto sent = phase.start;
+    auto received = phase.start;
     for (const auto& stream : phase.streams) {
-      until = std::max(until, stream.sender.last_departure);
+      sent = std::max(sent, stream.sender.last_departure);
       const auto came = stream.receiver->last_arrival;
-      if (came != kNever) until = std::max(until, came);
+      if (came != kNever) received = std::max(received, came);
     }
     const auto now = Clock::now();
     const auto now_ns = watch::raw_ns();
@@ -307,7 +308,10 @@ class TrialRunner {
       return now_ns - static_cast<std::uint64_t>(
                           device_.ticks().to_ns(static_cast<double>(now - std::min(at, now))));
     };
-    return watch.seen(raw(phase.start), raw(until), raw(std::max(until, phase.end)));
+    return watch.seen({.start_ns = raw(phase.start),
+                       .sent_ns = raw(sent),
+                       .received_ns = raw(received),
+                       .end_ns = raw(phase.end)});
   }
 
   // Waits until it is time to launch the threads of the phase that starts at `start`.

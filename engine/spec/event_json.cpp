@@ -206,7 +206,7 @@ Json json_of(const WatchResult& of) {
           {"absences", of.absences},
           {"away_ns", of.away_ns},
           {"longest_away_ns", of.longest_away_ns},
-          {"drain_away_ns", of.drain_away_ns},
+          {"end_away_ns", of.end_away_ns},
           {"round_trip_ns", of.round_trip_ns},
           {"work_ns", of.work_ns},
           {"chain_ns", of.chain_ns}};

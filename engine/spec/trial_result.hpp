@@ -237,7 +237,9 @@ struct WatchResult {
   std::uint64_t absences = 0;
   double away_ns = 0;
   double longest_away_ns = 0;
-  double drain_away_ns = 0;  // from then on to the end of the drain
+  // How long before the last frame left an absence began that lasted to the end of the drain: what
+  // came in this time was still waiting then. 0: the CPU was the gateway's at the end.
+  double end_away_ns = 0;
   // How the host had placed the tester's first CPU and this one, the worse of before and after the
   // phase: the time of a cache line from one to the other and back, and those of a piece of work
   // that fills a core and of a chain of operations that does not, on the CPU that other work slows

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -54,6 +55,31 @@ TEST(Absences, ALookThatCameLateIsTheHosts) {
   EXPECT_EQ(found.count, 1U);
   EXPECT_EQ(found.total_ns, 600U);
   EXPECT_EQ(found.longest_ns, 600U);
+}
+
+TEST(Absences, TheOneThatLastsToTheEndBeganAtTheLookBefore) {
+  auto samples = every_period(10'000);
+  for (std::size_t at = 79; at < samples.size(); ++at) samples[at].found = Found::kForeign;
+  auto all = looks(samples);
+  all.end(10'050);
+  EXPECT_EQ(all.away_since(10'050), 7'900U);
+  EXPECT_EQ(all.away_since(9'000), 7'900U);
+  EXPECT_EQ(all.away_since(7'000), std::nullopt);
+}
+
+TEST(Absences, NoneLastsToTheEndIfTheGatewayCameBackOrRested) {
+  auto samples = every_period(10'000);
+  for (std::size_t at = 40; at < 90; ++at) samples[at].found = Found::kForeign;
+  auto back = looks(samples);
+  back.end(10'050);
+  EXPECT_EQ(back.away_since(10'050), std::nullopt);
+  EXPECT_EQ(back.away_since(8'000), 4'000U);
+  for (auto& sample : samples) sample.found = Found::kOther;
+  Looks resting(0, kPeriod);
+  for (const auto& sample : samples) resting.add(sample, true);
+  resting.end(10'050);
+  EXPECT_EQ(resting.away_since(10'050), std::nullopt);
+  EXPECT_EQ(Looks(0, kPeriod).away_since(10'050), std::nullopt);
 }
 
 TEST(Absences, AForeignThreadMayHaveRunAPeriodBeforeAndAfter) {

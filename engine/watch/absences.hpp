@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,18 @@ class Looks {
       found.longest_ns = std::max(found.longest_ns, within_ns);
     }
     return found;
+  }
+
+  // Returns when the absence began that was there at a time, to within two periods; absent if the
+  // CPU was not away then. A rest is no absence here: at the end of a trial, no frames come.
+  [[nodiscard]] std::optional<std::uint64_t> away_since(std::uint64_t at_ns) const {
+    for (auto stretch = stretches_.rbegin(); stretch != stretches_.rend(); ++stretch) {
+      if (stretch->from_ns >= at_ns) continue;
+      const bool is_there = stretch->until_ns + 2 * period_ns_ >= at_ns;
+      if (stretch->state != State::kAway || !is_there) return std::nullopt;
+      return stretch->from_ns;
+    }
+    return std::nullopt;
   }
 
  private:

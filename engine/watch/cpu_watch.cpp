@@ -179,6 +179,9 @@ class CpuWatch::Event {
   [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
     return looks_ ? looks_->absences(from_ns, until_ns) : Absences{};
   }
+  [[nodiscard]] std::optional<std::uint64_t> away_since(std::uint64_t at_ns) const {
+    return looks_ ? looks_->away_since(at_ns) : std::nullopt;
+  }
 
  private:
   // Calls `use` for each record in the ring, then frees them.
@@ -297,15 +300,19 @@ void CpuWatch::end() {
   for (const auto& event : events_) event->let_sleep();
 }
 
-std::vector<CpuWatch::Watched> CpuWatch::seen(std::uint64_t from_ns, std::uint64_t until_ns,
-                                              std::uint64_t end_ns) const {
+std::vector<CpuWatch::Watched> CpuWatch::seen(const Times& phase) const {
   std::vector<Watched> all;
   for (const auto& event : events_) {
     if (!event->fault().empty()) continue;
-    all.push_back({.cpu = event->cpu(),
-                   .absences = event->absences(from_ns, until_ns),
-                   .drain = event->absences(until_ns, end_ns),
-                   .placement = event->placement()});
+    const auto since = event->away_since(phase.end_ns);
+    const bool waits = since && *since <= phase.sent_ns;
+    all.push_back(
+        {.cpu = event->cpu(),
+         .absences = event->absences(phase.start_ns, std::max(phase.sent_ns, phase.received_ns)),
+         .end_away_ns =
+             waits ? std::max<std::uint64_t>(1, phase.sent_ns - std::max(*since, phase.start_ns))
+                   : 0,
+         .placement = event->placement()});
   }
   return all;
 }

@@ -44,13 +44,18 @@ class CpuWatch {
   struct Watched {
     int cpu = 0;
     Absences absences;
-    Absences drain;
+    std::uint64_t end_away_ns = 0;  // see spec::WatchResult
     Placement placement;  // of the tester's CPU and this one: the worse of begin() and end()
   };
-  // Returns the absences of each watched CPU until `until_ns`, and from then on to `end_ns`
-  // (drain). All are times of the raw clock between begin() and end().
-  [[nodiscard]] std::vector<Watched> seen(std::uint64_t from_ns, std::uint64_t until_ns,
-                                          std::uint64_t end_ns) const;
+  // Times of a phase by the raw clock, all between begin() and end().
+  struct Times {
+    std::uint64_t start_ns = 0;
+    std::uint64_t sent_ns = 0;      // the last frame left
+    std::uint64_t received_ns = 0;  // and the last one arrived
+    std::uint64_t end_ns = 0;       // of the drain
+  };
+  // Returns the absences of each watched CPU from the start to the last frame.
+  [[nodiscard]] std::vector<Watched> seen(const Times& phase) const;
 
  private:
   class KeptOff;

@@ -144,8 +144,11 @@ class WorkerResult(Model):
 
 
 class WatchResult(Model):
-    """Absences of a watched CPU in one phase, until the last frame of the phase arrived, and from
-    then on to the end of the drain (`drain_away_ns`; 0 in journals of earlier releases).
+    """Absences of a watched CPU in one phase, until the last frame of the phase arrived.
+
+    `end_away_ns` is how long before the last frame left an absence began that lasted to the end of
+    the drain: what came in this time was still waiting then. 0: the CPU was the gateway's at the
+    end, or it is not known, in journals of earlier releases.
 
     In an absence, the CPU did not do the gateway's work, or the host had taken the CPU. The times
     are upper bounds: they are measured in steps of `period_ns`. Of the `samples`, `busy_samples`
@@ -167,7 +170,7 @@ class WatchResult(Model):
     absences: Count
     away_ns: float
     longest_away_ns: float
-    drain_away_ns: float = 0.0
+    end_away_ns: float = 0.0
     round_trip_ns: float = 0.0
     nearest_ns: float = 0.0
     work_ns: float = 0.0

@@ -7,9 +7,8 @@ share a CPU depends on the order in which the gateway works off what has waited.
 the gateway's own; a loss that is not larger says nothing. If a loss is accepted, the absence must
 only explain the rest (docs/decisions/0018).
 
-A queue may hold what comes during a short absence. What waits there when the drain ends is lost all
-the same. By then, a gateway that can forward at the trial's rate has forwarded all but the frames
-that came in (time away until the end of the drain) - (the drain).
+A queue may hold what comes during an absence. If the absence lasts to the end of the drain, these
+frames are lost all the same.
 
 A tester that was kept from its CPU for a moment makes up for it with a burst (docs/decisions/0017).
 Of a burst, a gateway's queue must hold ROOM_FRAMES; the rest of it may be lost by a gateway that
@@ -38,7 +37,8 @@ class Away:
     where: str  # the CPU, or the gateway
     total_s: float = 0.0
     longest_s: float = 0.0
-    with_drain_s: float = 0.0  # the sum to the end of the drain
+    # How long frames came in an absence that lasted to the end of the drain; 0: there was none.
+    waited_s: float = 0.0
 
 
 NOT_AWAY = Away(where="the gateway")
@@ -52,30 +52,23 @@ def away_in(result: TrialResult, phase: str, absence: Absence | None) -> Away:
             where=f"the gateway's CPU {watch.cpu}",
             total_s=watch.away_ns / 1e9,
             longest_s=watch.longest_away_ns / 1e9,
-            with_drain_s=(watch.away_ns + watch.drain_away_ns) / 1e9,
+            waited_s=watch.end_away_ns / 1e9,
         )
         for watch in result.watched
         if watch.phase == phase
     ]
     if absence is not None:
-        seen.append(
-            Away(
-                where=absence.where,
-                total_s=absence.total_s,
-                longest_s=absence.longest_s,
-                with_drain_s=absence.total_s,
-            )
-        )
+        seen.append(Away(where=absence.where, total_s=absence.total_s, longest_s=absence.longest_s))
     return _worst(seen)
 
 
 def _worst(seen: Sequence[Away]) -> Away:
-    """Returns the largest sums and the longest absence, which may be those of different CPUs."""
-    most = max(seen, key=lambda away: (away.total_s, away.with_drain_s), default=NOT_AWAY)
+    """Returns the largest times, which may be those of different CPUs."""
+    most = max(seen, key=lambda away: (away.total_s, away.waited_s), default=NOT_AWAY)
     worst = replace(
         most,
         longest_s=max((away.longest_s for away in seen), default=0.0),
-        with_drain_s=max((away.with_drain_s for away in seen), default=0.0),
+        waited_s=max((away.waited_s for away in seen), default=0.0),
     )
     return worst if worst == most else replace(worst, where="the gateway")
 
@@ -87,7 +80,6 @@ def away_during(result: TrialResult, phases: Iterable[str], absence: Absence | N
         where=max(seen, key=lambda away: away.total_s, default=NOT_AWAY).where,
         total_s=sum(away.total_s for away in seen),
         longest_s=max((away.longest_s for away in seen), default=0.0),
-        with_drain_s=sum(away.with_drain_s for away in seen),
     )
     own = away_in(result, "", absence)
     return max(watched, own, key=lambda away: away.total_s)
@@ -117,30 +109,32 @@ class _Noise:
     """The noise that may have cost frames of a phase, of all its directions together."""
 
     away: Away
-    drain_s: float
     rates_fps: tuple[int, ...]  # of the directions
     overflow_frames: int  # that the tester's bursts have beyond the room of a queue
     at_once_frames: int  # in the largest of these bursts
+    room_frames: int  # in the gateway's queue
 
     @classmethod
     def of(
         cls,
         phase: Phase,
-        drain_s: float,
+        spec: TrialSpec,
         result: TrialResult,
         absence: Absence | None,
         accepted: Accepted = ACCEPTED_NONE,
     ) -> "_Noise":
         sending = Sending.of(phase, result)
         streams = [stream for stream in result.streams if stream.phase == phase.name]
+        away = away_in(result, phase.name, absence)
+        own_s = _waited_by_own_record_s(spec, absence, ended_early=result.ended_early)
         return cls(
-            away=away_in(result, phase.name, absence),
-            drain_s=drain_s,
+            away=replace(away, waited_s=max(away.waited_s, own_s)),
             rates_fps=tuple(map(_highest, phase.streams)),
             overflow_frames=sum(
                 sending.overflow_frames(each, accepted.room_frames) for each in streams
             ),
             at_once_frames=max(map(sending.frames_at_once, streams), default=0),
+            room_frames=accepted.room_frames,
         )
 
     @property
@@ -149,16 +143,36 @@ class _Noise:
         return self._frames_in(self.away.total_s) if self.away.total_s else 0
 
     @property
+    def overflow(self) -> int:
+        """Frames that absences may have cost because they did not fit into a queue."""
+        outlasted = max(self.rates_fps) * self.away.longest_s < self.room_frames
+        return 0 if outlasted else self.while_away
+
+    @property
     def waiting(self) -> int:
         """Frames of all directions that a gateway may still have held when the drain ended."""
-        late_s = self.away.with_drain_s - self.drain_s
-        if not self.away.with_drain_s or late_s < -WATCHED_TO_S:
-            return 0
-        return self._frames_in(max(0.0, late_s) + ROUNDING_S)
+        return self._frames_in(self.away.waited_s + ROUNDING_S) if self.away.waited_s else 0
 
     def _frames_in(self, time_s: float) -> int:
         """Returns the largest number of frames of all directions that come in such a time."""
         return sum(int(rate_fps * time_s) + 1 for rate_fps in self.rates_fps)
+
+
+def _waited_by_own_record_s(
+    spec: TrialSpec, absence: Absence | None, *, ended_early: bool
+) -> float:
+    """Returns how long frames may have come in an absence that lasted to the end of the drain.
+
+    The record does not say when an absence was. A trial that ended early has no drain, but it ended
+    because a frame was late by as much.
+    """
+    if absence is None or not absence.longest_s:
+        return 0.0
+    overdue_s = (spec.frame_timeout_ns if ended_early else 0) or spec.drain_ns
+    waited_s = absence.longest_s - overdue_s / 1e9
+    if waited_s < -WATCHED_TO_S:
+        return 0.0
+    return absence.longest_s if ended_early else max(waited_s, ROUNDING_S)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,10 +198,7 @@ def excuse(
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
-    drain_s = spec.drain_ns / 1e9
-    noise = {
-        phase.name: _Noise.of(phase, drain_s, result, absence, accepted) for phase in spec.phases
-    }
+    noise = {phase.name: _Noise.of(phase, spec, result, absence, accepted) for phase in spec.phases}
     losing = [
         _Losing(stream=stream, noise=noise[stream.phase])
         for stream in result.streams
@@ -213,7 +224,7 @@ def explained_frames(
     explained = 0
     for phase in spec.phases:
         if phase.name in phases:
-            noise = _Noise.of(phase, spec.drain_ns / 1e9, result, absence)
+            noise = _Noise.of(phase, spec, result, absence)
             streams = [stream for stream in result.streams if stream.phase == phase.name]
             late = sum(_late(_Losing(stream=stream, noise=noise), spec) for stream in streams)
             explained += max(noise.while_away, noise.waiting) + noise.overflow_frames + late
@@ -225,27 +236,33 @@ def _highest(stream: Stream) -> int:
 
 
 def _sentence(losing: Sequence[_Losing]) -> str | None:
-    away = max((one.noise.away for one in losing), key=lambda away: away.with_drain_s)
-    waits = any(one.noise.waiting for one in losing)
-    # Without arrivals, the sum lacks the longest.
-    in_all_s = max(away.total_s, away.longest_s, away.with_drain_s if waits else 0.0)
+    noises = [one.noise for one in losing]
+    away = max((noise.away for noise in noises), key=lambda away: (away.total_s, away.waited_s))
+    in_all_s = max(away.total_s, away.longest_s)  # without arrivals, the sum lacks the longest
     lost = sum(one.stream.lost for one in losing)
-    overflow_frames = max(one.noise.overflow_frames for one in losing)
-    if not in_all_s and not overflow_frames:
-        return None
-    if overflow_frames >= lost or not in_all_s:
-        return (
-            "the tester was kept from its CPU and then sent up to "
-            f"{max(one.noise.at_once_frames for one in losing):,} frames at once, which explains "
-            f"the {lost:,} frames that are missing"
-        )
-    at_most = f"at most {away.longest_s * 1000:.2f} ms at once"
     late = any(one.stream.late for one in losing)
-    return (
-        f"{away.where} was away for {in_all_s * 1000:.2f} ms in all, "
-        f"{'with the drain' if waits else at_most}, which explains the {lost:,} frames that are "
-        f"missing{' or late' if late else ''}"
-    )
+    overflow_frames = max(noise.overflow_frames for noise in noises)
+    if overflow_frames < lost and any(
+        noise.waiting > noise.overflow + noise.overflow_frames for noise in noises
+    ):
+        how = (
+            f"{away.where} was away from {away.waited_s * 1000:.2f} ms before the last frame left "
+            "until the drain ended"
+        )
+    elif overflow_frames >= lost or not in_all_s:
+        if not overflow_frames:
+            return None
+        at_once = max(noise.at_once_frames for noise in noises)
+        return (
+            f"the tester was kept from its CPU and then sent up to {at_once:,} frames at once, "
+            f"which explains the {lost:,} frames that are missing"
+        )
+    else:
+        how = (
+            f"{away.where} was away for {in_all_s * 1000:.2f} ms in all, at most "
+            f"{away.longest_s * 1000:.2f} ms at once"
+        )
+    return f"{how}, which explains the {lost:,} frames that are missing{' or late' * late}"
 
 
 def _is_explained(
@@ -253,9 +270,7 @@ def _is_explained(
 ) -> bool:
     """Returns whether absences explain what the directions of one phase lost beyond a tolerance."""
     noise = losing[0].noise
-    outlasted = max(noise.rates_fps) * noise.away.longest_s < accepted.room_frames
-    held = noise.waiting if outlasted else max(noise.while_away, noise.waiting)
-    explained = held + noise.overflow_frames
+    explained = max(noise.overflow, noise.waiting) + noise.overflow_frames
     missing = min(sum(one.stream.missing for one in losing), explained)
     late = sum(_late(one, spec) for one in losing)
     accepted_frames = sum(accepted.frames(tolerance, one.stream) for one in losing)
@@ -270,5 +285,5 @@ def _late(one: _Losing, spec: TrialSpec) -> int:
     frame timeout, a late frame is one that arrived in a later phase, after the drain.
     """
     timeout_ns = spec.frame_timeout_ns or spec.drain_ns
-    waited = one.noise.away.longest_s * 1e9 >= timeout_ns / 4
+    waited = one.noise.away.longest_s * 1e9 >= timeout_ns / 4 or one.noise.waiting > 0
     return one.stream.late if waited or late_by_tester(one.stream, timeout_ns) else 0
