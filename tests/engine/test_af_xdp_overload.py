@@ -20,7 +20,7 @@ from tests.valid import valid_trial
 OVERLOAD_FPS = 2_000_000
 # Each ends with some hundred buffers in the kernel, and the next begins with others: so many that
 # all of a port's have been in use.
-OVERLOADS = 100
+OVERLOADS = 60
 LOW_FPS = 20_000
 PREPARATION_NS = 50e6
 ROUTER = "[dut]\nkind = 'namespace'\ndevice = 'af_xdp'\n"

@@ -81,6 +81,7 @@ def one(trials: Trials, namespace: str) -> Seen:
     return Seen(trial=trial, delivered=delivered(namespace) - before)
 
 
+@pytest.mark.long
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="sender and receiver have a CPU each")
 def test_what_a_full_ring_lost_is_no_loss_of_a_valid_trial(
     monkeypatch: pytest.MonkeyPatch,
