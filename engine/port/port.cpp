@@ -197,8 +197,8 @@ void Port::set_up_receiving() {
 }
 
 // Returns the size of a receive pool. The buffers of a umem are those of both rings, of the frames
-// that wait to be taken from them and of the caches; each of them is a page that is touched when the
-// port starts. Such a port has one queue in each direction, so few workers have a cache.
+// that wait to be taken from them and of the caches; each of them is a page that is touched when
+// the port starts. Such a port has one queue in each direction, so few workers have a cache.
 unsigned Port::rx_pool_frames() const {
   if (!traits_.rx_pool_is_umem) return kRxPoolFrames;
   const auto caches = std::min(options_.workers + 1, kMostCaches);
