@@ -66,8 +66,8 @@ class SeriesOptions:
     foreground: Annotated[
         str | None,
         typer.Option(
-            help="Share of foreground traffic, which the gateway translates, in %; the rest is "
-            "native IPv6. The list 100,90,50,10 measures RFC 8219's mixes in turn [default: the "
+            help="Share of foreground traffic, in %: what the gateway translates (a router: all "
+            "traffic); the rest is native IPv6. The list 100,90,50,10 measures RFC 8219's mixes in turn [default: the "
             "testbed's].",
             metavar="PERCENT",
             rich_help_panel=TRAFFIC,

@@ -94,8 +94,8 @@ def throughput(
     duration_sum: Annotated[
         float | None,
         typer.Option(
-            help="With --search mlr: total seconds of the trials that decide about a rate "
-            "[default: the duration].",
+            help="With --search mlr: total seconds of the full-length trials that decide "
+            "about a rate [default: the duration].",
             metavar="S",
             rich_help_panel=SEARCH,
         ),
