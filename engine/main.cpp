@@ -5,9 +5,9 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <memory>
 #include <optional>
 
+#include "device_engine.hpp"
 #include "host.hpp"
 #include "options.hpp"
 #include "plumbing/event_writer.hpp"
@@ -17,7 +17,6 @@
 #include "port/tsc_rate.hpp"
 #include "record_writer.hpp"
 #include "request_loop.hpp"
-#include "run/trial.hpp"
 
 namespace natxy {
 namespace {
@@ -73,19 +72,6 @@ spec::Hello hello(const Options& options, const port::Eal& eal, const port::Devi
           .main_cpus = options.main_cores,
           .worker_cpus = options.cores,
           .ports = {device.info(spec::Side::kLeft), device.info(spec::Side::kRight)}};
-}
-
-// Makes the engine that the request loop drives. records: null if nobody reads records. One runner
-// serves all trials, so that the memory of its state table is reused.
-Engine engine_over(port::Device& device, run::RecordRings* records) {
-  using Runner = run::TrialRunner<run::TscClock, port::Device>;
-  const auto runner = std::make_shared<Runner>(device, records);
-  return {
-      .run = [runner](
-                 const spec::TrialSpec& spec, const Engine::Poll& poll,
-                 const std::atomic<bool>& cancelled) { return runner->run(spec, poll, cancelled); },
-      .idle = [&device] { device.idle(); },
-      .failed = [&device] { device.forget(); }};
 }
 
 void serve(const Options& options, plumbing::EventWriter& writer) {

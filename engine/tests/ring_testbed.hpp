@@ -10,13 +10,13 @@
 #include <functional>
 #include <string>
 
+#include "device_engine.hpp"
 #include "gateway/json.hpp"
 #include "gateway/ring_gateway.hpp"
 #include "port/tsc_rate.hpp"
 #include "ring_books.hpp"
 #include "ring_nets.hpp"
 #include "ring_wiring.hpp"
-#include "run/trial.hpp"
 
 namespace natxy::tests {
 
@@ -60,8 +60,7 @@ class RingTestbed {
   [[nodiscard]] Observed run(const spec::TrialSpec& spec) {
     const auto quiet = [](const spec::Progress&) {};
     const std::atomic<bool> go_on{false};
-    auto result = run::TrialRunner<run::TscClock, port::Device>(device_).run(
-        with_next_hops(spec, gateway_), quiet, go_on);
+    auto result = engine_over(device_, nullptr).run(with_next_hops(spec, gateway_), quiet, go_on);
     return {.result = std::move(result), .record = gateway_.record()};
   }
   [[nodiscard]] gateway::RingGateway& gateway() { return gateway_; }
