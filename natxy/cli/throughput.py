@@ -123,8 +123,8 @@ def throughput(
     burst_rate: Annotated[
         int | None,
         typer.Option(
-            help="Rate within a burst, in frames a second; required on veth and memif, whose media "
-            "have no rate [default: the media's rate].",
+            help="With --bursts: rate within a burst, in frames a second; on veth and memif, whose "
+            "media have no rate, it is required [default: the media's rate].",
             metavar="FPS",
             rich_help_panel=BURSTS,
         ),
