@@ -202,7 +202,7 @@ def _profile_help(profiles: Mapping[str, Profile]) -> dict[str, str]:
         "duration": f"Seconds during which a trial sends frames {duration}.",
         "drain": f"Seconds during which a trial still receives after its last frame {drain}.",
         "settle": f"Seconds between two trials {settle}.",
-        "repetitions": f"Number of repetitions of the measurement {repetitions}.",
+        "repetitions": f"How often each figure is measured {repetitions}.",
         "establishment_rate": "Rate of phase 1, in connections a second [default: the testbed's; "
         "if it has none, Natxy first searches for the highest rate of new connections and uses "
         "half of it].",

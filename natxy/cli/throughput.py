@@ -84,9 +84,9 @@ def throughput(
     exceed_ratio: Annotated[
         float | None,
         typer.Option(
-            help="With --search mlr: how large a share of the total time of all trials at one "
-            "rate may come from trials that lost too much (for the NDR any frame, for a PDR more "
-            "than --loss) [default: 0].",
+            help="With --search mlr: the largest share of the time of all trials at one rate that "
+            "trials with too much loss may have. For the NDR, one lost frame is too much; for a "
+            "PDR, more than its --loss [default: 0].",
             metavar="RATIO",
             rich_help_panel=SEARCH,
         ),
