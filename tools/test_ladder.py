@@ -93,7 +93,7 @@ TEST: list[Step] = [
         Rung(name="optimised-build", command=["make", "optimised-build"], limit_s=600),
     ],
     [
-        Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=8"], limit_s=300),
+        Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=4"], limit_s=300),
         Rung(
             name="without-time",
             command=[*PYTEST, "-n", str(2 * CPUS), "--dist=loadgroup", *WITHOUT_TIME, *SHORT],

@@ -117,6 +117,7 @@ def test_a_script_measures_the_kernels_nat44(folder: Path) -> None:
     assert found(said, "Throughput") >= 1000
 
 
+@pytest.mark.long
 def test_a_script_finds_the_rate_at_which_connections_begin_to_fail(folder: Path) -> None:
     """A thousand connections: 6000 a second pass, and a hundred more at once."""
     nat = f"nat = {{{PER_CONNECTION}, entries = 8000, new_per_s = 6000, depth = 100}}\n"
