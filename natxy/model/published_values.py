@@ -54,26 +54,19 @@ Role = Literal["setting", "measured", "derived"]
 Statistic = Literal["median", "minimum", "maximum", "mean", "standard deviation", "P1", "P99", ""]
 Rule = Literal["relative scale up", "to previous column", "quotient", "difference", "dispersion"]
 OPERANDS: dict[Rule, int] = {
-    "relative scale up": 2,
-    "to previous column": 1,
-    "quotient": 2,
-    "difference": 2,
-    "dispersion": 3,
+    "relative scale up": 2,  # a / (b x a of the first column), where b is the number of cores
+    "to previous column": 1,  # a / a of the previous column
+    "quotient": 2,  # a / b
+    "difference": 2,  # a - b
+    "dispersion": 3,  # (a - b) / c
 }
 
 
 class Derivation(Model):
     """The rule by which the numbers of a row follow from those of other rows or variables."""
 
-    rule: Rule = Field(
-        description="how the row follows from the operands a, b and c. Relative scale up: "
-        "a / (b x a of the first column), where b is the number of cores. To previous column: "
-        "a / a of the previous column. Quotient: a / b. Difference: a - b. Dispersion: "
-        "(a - b) / c. If the row is in %, the result is multiplied by 100"
-    )
-    of: tuple[Text, ...] = Field(
-        description="names of the rows or variables that are the operands, in order"
-    )
+    rule: Rule
+    of: tuple[Text, ...]  # names of the operands a, b and c
 
     @model_validator(mode="after")
     def _has_its_operands(self) -> Self:
@@ -88,16 +81,10 @@ class Derivation(Model):
 class Variable(Model):
     """A value that differs from column to column."""
 
-    variable: Text = Field(
-        description="name of the variable as printed; in words if none is printed"
-    )
-    unit: Unit = Field(description="unit of the values; empty if they have none")
-    values: tuple[NumberOrText, ...] = Field(
-        min_length=1, description="one value for each column: a number, or a word of Natxy"
-    )
-    printed: tuple[str, ...] = Field(
-        default=(), description="the values as printed, if that differs from `values`"
-    )
+    variable: Text
+    unit: Unit
+    values: Annotated[tuple[NumberOrText, ...], Field(min_length=1)]
+    printed: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _is_as_printed(self) -> Self:
@@ -108,32 +95,16 @@ class Variable(Model):
 class Row(Model):
     """One row: a setting, a figure that was measured, or one derived from other rows."""
 
-    label: Text = Field(description="name of the row as printed")
-    role: Role = Field(
-        description="whether the row holds a setting, a measured figure or a derived one"
-    )
-    figure: str = Field(
-        default="", description="name that Natxy has for the figure; required in a measured row"
-    )
-    statistic: Statistic = Field(default="", description="statistic over the repetitions")
-    device: str = Field(
-        default="", description="name of the gateway, if the rows are about different gateways"
-    )
-    unit: Unit = Field(
-        description='unit of the values; "1/s": frames or connections a second, as the figure of '
-        'the row says; "by column": as `columns.unit` says for each column; empty if they have none'
-    )
-    scale: Literal[1, 1000, 1000000] = Field(
-        default=1, description="the document prints the values divided by this number"
-    )
-    values: tuple[Number, ...] = Field(
-        description='one value for each column, in `unit`; "–" if the document has none'
-    )
-    printed: tuple[str, ...] = Field(
-        default=(),
-        description="the values as printed; required unless all are whole numbers, printed in full",
-    )
-    derived: Derivation | None = Field(default=None, description="how a derived row is computed")
+    label: Text
+    role: Role
+    figure: str = ""  # Natxy's name for it; required in a measured row
+    statistic: Statistic = ""
+    device: str = ""
+    unit: Unit
+    scale: Literal[1, 1000, 1000000] = 1  # by which the document divides what it prints
+    values: tuple[Number, ...]
+    printed: tuple[str, ...] = ()  # required unless all are whole numbers, printed in full
+    derived: Derivation | None = None
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
