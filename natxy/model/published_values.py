@@ -4,9 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
+from pydantic import Field, PlainValidator, model_validator
 
 from natxy.model.base import Model, refuse
 from natxy.model.printed import Printed
@@ -16,34 +14,25 @@ BY_COLUMN = "by column"
 Text = Annotated[str, Field(min_length=1)]
 
 
-class _Cell:
-    """Annotates a number or a text of a cell; a union would name its members in errors."""
-
-    def __init__(self, *, any_text: bool) -> None:
-        self.any_text = any_text
-
-    def check(self, value: Any) -> Any:
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            return value
-        if isinstance(value, str) and (self.any_text or value == NO_VALUE):
-            return value
-        expected = "a number or a text" if self.any_text else f'a number, or "{NO_VALUE}" for none'
-        return refuse(f"is not the value of a cell (expected {expected})")
-
-    def __get_pydantic_core_schema__(
-        self, source: type[Any], handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        text = {"type": "string"} if self.any_text else {"const": NO_VALUE}
-        return {"anyOf": [{"type": "number"}, text]}
+def _number(value: Any) -> Any:
+    if _is_number(value) or value == NO_VALUE:
+        return value
+    return refuse(f'is not the value of a cell (expected a number, or "{NO_VALUE}" for none)')
 
 
-Number = Annotated[int | float | Literal["–"], _Cell(any_text=False)]
-NumberOrText = Annotated[int | float | str, _Cell(any_text=True)]
+def _number_or_text(value: Any) -> Any:
+    if _is_number(value) or isinstance(value, str):
+        return value
+    return refuse("is not the value of a cell (expected a number or a text)")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+# Checked as a whole: a union would name its members in errors.
+Number = Annotated[int | float | Literal["–"], PlainValidator(_number)]
+NumberOrText = Annotated[int | float | str, PlainValidator(_number_or_text)]
 
 Rate = Literal["fps", "cps", "1/s"]
 Counted = Literal[
