@@ -9,9 +9,7 @@ from natxy.errors import ConfigurationError
 
 CoresOption = Annotated[
     str,
-    typer.Option(
-        "--cores", help="CPUs of the tester's workers, for example 2,3 or 2-5.", metavar="LIST"
-    ),
+    typer.Option(help="CPUs of the tester's workers, for example 2,3 or 2-5.", metavar="LIST"),
 ]
 
 

@@ -28,7 +28,6 @@ TestbedArgument = Annotated[
 RateOption = Annotated[
     int | None,
     typer.Option(
-        "--rate",
         help="Rate of the trials, in frames a second per direction [default: the throughput, which "
         "is searched for first].",
         metavar="FPS",
@@ -37,7 +36,6 @@ RateOption = Annotated[
 MaxRateOption = Annotated[
     int | None,
     typer.Option(
-        "--max-rate",
         help="Highest rate to try, in frames a second per direction [default: the media's rate].",
         metavar="FPS",
     ),
@@ -45,7 +43,6 @@ MaxRateOption = Annotated[
 ThroughputOption = Annotated[
     int | None,
     typer.Option(
-        "--throughput",
         help="Throughput that was measured before, in frames a second [default: it is searched for "
         "first].",
         metavar="FPS",
@@ -54,7 +51,6 @@ ThroughputOption = Annotated[
 DurationOption = Annotated[
     float | None,
     typer.Option(
-        "--duration",
         help="Seconds during which a trial sends frames [default: 1].",
         metavar="S",
         rich_help_panel=TRIALS,
@@ -63,7 +59,6 @@ DurationOption = Annotated[
 DrainOption = Annotated[
     float | None,
     typer.Option(
-        "--drain",
         help="Seconds during which a trial still receives after its last frame [default: 0.2].",
         metavar="S",
         rich_help_panel=TRIALS,
@@ -71,17 +66,11 @@ DrainOption = Annotated[
 ]
 SettleOption = Annotated[
     float | None,
-    typer.Option(
-        "--settle",
-        help="Seconds between two trials.",
-        metavar="S",
-        rich_help_panel=TRIALS,
-    ),
+    typer.Option(help="Seconds between two trials.", metavar="S", rich_help_panel=TRIALS),
 ]
 RetryTimeOption = Annotated[
     float | None,
     typer.Option(
-        "--retry-time",
         help="Limit in seconds for the sum of the planned times of all invalid trials of a "
         "measurement. If the measurement first searches for its rate, as latency does, the "
         "invalid trials of this search count, too. When the time that you set is used up, no "
@@ -96,7 +85,6 @@ RetryTimeOption = Annotated[
 FrameSizeOption = Annotated[
     int | None,
     typer.Option(
-        "--frame-size",
         help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer "
         "[default: the testbed's].",
         metavar="BYTES",
@@ -106,7 +94,6 @@ FrameSizeOption = Annotated[
 DirectionOption = Annotated[
     str | None,
     typer.Option(
-        "--direction",
         help="Direction of the traffic: both, forward (left to right) or reverse [default: the "
         "testbed's].",
         metavar="WHICH",
@@ -116,7 +103,6 @@ DirectionOption = Annotated[
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        "--seed",
         help="Seed of all pseudorandom choices; the same seed sends the same frames [default: a "
         "new one, which the result shows].",
         metavar="N",
@@ -126,7 +112,6 @@ SeedOption = Annotated[
 LossOption = Annotated[
     str | None,
     typer.Option(
-        "--loss",
         help="Let a trial pass if each direction lost at most this share of its frames, for "
         "example 0.01% [default: no loss].",
         metavar="PERCENT",
@@ -144,7 +129,6 @@ EarlyEndOption = Annotated[
 VerifyLossOption = Annotated[
     int | None,
     typer.Option(
-        "--verify-loss",
         help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
         "(bisection only) [default: 0; quick: 1].",
         metavar="N",
@@ -153,7 +137,6 @@ VerifyLossOption = Annotated[
 ConnectionsOption = Annotated[
     int | None,
     typer.Option(
-        "--connections",
         help="Connections that each trial first creates in a stateful gateway (phase 1) [default: "
         "the testbed's].",
         metavar="N",
@@ -163,7 +146,6 @@ ConnectionsOption = Annotated[
 EstablishmentRateOption = Annotated[
     int | None,
     typer.Option(
-        "--establishment-rate",
         help="Rate of phase 1, in connections a second [default: the testbed's].",
         metavar="CPS",
         rich_help_panel=TRAFFIC,
@@ -180,7 +162,6 @@ JsonOption = Annotated[
 def error_option(number: str, *, ends: str = "End the search") -> Any:
     """Returns the option of the error at which a search ends; `number` says what 100 counts."""
     return typer.Option(
-        "--error",
         help=f"{ends} when the rate is known to within this error: a share of the rate, or "
         f"{number} such as 100 [default: 0.1%].",
         metavar="ERROR",

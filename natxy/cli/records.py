@@ -10,7 +10,6 @@ from natxy.cli.options import OUTPUT
 RecordsOption = Annotated[
     Path | None,
     typer.Option(
-        "--records",
         help="New Parquet file for a record of every received frame, with its delay [default: "
         "none].",
         metavar="FILE",

@@ -65,7 +65,6 @@ DutOption = Annotated[
 OwnOptions = Annotated[
     list[str] | None,
     typer.Option(
-        "--option",
         help="Option of every measurement, such as rate=5000; may be repeated [default: those of "
         "the experiment].",
         metavar="NAME=VALUE",
