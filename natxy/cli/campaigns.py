@@ -239,8 +239,7 @@ def start(
         }
         with Journal(folder.journal, header, replace=replace) as journal:
             state = CampaignState(header=header)
-            seen_by = watcher or narrator(pace_of(plan, state, testbeds=further.testbeds))
-            return _run(_runner(plan, journal, state, seen_by, further), folder)
+            return _run(folder, plan, journal, state, watcher, further)
 
 
 def go_on(
@@ -257,20 +256,20 @@ def go_on(
     """
     state = read_campaign(folder.journal)
     with Journal.reopened(folder.journal) as journal:
-        seen_by = watcher or narrator(pace_of(plan, state, testbeds=further.testbeds))
-        runner = _runner(plan, journal, state, seen_by, further)
-        runner.retries_failed = retries_failed
-        return _run(runner, folder)
+        return _run(folder, plan, journal, state, watcher, further, retries_failed=retries_failed)
 
 
-def _runner(
+def _run(
+    folder: CampaignFolder,
     plan: CampaignPlan,
     journal: Journal,
     state: CampaignState,
-    watcher: Watcher,
+    watcher: Watcher | None,
     further: Further,
-) -> TestbedsRunner:
-    return TestbedsRunner(
+    *,
+    retries_failed: bool = False,
+) -> CampaignState:
+    runner = TestbedsRunner(
         plan=plan,
         further=further.plans,
         scheduler=further.scheduler,
@@ -278,14 +277,12 @@ def _runner(
         dut_of=dut_of,
         journal=journal,
         state=state,
-        watcher=watcher,
+        watcher=watcher or narrator(pace_of(plan, state, testbeds=further.testbeds)),
+        retries_failed=retries_failed,
     )
-
-
-def _run(runner: TestbedsRunner, folder: CampaignFolder) -> CampaignState:
-    if runner.plan.quick:
+    if plan.quick:
         say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
-    lost = CELLS_LOST if runner.further else TRIAL_LOST
+    lost = CELLS_LOST if further.plans else TRIAL_LOST
     try:
         runner.run()
         lost = ""

@@ -6,11 +6,10 @@ from datetime import datetime, timedelta
 from heapq import heapreplace
 from importlib.util import find_spec
 
-from natxy.campaign.plan import CampaignPlan, Cell, plan_of
+from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.shared_cpus import shared_cpus
 from natxy.campaign.shared_tables import shared_tables
 from natxy.cli.campaigns import (
-    check,
     command_line,
     durations_s,
     further_plans,
@@ -18,7 +17,7 @@ from natxy.cli.campaigns import (
     tell,
 )
 from natxy.cli.needs import needs_of
-from natxy.cli.options import SeedOption, seed_of
+from natxy.cli.options import SeedOption
 from natxy.cli.run import (
     DutOption,
     ExperimentArgument,
@@ -26,7 +25,7 @@ from natxy.cli.run import (
     QuickOption,
     TestbedsOption,
     asked_of,
-    options_of,
+    planned_of,
 )
 from natxy.report.numbers import about
 
@@ -46,11 +45,7 @@ def plan(
 ) -> None:
     """Show a campaign's cells in their order, what they need, and how long they take."""
     asked = asked_of(experiment, testbeds, dut)
-    chosen = asked.experiment.seed if seed is None else seed
-    planned = plan_of(
-        asked.experiment, asked.testbed, seed_of(chosen), quick=quick, options=options_of(option)
-    )
-    check(planned)
+    planned = planned_of(asked, seed, quick=quick, option=option)
     plans = (planned, *further_plans(asked, planned))
     lasting_s = durations_s(planned)
     total_s = in_parallel_s(lasting_s, len(plans))

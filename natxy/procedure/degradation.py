@@ -16,10 +16,10 @@ from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.series import (
     Searching,
     at_points,
+    bounds_remark,
     compared,
     conditions_of,
     figure_of,
-    has_bounds,
     measured,
     of_point,
 )
@@ -122,11 +122,7 @@ def degradation(
             "Source and destination ports: "
             + ", ".join(str(ready.traffic.ranges) for _, ready in columns)
             + ".",
-            *(
-                ("There is no degradation, because a value is a lower bound.",)
-                if has_bounds(figures)
-                else ()
-            ),
+            *bounds_remark(figures, "degradation"),
             *without,
             *lacking_remarks(plan.search.repetitions, filter(None, figures)),
             *about_memory,

@@ -120,13 +120,7 @@ def _stream_lines(stream: StreamResult, *, several_phases: bool) -> Iterator[str
 
 
 def _connections_line(of: ConnectionCounters) -> str:
-    shown = {
-        "new": of.new,
-        "known": of.known,
-        "changed": of.changed,
-        "wrong": of.wrong,
-        "collided": of.collided,
-    }
+    shown = of.model_dump(exclude={"ending_new_percent"})
     ending = f"; {of.ending_new_percent:.4g} % new at the end" if of.new else ""
     return f"  {'connections':<12}{', '.join(f'{k} {v:,}' for k, v in shown.items())}{ending}"
 
