@@ -9,6 +9,10 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.statistics import summary
 
 FILE_NAME = "results.csv"
+STATISTICS = (  # members of a summary
+    *("n", "median", "minimum", "maximum", "mean", "standard_deviation"),
+    *("p1", "p99", "dispersion_percent"),
+)
 # Each column with its place in the conditions; empty: it is elsewhere, or has the same name.
 PLACES = {
     "procedure": "",
@@ -46,15 +50,7 @@ PLACES = {
     "unit": "",
     "bound": "",
     "largest_error": "",
-    "n": "",
-    "median": "",
-    "minimum": "",
-    "maximum": "",
-    "mean": "",
-    "standard_deviation": "",
-    "p1": "",
-    "p99": "",
-    "dispersion_percent": "",
+    **dict.fromkeys(STATISTICS, ""),
     "conforms": "",
     "deviations": "",
     "remarks": "",
@@ -154,13 +150,5 @@ def figure_entry(figure: Figure) -> dict[str, Any]:
         "unit": figure.unit,
         "bound": figure.bound(of.median),
         "largest_error": max(figure.errors, default=""),
-        "n": of.n,
-        "median": of.median,
-        "minimum": of.minimum,
-        "maximum": of.maximum,
-        "mean": of.mean,
-        "standard_deviation": of.standard_deviation,
-        "p1": of.p1,
-        "p99": of.p99,
-        "dispersion_percent": of.dispersion_percent,
+        **{name: getattr(of, name) for name in STATISTICS},
     }
