@@ -1,10 +1,9 @@
 """`natxy ipdv`: measures the differences between the delays of consecutive frames."""
 
-from natxy.cli.options import RateOption
-from natxy.cli.rate_plan import rate_plan
-from natxy.cli.records import RecordsOption
+from natxy.cli.options import RateOption, RecordsOption
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.delay_variation import PROFILES, IpdvPlan
 from natxy.procedure.delay_variation import ipdv as measure
 

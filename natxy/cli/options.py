@@ -151,6 +151,15 @@ EstablishmentRateOption = Annotated[
         rich_help_panel=TRAFFIC,
     ),
 ]
+RecordsOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="New Parquet file for a record of every received frame, with its delay [default: "
+        "none].",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+    ),
+]
 JsonOption = Annotated[
     bool,
     typer.Option(
@@ -276,3 +285,15 @@ def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:
         elif not word.startswith(("--seed=", "--output=")):
             kept.append(word)
     return shlex.join(["natxy", *kept, "--seed", str(seed)])
+
+
+def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
+    """Reads whole numbers such as 1000,10000; returns none where the option is not given."""
+    if text is None:
+        return ()
+    words = [word.strip() for word in text.split(",")]
+    if not all(re.fullmatch(r"[1-9]\d{0,12}", word) for word in words):
+        raise ConfigurationError(
+            f'{option}: "{text}" is not a list of numbers (expected for example 1000,2000)'
+        )
+    return tuple(int(word) for word in words)

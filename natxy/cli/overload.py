@@ -9,10 +9,9 @@ import typer
 
 from natxy.cli.choices import listed, unknown_value
 from natxy.cli.options import RateOption, error_option, seconds
-from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import found_first, throughput_search
+from natxy.cli.throughput_search import found_first, rate_plan, throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure import back_to_back, delay_variation, frame_loss, latency, recovery, reset
 from natxy.procedure.benchmarks import Benchmarked

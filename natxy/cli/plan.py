@@ -7,8 +7,7 @@ from heapq import heapreplace
 from importlib.util import find_spec
 
 from natxy.campaign.plan import CampaignPlan, Cell
-from natxy.campaign.shared_cpus import shared_cpus
-from natxy.campaign.shared_tables import shared_tables
+from natxy.campaign.shared_machine import shared_cpus, shared_tables
 from natxy.cli.campaigns import (
     command_line,
     durations_s,

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import RateOption, seconds
-from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.reset import PROFILES, ResetPlan
 from natxy.procedure.reset import reset as measure
 

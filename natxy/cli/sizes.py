@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from natxy.cli.counts import numbers_of
+from natxy.cli.options import numbers_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import PortRange, Size
 

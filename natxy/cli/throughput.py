@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from natxy.cli.choices import unknown_value
-from natxy.cli.counts import numbers_of
 from natxy.cli.mlr_goals import GoalOptions, goals_of
 from natxy.cli.options import (
     EarlyEndOption,
@@ -15,6 +14,7 @@ from natxy.cli.options import (
     VerifyLossOption,
     error_option,
     loss_tolerance,
+    numbers_of,
     search_error,
     seconds,
 )

@@ -19,6 +19,7 @@ from natxy.cli.options import (
     EstablishmentRateOption,
     FrameSizeOption,
     JsonOption,
+    RecordsOption,
     SeedOption,
     TestbedArgument,
     progress_console,
@@ -29,7 +30,6 @@ from natxy.cli.options import (
     with_connection_options,
     with_traffic_options,
 )
-from natxy.cli.records import RecordsOption
 from natxy.cli.sentences import say
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, TrialRefused

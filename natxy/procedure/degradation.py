@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
-from natxy.measure.column_names import named_by_size, told_apart
 from natxy.measure.memory import MemorySamples, Samples, memory_at_points
 from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
-from natxy.measure.table_size import Size, table_of
+from natxy.measure.table_size import Size, named_by_size, table_of, told_apart
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.series import (
     Searching,

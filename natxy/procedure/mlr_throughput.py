@@ -9,8 +9,7 @@ from natxy.errors import ConfigurationError
 from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
-from natxy.model.measurement import Conditions, Figure, Measurement
-from natxy.model.search_conditions import SearchConditions
+from natxy.model.measurement import Conditions, Figure, Measurement, SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit

@@ -17,8 +17,7 @@ from natxy.siitperf.entries import Warn
 from natxy.siitperf.judgement import missing_entries, most_pauses, reasons_of
 from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.lines import device_lines, missing_figures, preliminary_lines, result_lines
-from natxy.siitperf.measurement import SiitperfTest
-from natxy.siitperf.repeats import Attempt, until_valid
+from natxy.siitperf.measurement import Attempt, SiitperfTest, until_valid
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.whole_testbed import SIDES, VARIABLE, is_lab, whole_testbed_of
