@@ -25,10 +25,9 @@ from natxy.report.measurement_notes import (
     noise_notes,
     verification_notes,
 )
-from natxy.report.numbers import SIGNS, duration, marked, quantity, rate
+from natxy.report.numbers import ARROWS, SIGNS, duration, marked, quantity, rate
 from natxy.statistics import Summary, summary
 
-ARROWS = {"forward": "→", "reverse": "←", None: ""}
 WAYS = {
     "both": "→ left ({left}) to right ({right}) and ← right to left at once",
     "forward": "→ left ({left}) to right ({right}) only",

@@ -3,6 +3,7 @@
 from natxy.model.measurement import Bound, Figure, Unit
 
 SIGNS: dict[Bound, str] = {"exact": "", "lower": "≥ ", "upper": "≤ "}
+ARROWS = {"forward": "→", "reverse": "←", None: ""}  # of a figure's direction
 
 
 def rate(rate_fps: float) -> str:
