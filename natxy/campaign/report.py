@@ -55,7 +55,7 @@ def page_of(data: CampaignData) -> str:
 
 
 def table_of(data: CampaignData) -> CampaignTable:
-    table = campaign_table(data.plan.experiment, data.conditions, data.cells)
+    table = campaign_table(data.plan.experiment, data.plan.conditions, data.cells)
     notes = (
         *table.notes,
         *campaign_notes(data.plan.experiment, table.columns, data.cells),

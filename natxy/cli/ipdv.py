@@ -11,11 +11,5 @@ from natxy.procedure.delay_variation import ipdv as measure
 @measuring(PROFILES)
 def ipdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> None:
     """Measure IPDV: minimum, median and maximum (RFC 8219 section 7.3.2)."""
-    plan = rate_plan(
-        IpdvPlan,
-        PROFILES,
-        options,
-        rate=rate,
-        records=records is not None,
-    )
+    plan = rate_plan(IpdvPlan, PROFILES, options, rate=rate, records=records)
     run_series(options, "ipdv", planned(plan, measure), records)

@@ -35,7 +35,7 @@ def latency(
         PROFILES,
         options,
         rate=rate,
-        records=records is not None,
+        records=records,
         tags=tags,
         tags_after_s=seconds("--tags-after", tags_after),
     )

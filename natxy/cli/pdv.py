@@ -11,11 +11,5 @@ from natxy.procedure.delay_variation import pdv as measure
 @measuring(PROFILES)
 def pdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> None:
     """Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1)."""
-    plan = rate_plan(
-        PdvPlan,
-        PROFILES,
-        options,
-        rate=rate,
-        records=records is not None,
-    )
+    plan = rate_plan(PdvPlan, PROFILES, options, rate=rate, records=records)
     run_series(options, "pdv", planned(plan, measure), records)

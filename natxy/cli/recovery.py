@@ -28,11 +28,6 @@ def recovery(
 
     --duration is that of the overload.
     """
-    plan = rate_plan(
-        RecoveryPlan,
-        PROFILES,
-        options,
-        rate=throughput,
-        after_s=seconds("--after", after),
-    )
+    after_s = seconds("--after", after)
+    plan = rate_plan(RecoveryPlan, PROFILES, options, rate=throughput, after_s=after_s)
     run_series(options, "recovery", planned(plan, measure))

@@ -25,11 +25,6 @@ def reset(
     ] = None,
 ) -> None:
     """Measure the time without forwarding after a reset (RFC 2544 section 26.6, RFC 6201)."""
-    plan = rate_plan(
-        ResetPlan,
-        PROFILES,
-        options,
-        rate=rate,
-        reset_after_s=seconds("--reset-after", reset_after),
-    )
+    after_s = seconds("--reset-after", reset_after)
+    plan = rate_plan(ResetPlan, PROFILES, options, rate=rate, reset_after_s=after_s)
     run_series(options, "reset", planned(plan, measure))

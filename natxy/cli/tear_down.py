@@ -17,15 +17,15 @@ from natxy.cli.sizes import (
     sizes_of,
 )
 from natxy.errors import ConfigurationError
-from natxy.procedure.closing import NAMES, ClosingPlan, check_transport
+from natxy.procedure.closing import ClosingPlan, check_transport
 from natxy.procedure.closing import closing as measure_closing
 from natxy.procedure.establishment_search import PROFILES
 from natxy.procedure.tear_down import TearDownPlan
 from natxy.procedure.tear_down import tear_down as measure
-from natxy.trial.closing import Closer
+from natxy.trial.closing import SEGMENTS, Closer
 
 TABLE = "table"
-CLOSERS: dict[str, Closer] = {closer: closer for closer in NAMES}
+CLOSERS: dict[str, Closer] = {closer: closer for closer in SEGMENTS}
 
 
 @measuring(PROFILES, without=("duration", "direction", "connections", "networks"))

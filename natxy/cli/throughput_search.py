@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from natxy.cli.options import search_error
@@ -49,12 +50,14 @@ def rate_plan(
     options: SeriesOptions,
     *,
     rate: int | None,
+    records: Path | None = None,
     **own: Any,
 ) -> Plan:
     """Returns the plan; `own` are the fields that only plans of this kind have."""
     return kind(
         **options.of_plan(profiles),
         rate_fps=rate,
+        records=records is not None,
         search=found_first(options),
         **own,
     )

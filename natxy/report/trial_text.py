@@ -21,6 +21,10 @@ from natxy.report.numbers import duration, quantity
 CPUS_SHOWN = 4  # the busiest
 DROPS_SHOWN = 4  # the most frequent causes
 _FAULTS_SHOWN = 3
+_DROPS = (  # counters of a port
+    *("rx_missed", "rx_errors", "rx_no_buffer"),
+    *("tx_errors", "kernel_rx_dropped", "link_downs"),
+)
 ALL_PORTS = 2**16
 
 
@@ -219,15 +223,7 @@ def block_sentence(of: MappingsResult) -> str:
 
 
 def _port_lines(port: PortResult) -> Iterator[str]:
-    moved = {
-        "rx missed": port.rx_missed,
-        "rx errors": port.rx_errors,
-        "rx no buffer": port.rx_no_buffer,
-        "tx errors": port.tx_errors,
-        "kernel rx dropped": port.kernel_rx_dropped,
-        "link downs": port.link_downs,
-    }
-    drops = ", ".join(f"{name} {count:,}" for name, count in moved.items())
+    drops = ", ".join(f"{name.replace('_', ' ')} {getattr(port, name):,}" for name in _DROPS)
     yield f"{port.side} port: foreign {port.foreign:,}, neighbour {port.neighbour:,}, {drops}"
     yield f"  worst poll gap {duration(port.worst_poll_gap_ns)}"
     yield from (f"  {icmp_words(error)}" for error in port.icmp_errors)
