@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import click
 import typer
@@ -32,6 +32,7 @@ from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
+T = TypeVar("T")
 EventsOption = Annotated[
     bool,
     typer.Option(
@@ -121,25 +122,28 @@ def check(plan: CampaignPlan, *, begins: bool = True) -> None:
 
 
 def durations_s(plan: CampaignPlan) -> list[float]:
-    """Returns about how long each cell takes; the rounds of a cell take equally long."""
-    return _of_each(plan, duration_s)
+    """Returns about how long each cell takes."""
+    return of_each(plan, lambda cell: _seconds(cell, duration_s))
 
 
 def most_repeats_s(plan: CampaignPlan) -> list[float]:
     """Returns how much longer each cell takes at most if trials are INVALID; 0 if unlimited."""
-    return _of_each(plan, repeats_s)
+    return of_each(plan, lambda cell: _seconds(cell, repeats_s))
 
 
-def _of_each(plan: CampaignPlan, seconds: Callable[[Work, Testbed], Fraction]) -> list[float]:
-    known: dict[tuple[str, str], float] = {}
-    of_cells = []
-    for cell in plan.cells:
-        of = (cell.column.label, cell.measure.name)
-        if of not in known:
-            testbed: Testbed = Source(name=_where(cell)).validated(Testbed, cell.testbed)
-            known[of] = float(seconds(work_of(cell), testbed))
-        of_cells.append(known[of])
-    return of_cells
+def _seconds(cell: Cell, of: Callable[[Work, Testbed], Fraction]) -> float:
+    testbed: Testbed = Source(name=_where(cell)).validated(Testbed, cell.testbed)
+    return float(of(work_of(cell), testbed))
+
+
+def of_each(plan: CampaignPlan, known_of: Callable[[Cell], T]) -> list[T]:
+    """Returns what a function says of each cell; it is the same for all rounds of a cell."""
+    known: dict[tuple[str, str], T] = {}
+    names = [(cell.column.label, cell.measure.name) for cell in plan.cells]
+    for name, cell in zip(names, plan.cells, strict=True):
+        if name not in known:
+            known[name] = known_of(cell)
+    return [known[name] for name in names]
 
 
 def pace_of(plan: CampaignPlan, state: CampaignState, *, testbeds: int = 1) -> Pace:

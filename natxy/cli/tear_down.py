@@ -1,6 +1,5 @@
 """`natxy tear-down`: measures how fast a stateful gateway deletes its connections."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -62,8 +61,12 @@ def tear_down(
                 f"--by: {by} is not possible with --counts, --source-ports or --destination-ports "
                 "(expected connections.count in the testbed)"
             )
-        closing = replace(
-            _closing(options, CLOSERS[by]), max_rate_cps=max_rate, error=search_error(error)
+        closing = ClosingPlan(
+            **options.of_plan(PROFILES),
+            loss_verifications=options.profile_of(PROFILES).loss_verifications,
+            by=CLOSERS[by],
+            max_rate_cps=max_rate,
+            error=search_error(error),
         )
         run_series(
             options,
@@ -90,13 +93,4 @@ def tear_down(
         planned(plan, measure),
         own_connections=bool(plan.sizes),
         check_traffic=needs_connections,
-    )
-
-
-def _closing(options: SeriesOptions, by: Closer) -> ClosingPlan:
-    base = options.profile_of(PROFILES)
-    return ClosingPlan(
-        **options.of_plan(PROFILES),
-        loss_verifications=base.loss_verifications,
-        by=by,
     )
