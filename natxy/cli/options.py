@@ -22,6 +22,18 @@ from natxy.trial.seeds import MAX_SEED, new_seed
 
 TRIALS, TRAFFIC, OUTPUT = "Trials", "Traffic", "Output"  # headings of --help
 
+
+def max_rate_option(
+    unit: str, *, what: str = "Highest rate to try", default: str = "the media's rate"
+) -> Any:
+    """Returns the option of the highest rate of a search; `unit` is that of the rate, in words."""
+    return typer.Option(
+        help=f"{what}, in {unit} [default: {default}].",
+        metavar="FPS" if unit.startswith("frames") else "CPS",
+    )
+
+
+MaxRateOption = Annotated[int | None, max_rate_option("frames a second per direction")]
 TestbedArgument = Annotated[
     Path, typer.Argument(metavar="TESTBED", help="Testbed file; `natxy init` writes one.")
 ]
@@ -30,13 +42,6 @@ RateOption = Annotated[
     typer.Option(
         help="Rate of the trials, in frames a second per direction [default: the throughput, which "
         "is searched for first].",
-        metavar="FPS",
-    ),
-]
-MaxRateOption = Annotated[
-    int | None,
-    typer.Option(
-        help="Highest rate to try, in frames a second per direction [default: the media's rate].",
         metavar="FPS",
     ),
 ]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from natxy.cli.choices import listed, unknown_value
-from natxy.cli.options import RateOption, error_option, seconds
+from natxy.cli.options import RateOption, error_option, max_rate_option, seconds
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first, rate_plan, throughput_search
@@ -113,11 +113,7 @@ def overload(
     rate: RateOption = None,
     max_rate: Annotated[
         int | None,
-        typer.Option(
-            help="Highest rate to try, and the rate within bursts, in frames a second [default: "
-            "the media's rate].",
-            metavar="FPS",
-        ),
+        max_rate_option("frames a second", what="Highest rate to try, and the rate within bursts"),
     ] = None,
     error: Annotated[
         str | None, error_option("frames a second", ends="End a search for the throughput")

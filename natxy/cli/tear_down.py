@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.choices import unknown_value
-from natxy.cli.options import error_option, search_error
+from natxy.cli.options import error_option, max_rate_option, search_error
 from natxy.cli.series import needs_connections, planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
@@ -43,11 +43,7 @@ def tear_down(
     ] = TABLE,
     max_rate: Annotated[
         int | None,
-        typer.Option(
-            help="With --by fin or rst: highest rate to try, in connections a second [default: "
-            "the media's rate].",
-            metavar="CPS",
-        ),
+        max_rate_option("connections a second", what="With --by fin or rst: highest rate to try"),
     ] = None,
     error: Annotated[
         str | None,

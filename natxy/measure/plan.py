@@ -8,7 +8,7 @@ from typing import TypeVar, get_args
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.event import Hello
-from natxy.model.measurement import Conditions, Figure, Media
+from natxy.model.measurement import Conditions, Figure, Media, SearchConditions
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Side
 from natxy.trial.connection_conditions import connection_conditions
@@ -64,11 +64,16 @@ class Plan:
         )
 
     def conditions(
-        self, tester: ReadyTester, dut: Dut, *, rate_fps: int | None = None
+        self,
+        tester: ReadyTester,
+        dut: Dut,
+        *,
+        rate_fps: int | None = None,
+        search: SearchConditions | None = None,
     ) -> Conditions:
         """Returns the conditions, which a result must contain (RFC 2544 section 26, RFC 8219).
 
-        `rate_fps` is None if there is no single rate.
+        `rate_fps` is None if there is no single rate, `search` if no rate was searched for.
         """
         timing, traffic = self.timing, tester.testbed.traffic
         return Conditions(
@@ -90,6 +95,7 @@ class Plan:
             drain_s=float(timing.drain_s),
             settle_s=float(timing.settle_s),
             frame_timeout_s=float(timing.frame_timeout_s),
+            search=search,
             seed=self.seed,
             connections=connection_conditions(tester, dut),
             tester_delay=tester_delay(tester.hello, traffic),

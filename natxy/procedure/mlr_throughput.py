@@ -183,7 +183,6 @@ def _check_hope(outcome: MlrOutcome, valid_trials: ValidTrials) -> None:
 
 
 def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Conditions:
-    of = plan.conditions(tester, dut)
     goals = plan.goals
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
     search = SearchConditions(
@@ -194,7 +193,7 @@ def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Condi
         duration_sum_s=_common(goal.total_s for goal in goals),
         initial_duration_s=_common(goal.initial_duration_s for goal in goals),
     )
-    return of.model_copy(update={"search": search})
+    return plan.conditions(tester, dut, search=search)
 
 
 def _common(values: Iterable[Fraction]) -> float | None:

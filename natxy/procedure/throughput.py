@@ -293,7 +293,7 @@ def _conditions(plan: ThroughputPlan, trials: Trials, found: Sequence[Search]) -
         burst_frames=plan.burst_frames,
         burst_rate_fps=rates.burst_fps,
     )
-    return plan.conditions(trials.tester, trials.dut).model_copy(update={"search": search})
+    return plan.conditions(trials.tester, trials.dut, search=search)
 
 
 def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
