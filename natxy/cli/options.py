@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, overload
 
@@ -20,7 +21,10 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR
 from natxy.trial.seeds import MAX_SEED, new_seed
 
-TRIALS, TRAFFIC, OUTPUT = "Trials", "Traffic", "Output"  # headings of --help
+# Options under a heading of --help.
+trials_option = partial(typer.Option, rich_help_panel="Trials")
+traffic_option = partial(typer.Option, rich_help_panel="Traffic")
+output_option = partial(typer.Option, rich_help_panel="Output")
 
 
 def max_rate_option(
@@ -55,27 +59,22 @@ ThroughputOption = Annotated[
 ]
 DurationOption = Annotated[
     float | None,
-    typer.Option(
-        help="Seconds during which a trial sends frames [default: 1].",
-        metavar="S",
-        rich_help_panel=TRIALS,
-    ),
+    trials_option(help="Seconds during which a trial sends frames [default: 1].", metavar="S"),
 ]
 DrainOption = Annotated[
     float | None,
-    typer.Option(
+    trials_option(
         help="Seconds during which a trial still receives after its last frame [default: 0.2].",
         metavar="S",
-        rich_help_panel=TRIALS,
     ),
 ]
 SettleOption = Annotated[
     float | None,
-    typer.Option(help="Seconds between two trials.", metavar="S", rich_help_panel=TRIALS),
+    trials_option(help="Seconds between two trials.", metavar="S"),
 ]
 RetryTimeOption = Annotated[
     float | None,
-    typer.Option(
+    trials_option(
         help="Limit in seconds for the sum of the planned times of all invalid trials of a "
         "measurement. If the measurement first searches for its rate, as latency does, the "
         "invalid trials of this search count, too. When the time that you set is used up, no "
@@ -84,34 +83,30 @@ RetryTimeOption = Annotated[
         "trials; when that is used up, there are still up to 3 repeats at each rate, or up to 10 "
         "in latency, pdv, ipdv, back-to-back, recovery and reset].",
         metavar="S",
-        rich_help_panel=TRIALS,
     ),
 ]
 FrameSizeOption = Annotated[
     int | None,
-    typer.Option(
+    traffic_option(
         help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer "
         "[default: the testbed's].",
         metavar="BYTES",
-        rich_help_panel=TRAFFIC,
     ),
 ]
 DirectionOption = Annotated[
     str | None,
-    typer.Option(
+    traffic_option(
         help="Direction of the traffic: both, forward (left to right) or reverse [default: the "
         "testbed's].",
         metavar="WHICH",
-        rich_help_panel=TRAFFIC,
     ),
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option(
+    trials_option(
         help="Seed of all pseudorandom choices; the same seed sends the same frames [default: a "
         "new one, which the result shows].",
         metavar="N",
-        rich_help_panel=TRIALS,
     ),
 ]
 LossOption = Annotated[
@@ -141,35 +136,29 @@ VerifyLossOption = Annotated[
 ]
 ConnectionsOption = Annotated[
     int | None,
-    typer.Option(
+    traffic_option(
         help="Connections that each trial first creates in a stateful gateway (phase 1) [default: "
         "the testbed's].",
         metavar="N",
-        rich_help_panel=TRAFFIC,
     ),
 ]
 EstablishmentRateOption = Annotated[
     int | None,
-    typer.Option(
-        help="Rate of phase 1, in connections a second [default: the testbed's].",
-        metavar="CPS",
-        rich_help_panel=TRAFFIC,
+    traffic_option(
+        help="Rate of phase 1, in connections a second [default: the testbed's].", metavar="CPS"
     ),
 ]
 RecordsOption = Annotated[
     Path | None,
-    typer.Option(
+    output_option(
         help="New Parquet file for a record of every received frame, with its delay [default: "
         "none].",
         metavar="FILE",
-        rich_help_panel=OUTPUT,
     ),
 ]
 JsonOption = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Write JSON to standard output instead of tables.", rich_help_panel=OUTPUT
-    ),
+    output_option("--json", help="Write JSON to standard output instead of tables."),
 ]
 
 
