@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from natxy.cli.command_line import changed
+from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
@@ -156,6 +157,10 @@ RecordsOption = Annotated[
         metavar="FILE",
     ),
 ]
+CoresOption = Annotated[
+    str,
+    typer.Option(help="CPUs of the tester's workers, for example 2,3 or 2-5.", metavar="LIST"),
+]
 JsonOption = Annotated[
     bool,
     output_option("--json", help="Write JSON to standard output instead of tables."),
@@ -291,3 +296,13 @@ def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
             f'{option}: "{text}" is not a list of numbers (expected for example 1000,2000)'
         )
     return tuple(int(word) for word in words)
+
+
+def cpus_of(text: str) -> tuple[int, ...]:
+    """Reads `0`, `2,3` or `2-5`."""
+    cpus = tuple(cpu_list(text))
+    if not cpus:
+        raise ConfigurationError(
+            f'--cores: "{text}" is not a list of CPUs (expected for example 0 or 2,3 or 2-5)'
+        )
+    return cpus

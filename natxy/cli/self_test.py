@@ -11,10 +11,11 @@ from rich.table import Table
 
 from natxy.campaign.provenance import provenance
 from natxy.cli.choices import unknown_value
-from natxy.cli.cpus import CoresOption, cpus_of
 from natxy.cli.options import (
+    CoresOption,
     JsonOption,
     SeedOption,
+    cpus_of,
     output_option,
     progress_console,
     repeat_command,
