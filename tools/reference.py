@@ -4,9 +4,10 @@ published.md, plans.md and durations.md.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
 tools/testbed_keys.toml. The commands and their options are those of the parsers
-(tools/commands.py). The keys of a published table are those of its model, and the list of the
-tables is that of experiments/published. The durations are those that `natxy plan` shows
-(tools/durations.py). The fields of plans are those of their classes (tools/plans.py).
+(tools/commands.py). The keys of a published table are those of its model, with their meanings in
+tools/published_keys.toml, and the list of the tables is that of experiments/published. The
+durations are those that `natxy plan` shows (tools/durations.py). The fields of plans are those of
+their classes (tools/plans.py).
 With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
@@ -38,6 +39,7 @@ from natxy.model.testbed import Testbed
 
 ROOT = Path(__file__).parents[1]
 KEYS = ROOT / "tools" / "testbed_keys.toml"
+PUBLISHED_KEYS = ROOT / "tools" / "published_keys.toml"
 PAGES = ROOT / "docs" / "reference"
 GENERATED = "<!-- Written by tools/reference.py (make reference); do not edit. -->"
 # Sections whose keys are the same.
@@ -82,6 +84,8 @@ PUBLISHED_SECTIONS: tuple[tuple[str, type[Model]], ...] = (
     ("`derived` of a row", Derivation),
     ("`[misprints.NAME]`", Misprint),
 )
+
+SECTION_KEYS = ("source", "measured", "tester", "traffic", "trials")
 
 Json = Mapping[str, Any]
 
@@ -215,8 +219,9 @@ def published_page() -> str:
             link = f"[{path.name}](../../experiments/published/{path.name})"
             lines.append(f"| {name}{drawn} | {of.source.caption} | {commands} | {link} |")
     lines += ["", "## The keys of a file"]
+    meanings = tomllib.loads(PUBLISHED_KEYS.read_text())
     for heading, model in PUBLISHED_SECTIONS:
-        lines += ["", f"### {heading}", "", *key_lines(model)]
+        lines += ["", f"### {heading}", "", *key_lines(model, meanings[model.__name__])]
     return "\n".join(lines) + "\n"
 
 
@@ -224,14 +229,15 @@ def order_of(of: Published) -> tuple[bool, int]:
     return of.source.kind == "figure", of.source.number
 
 
-def key_lines(model: type[Model]) -> Iterator[str]:
-    """Yields a table of the keys that have a description; others are sections of their own."""
+def key_lines(model: type[Model], meanings: Mapping[str, str]) -> Iterator[str]:
+    """Yields a table of the keys; those in SECTION_KEYS are sections of their own."""
     yield from ("| key | value | default | meaning |", "|---|---|---|---|")
     schema = model.model_json_schema()
     for name, member in schema["properties"].items():
-        if "description" in member:
-            text = member["description"]
-            yield f"| `{name}` | {value_of(schema, member)} | {default_of(member)} | {text} |"
+        if model is Published and name in SECTION_KEYS:
+            continue
+        text = meanings[name]
+        yield f"| `{name}` | {value_of(schema, member)} | {default_of(member)} | {text} |"
 
 
 def value_of(schema: Json, member: Json) -> str:

@@ -60,11 +60,6 @@ class CampaignData:
     delays: tuple[DelayCurve, ...]
     machines: dict[str, Any]  # what measured, by a title
 
-    @property
-    def conditions(self) -> dict[str, dict[str, Any]]:
-        """The testbed of each column, and its number of cores, by its label."""
-        return self.plan.conditions
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Trials:

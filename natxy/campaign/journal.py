@@ -47,7 +47,7 @@ class Journal(Observer):
         except OSError as error:
             raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
         self._lines = GzipLines(self._file)
-        self._append([{"record": "campaign", "version": VERSION, **header}])
+        self.append_written([{"record": "campaign", "version": VERSION, **header}])
 
     @classmethod
     def reopened(cls, path: Path) -> Self:
@@ -89,9 +89,6 @@ class Journal(Observer):
 
     def append_written(self, records: list[dict[str, Any]]) -> None:
         """Writes records that are JSON already, as one group."""
-        self._append(records)
-
-    def _append(self, records: list[dict[str, Any]]) -> None:
         text = "".join(map(self._text, records))
         try:
             self._lines.append(text.encode())

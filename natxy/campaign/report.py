@@ -17,9 +17,8 @@ from natxy.report.cell_figures import as_shown, found_figures
 from natxy.report.chart_files import write_data
 from natxy.report.charts import Chart
 from natxy.report.csit import documents
-from natxy.report.delay_charts import course_charts, distribution_charts
 from natxy.report.figure_charts import computed_charts, figure_charts
-from natxy.report.trial_charts import pauses_chart, trace_chart
+from natxy.report.trial_charts import course_charts, distribution_charts, pauses_chart, trace_chart
 from natxy.report.whole_file import write_whole
 
 TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
@@ -56,7 +55,7 @@ def page_of(data: CampaignData) -> str:
 
 
 def table_of(data: CampaignData) -> CampaignTable:
-    table = campaign_table(data.plan.experiment, data.conditions, data.cells)
+    table = campaign_table(data.plan.experiment, data.plan.conditions, data.cells)
     notes = (
         *table.notes,
         *campaign_notes(data.plan.experiment, table.columns, data.cells),

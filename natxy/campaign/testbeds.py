@@ -22,8 +22,7 @@ from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.records import CellEnd
 from natxy.campaign.runner import Runner, now
-from natxy.campaign.shared_cpus import shared_cpus
-from natxy.campaign.shared_tables import shared_tables
+from natxy.campaign.shared_machine import shared_cpus, shared_tables
 from natxy.errors import MeasurementError
 from natxy.model.measurement import Measurement
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import click
 import typer
@@ -32,6 +32,7 @@ from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
+T = TypeVar("T")
 EventsOption = Annotated[
     bool,
     typer.Option(
@@ -121,25 +122,28 @@ def check(plan: CampaignPlan, *, begins: bool = True) -> None:
 
 
 def durations_s(plan: CampaignPlan) -> list[float]:
-    """Returns about how long each cell takes; the rounds of a cell take equally long."""
-    return _of_each(plan, duration_s)
+    """Returns about how long each cell takes."""
+    return of_each(plan, lambda cell: _seconds(cell, duration_s))
 
 
 def most_repeats_s(plan: CampaignPlan) -> list[float]:
     """Returns how much longer each cell takes at most if trials are INVALID; 0 if unlimited."""
-    return _of_each(plan, repeats_s)
+    return of_each(plan, lambda cell: _seconds(cell, repeats_s))
 
 
-def _of_each(plan: CampaignPlan, seconds: Callable[[Work, Testbed], Fraction]) -> list[float]:
-    known: dict[tuple[str, str], float] = {}
-    of_cells = []
-    for cell in plan.cells:
-        of = (cell.column.label, cell.measure.name)
-        if of not in known:
-            testbed: Testbed = Source(name=_where(cell)).validated(Testbed, cell.testbed)
-            known[of] = float(seconds(work_of(cell), testbed))
-        of_cells.append(known[of])
-    return of_cells
+def _seconds(cell: Cell, of: Callable[[Work, Testbed], Fraction]) -> float:
+    testbed: Testbed = Source(name=_where(cell)).validated(Testbed, cell.testbed)
+    return float(of(work_of(cell), testbed))
+
+
+def of_each(plan: CampaignPlan, known_of: Callable[[Cell], T]) -> list[T]:
+    """Returns what a function says of each cell; it is the same for all rounds of a cell."""
+    known: dict[tuple[str, str], T] = {}
+    names = [(cell.column.label, cell.measure.name) for cell in plan.cells]
+    for name, cell in zip(names, plan.cells, strict=True):
+        if name not in known:
+            known[name] = known_of(cell)
+    return [known[name] for name in names]
 
 
 def pace_of(plan: CampaignPlan, state: CampaignState, *, testbeds: int = 1) -> Pace:
@@ -239,8 +243,7 @@ def start(
         }
         with Journal(folder.journal, header, replace=replace) as journal:
             state = CampaignState(header=header)
-            seen_by = watcher or narrator(pace_of(plan, state, testbeds=further.testbeds))
-            return _run(_runner(plan, journal, state, seen_by, further), folder)
+            return _run(folder, plan, journal, state, watcher, further)
 
 
 def go_on(
@@ -257,20 +260,20 @@ def go_on(
     """
     state = read_campaign(folder.journal)
     with Journal.reopened(folder.journal) as journal:
-        seen_by = watcher or narrator(pace_of(plan, state, testbeds=further.testbeds))
-        runner = _runner(plan, journal, state, seen_by, further)
-        runner.retries_failed = retries_failed
-        return _run(runner, folder)
+        return _run(folder, plan, journal, state, watcher, further, retries_failed=retries_failed)
 
 
-def _runner(
+def _run(
+    folder: CampaignFolder,
     plan: CampaignPlan,
     journal: Journal,
     state: CampaignState,
-    watcher: Watcher,
+    watcher: Watcher | None,
     further: Further,
-) -> TestbedsRunner:
-    return TestbedsRunner(
+    *,
+    retries_failed: bool = False,
+) -> CampaignState:
+    runner = TestbedsRunner(
         plan=plan,
         further=further.plans,
         scheduler=further.scheduler,
@@ -278,14 +281,12 @@ def _runner(
         dut_of=dut_of,
         journal=journal,
         state=state,
-        watcher=watcher,
+        watcher=watcher or narrator(pace_of(plan, state, testbeds=further.testbeds)),
+        retries_failed=retries_failed,
     )
-
-
-def _run(runner: TestbedsRunner, folder: CampaignFolder) -> CampaignState:
-    if runner.plan.quick:
+    if plan.quick:
         say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
-    lost = CELLS_LOST if runner.further else TRIAL_LOST
+    lost = CELLS_LOST if further.plans else TRIAL_LOST
     try:
         runner.run()
         lost = ""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import search_error
+from natxy.cli.options import max_rate_option, search_error
 from natxy.cli.series import Planned, needs_connections, run_series
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
@@ -76,11 +76,7 @@ def capacity(
         ),
     ] = None,
     max_rate: Annotated[
-        int | None,
-        typer.Option(
-            help="Highest rate to try, in connections a second [default: no limit].",
-            metavar="CPS",
-        ),
+        int | None, max_rate_option("connections a second", default="no limit")
     ] = None,
     most: Annotated[
         int | None,

@@ -14,7 +14,6 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.cli.campaigns import tell
 from natxy.cli.options import result_console
 from natxy.errors import ConfigurationError
-from natxy.report.bounds import SIGNS
 from natxy.report.cell_figures import CellResult
 from natxy.report.comparison import (
     LEVEL,
@@ -26,7 +25,7 @@ from natxy.report.comparison import (
     missing,
     worse,
 )
-from natxy.report.numbers import quantity
+from natxy.report.numbers import SIGNS, quantity
 
 WORSE = 1  # exit status
 

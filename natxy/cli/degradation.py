@@ -1,11 +1,10 @@
 """`natxy degradation`: measures a figure at several numbers of a stateful gateway's connections."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from natxy.cli.counts import numbers_of
-from natxy.cli.options import LossOption, MaxRateOption
+from natxy.cli.options import LossOption, MaxRateOption, numbers_of
 from natxy.cli.searching import ErrorOption, FigureOption, searching
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
@@ -21,35 +20,24 @@ from natxy.procedure.degradation import degradation as measure
 from natxy.trial.profile import PROFILES
 
 
+def by_column(what: str) -> Any:
+    """Returns an option of the gateway's table, which may differ from column to column."""
+    return typer.Option(
+        help=f"{what}, one value for each column or one for all [default: unchanged].",
+        metavar="LIST",
+    )
+
+
 @measuring(PROFILES, without=("connections", "networks"))
 def degradation(
     options: SeriesOptions,
     counts: CountsOption = None,
     source_ports: SourcePortsOption = None,
     destination_ports: DestinationPortsOption = None,
-    entries: Annotated[
-        str | None,
-        typer.Option(
-            help="Entries of the gateway's table, one value for each column or one for all "
-            "[default: unchanged].",
-            metavar="LIST",
-        ),
-    ] = None,
-    hash_sizes: Annotated[
-        str | None,
-        typer.Option(
-            help="Hash buckets of the gateway's table, one value for each column or one for all "
-            "[default: unchanged].",
-            metavar="LIST",
-        ),
-    ] = None,
+    entries: Annotated[str | None, by_column("Entries of the gateway's table")] = None,
+    hash_sizes: Annotated[str | None, by_column("Hash buckets of the gateway's table")] = None,
     timeouts: Annotated[
-        str | None,
-        typer.Option(
-            help="Seconds after which the gateway drops an idle connection, one value for each "
-            "column or one for all [default: unchanged].",
-            metavar="LIST",
-        ),
+        str | None, by_column("Seconds after which the gateway drops an idle connection")
     ] = None,
     of: FigureOption = "throughput",
     error: ErrorOption = None,
@@ -58,7 +46,7 @@ def degradation(
 ) -> None:
     """Measure a figure at several numbers of connections (RFC 9693)."""
     sizes = sizes_of(counts, source_ports, destination_ports)
-    by_column = (
+    listed = (
         one_each(option, numbers_of(option, text), len(sizes))
         for option, text in (
             ("--entries", entries),
@@ -68,7 +56,7 @@ def degradation(
     )
     columns = tuple(
         Column(**vars(size), entries=most, hash_size=buckets, timeout_s=timeout)
-        for size, most, buckets, timeout in zip(sizes, *by_column, strict=True)
+        for size, most, buckets, timeout in zip(sizes, *listed, strict=True)
     )
     plan = DegradationPlan(
         search=searching(options, of, error=error, max_rate=max_rate, loss=loss), columns=columns

@@ -7,8 +7,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from natxy.cli.cpus import CoresOption, cpus_of
-from natxy.cli.options import JsonOption, result_console
+from natxy.cli.options import CoresOption, JsonOption, cpus_of, result_console
 from natxy.doctor.finding import Finding, Grade, Machine
 from natxy.doctor.kernel import examine_kernel
 from natxy.doctor.nodes import examine_nodes

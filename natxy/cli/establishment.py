@@ -11,6 +11,7 @@ from natxy.cli.options import (
     VerifyLossOption,
     error_option,
     loss_tolerance,
+    max_rate_option,
     search_error,
 )
 from natxy.cli.series import needs_connections, planned, run_series
@@ -23,13 +24,7 @@ from natxy.procedure.establishment_search import DEFAULT_ALPHA, PROFILES, Establ
 @measuring(PROFILES, without=(*OF_PHASE_2, "networks"))
 def establishment(
     options: SeriesOptions,
-    max_rate: Annotated[
-        int | None,
-        typer.Option(
-            help="Highest rate to try, in connections a second [default: the media's rate].",
-            metavar="CPS",
-        ),
-    ] = None,
+    max_rate: Annotated[int | None, max_rate_option("connections a second")] = None,
     error: Annotated[str | None, error_option("connections a second")] = None,
     validated: Annotated[
         bool,

@@ -194,7 +194,7 @@ def _overload(plan: OverloadPlan, testbed: Testbed) -> Fraction:
     total_s = Fraction(0)
     lasts_s = plan.test.timing.duration_s
     for flows in (1, *(flows for flows in plan.flows if flows != 1)):
-        at = _with_count(testbed, flows)
+        at = _with_connections(testbed, count=flows)
         of_test_s = expected_s(plan.test, at)
         if plan.incremental:
             of_test_s *= 1 + _ramp_s(plan, flows) / _trial_s(plan.test, at, lasts_s)
@@ -280,11 +280,7 @@ def _phase_1_fps(testbed: Testbed) -> int:
 
 
 def _sized(sizes: Sequence[Size], testbed: Testbed) -> list[Testbed]:
-    return [_with_count(testbed, size.about(testbed)) for size in sizes] or [testbed]
-
-
-def _with_count(testbed: Testbed, count: int) -> Testbed:
-    return _with_connections(testbed, count=count)
+    return [_with_connections(testbed, count=size.about(testbed)) for size in sizes] or [testbed]
 
 
 def _with_connections(testbed: Testbed, **changes: int) -> Testbed:

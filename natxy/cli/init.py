@@ -9,7 +9,7 @@ import typer
 
 from natxy.cli.choices import unknown_value
 from natxy.errors import ConfigurationError
-from natxy.siitperf.imported import imported
+from natxy.siitperf.testbed_toml import imported
 
 KINDS = ("pci", "namespace")
 

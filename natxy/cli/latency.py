@@ -4,11 +4,10 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import RateOption, seconds
-from natxy.cli.rate_plan import rate_plan
-from natxy.cli.records import RecordsOption
+from natxy.cli.options import RateOption, RecordsOption, seconds
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.latency import PROFILES, LatencyPlan
 from natxy.procedure.latency import latency as measure
 
@@ -36,7 +35,7 @@ def latency(
         PROFILES,
         options,
         rate=rate,
-        records=records is not None,
+        records=records,
         tags=tags,
         tags_after_s=seconds("--tags-after", tags_after),
     )

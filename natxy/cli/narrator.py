@@ -20,8 +20,7 @@ from natxy.cli.sentences import say
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
-from natxy.report.bounds import marked
-from natxy.report.numbers import seconds_left
+from natxy.report.numbers import marked, seconds_left
 from natxy.statistics import median
 from natxy.trial.observer import Observer
 

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, overload
 
@@ -13,6 +14,7 @@ import typer
 from rich.console import Console
 
 from natxy.cli.command_line import changed
+from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
@@ -20,32 +22,37 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR
 from natxy.trial.seeds import MAX_SEED, new_seed
 
-TRIALS, TRAFFIC, OUTPUT = "Trials", "Traffic", "Output"  # headings of --help
+# Options under a heading of --help.
+trials_option = partial(typer.Option, rich_help_panel="Trials")
+traffic_option = partial(typer.Option, rich_help_panel="Traffic")
+output_option = partial(typer.Option, rich_help_panel="Output")
 
+
+def max_rate_option(
+    unit: str, *, what: str = "Highest rate to try", default: str = "the media's rate"
+) -> Any:
+    """Returns the option of the highest rate of a search; `unit` is that of the rate, in words."""
+    return typer.Option(
+        help=f"{what}, in {unit} [default: {default}].",
+        metavar="FPS" if unit.startswith("frames") else "CPS",
+    )
+
+
+MaxRateOption = Annotated[int | None, max_rate_option("frames a second per direction")]
 TestbedArgument = Annotated[
     Path, typer.Argument(metavar="TESTBED", help="Testbed file; `natxy init` writes one.")
 ]
 RateOption = Annotated[
     int | None,
     typer.Option(
-        "--rate",
         help="Rate of the trials, in frames a second per direction [default: the throughput, which "
         "is searched for first].",
-        metavar="FPS",
-    ),
-]
-MaxRateOption = Annotated[
-    int | None,
-    typer.Option(
-        "--max-rate",
-        help="Highest rate to try, in frames a second per direction [default: the media's rate].",
         metavar="FPS",
     ),
 ]
 ThroughputOption = Annotated[
     int | None,
     typer.Option(
-        "--throughput",
         help="Throughput that was measured before, in frames a second [default: it is searched for "
         "first].",
         metavar="FPS",
@@ -53,35 +60,22 @@ ThroughputOption = Annotated[
 ]
 DurationOption = Annotated[
     float | None,
-    typer.Option(
-        "--duration",
-        help="Seconds during which a trial sends frames [default: 1].",
-        metavar="S",
-        rich_help_panel=TRIALS,
-    ),
+    trials_option(help="Seconds during which a trial sends frames [default: 1].", metavar="S"),
 ]
 DrainOption = Annotated[
     float | None,
-    typer.Option(
-        "--drain",
+    trials_option(
         help="Seconds during which a trial still receives after its last frame [default: 0.2].",
         metavar="S",
-        rich_help_panel=TRIALS,
     ),
 ]
 SettleOption = Annotated[
     float | None,
-    typer.Option(
-        "--settle",
-        help="Seconds between two trials.",
-        metavar="S",
-        rich_help_panel=TRIALS,
-    ),
+    trials_option(help="Seconds between two trials.", metavar="S"),
 ]
 RetryTimeOption = Annotated[
     float | None,
-    typer.Option(
-        "--retry-time",
+    trials_option(
         help="Limit in seconds for the sum of the planned times of all invalid trials of a "
         "measurement: of all repetitions at one frame size, mix, number of networks and burst "
         "length. If the command first searches for its rate, as latency "
@@ -91,43 +85,35 @@ RetryTimeOption = Annotated[
         "trials; when that is used up, there are still up to 3 repeats at each rate, or up to 10 "
         "in latency, pdv, ipdv, back-to-back, recovery and reset].",
         metavar="S",
-        rich_help_panel=TRIALS,
     ),
 ]
 FrameSizeOption = Annotated[
     int | None,
-    typer.Option(
-        "--frame-size",
+    traffic_option(
         help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer "
         "[default: the testbed's].",
         metavar="BYTES",
-        rich_help_panel=TRAFFIC,
     ),
 ]
 DirectionOption = Annotated[
     str | None,
-    typer.Option(
-        "--direction",
+    traffic_option(
         help="Direction of the traffic: both, forward (left to right) or reverse [default: the "
         "testbed's].",
         metavar="WHICH",
-        rich_help_panel=TRAFFIC,
     ),
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option(
-        "--seed",
+    trials_option(
         help="Seed of all pseudorandom choices; the same seed sends the same frames [default: a "
         "new one, which the result shows].",
         metavar="N",
-        rich_help_panel=TRIALS,
     ),
 ]
 LossOption = Annotated[
     str | None,
     typer.Option(
-        "--loss",
         help="Let a trial pass if each direction lost at most this share of its frames, for "
         "example 0.01% [default: no loss].",
         metavar="PERCENT",
@@ -145,7 +131,6 @@ EarlyEndOption = Annotated[
 VerifyLossOption = Annotated[
     int | None,
     typer.Option(
-        "--verify-loss",
         help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
         "(bisection only) [default: 0; quick: 1].",
         metavar="N",
@@ -153,35 +138,39 @@ VerifyLossOption = Annotated[
 ]
 ConnectionsOption = Annotated[
     int | None,
-    typer.Option(
-        "--connections",
+    traffic_option(
         help="Connections that each trial first creates in a stateful gateway (phase 1) [default: "
         "the testbed's].",
         metavar="N",
-        rich_help_panel=TRAFFIC,
     ),
 ]
 EstablishmentRateOption = Annotated[
     int | None,
-    typer.Option(
-        "--establishment-rate",
-        help="Rate of phase 1, in connections a second [default: the testbed's].",
-        metavar="CPS",
-        rich_help_panel=TRAFFIC,
+    traffic_option(
+        help="Rate of phase 1, in connections a second [default: the testbed's].", metavar="CPS"
     ),
+]
+RecordsOption = Annotated[
+    Path | None,
+    output_option(
+        help="New Parquet file for a record of every received frame, with its delay [default: "
+        "none].",
+        metavar="FILE",
+    ),
+]
+CoresOption = Annotated[
+    str,
+    typer.Option(help="CPUs of the tester's workers, for example 2,3 or 2-5.", metavar="LIST"),
 ]
 JsonOption = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Write JSON to standard output instead of tables.", rich_help_panel=OUTPUT
-    ),
+    output_option("--json", help="Write JSON to standard output instead of tables."),
 ]
 
 
 def error_option(number: str, *, ends: str = "End the search") -> Any:
     """Returns the option of the error at which a search ends; `number` says what 100 counts."""
     return typer.Option(
-        "--error",
         help=f"{ends} when the rate is known to within this error: a share of the rate, or "
         f"{number} such as 100 [default: 0.1%].",
         metavar="ERROR",
@@ -296,3 +285,25 @@ def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:
         elif not word.startswith(("--seed=", "--output=")):
             kept.append(word)
     return shlex.join(["natxy", *kept, "--seed", str(seed)])
+
+
+def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
+    """Reads whole numbers such as 1000,10000; returns none where the option is not given."""
+    if text is None:
+        return ()
+    words = [word.strip() for word in text.split(",")]
+    if not all(re.fullmatch(r"[1-9]\d{0,12}", word) for word in words):
+        raise ConfigurationError(
+            f'{option}: "{text}" is not a list of numbers (expected for example 1000,2000)'
+        )
+    return tuple(int(word) for word in words)
+
+
+def cpus_of(text: str) -> tuple[int, ...]:
+    """Reads `0`, `2,3` or `2-5`."""
+    cpus = tuple(cpu_list(text))
+    if not cpus:
+        raise ConfigurationError(
+            f'--cores: "{text}" is not a list of CPUs (expected for example 0 or 2,3 or 2-5)'
+        )
+    return cpus

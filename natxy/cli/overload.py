@@ -1,24 +1,23 @@
 """`natxy overload`: measures how a test's figures degrade with the number of network flows."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from natxy.cli.choices import listed, unknown_value
-from natxy.cli.options import RateOption, error_option, seconds
-from natxy.cli.rate_plan import rate_plan
+from natxy.cli.options import RateOption, error_option, max_rate_option, seconds
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import found_first, throughput_search
+from natxy.cli.throughput_search import found_first, rate_plan, throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure import back_to_back, delay_variation, frame_loss, latency, recovery, reset
 from natxy.procedure.benchmarks import Benchmarked
 from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.overload import overload as measure
-from natxy.trial.profile import PROFILES
+from natxy.trial.profile import PROFILES, Profile
 
 FLOWS = "10,100,1000,10000"
 
@@ -38,6 +37,11 @@ class Choice:
 
     plan: Callable[[SeriesOptions, Asked], Benchmarked]
     takes: tuple[str, ...] = ("rate",)
+
+
+def _at_rate(kind: type[Any], profiles: Mapping[str, Profile]) -> Choice:
+    """Returns a test that is measured at one rate."""
+    return Choice(plan=lambda options, asked: rate_plan(kind, profiles, options, rate=asked.rate))
 
 
 def _throughput(options: SeriesOptions, asked: Asked) -> Benchmarked:
@@ -62,33 +66,13 @@ def _back_to_back(options: SeriesOptions, asked: Asked) -> Benchmarked:
 
 CHOICES = {
     "throughput": Choice(plan=_throughput, takes=("max_rate", "error")),
-    "latency": Choice(
-        plan=lambda options, asked: rate_plan(
-            latency.LatencyPlan, latency.PROFILES, options, rate=asked.rate
-        )
-    ),
-    "pdv": Choice(
-        plan=lambda options, asked: rate_plan(
-            delay_variation.PdvPlan, delay_variation.PROFILES, options, rate=asked.rate
-        )
-    ),
-    "ipdv": Choice(
-        plan=lambda options, asked: rate_plan(
-            delay_variation.IpdvPlan, delay_variation.PROFILES, options, rate=asked.rate
-        )
-    ),
+    "latency": _at_rate(latency.LatencyPlan, latency.PROFILES),
+    "pdv": _at_rate(delay_variation.PdvPlan, delay_variation.PROFILES),
+    "ipdv": _at_rate(delay_variation.IpdvPlan, delay_variation.PROFILES),
     "frame-loss": Choice(plan=_frame_loss, takes=("max_rate",)),
     "back-to-back": Choice(plan=_back_to_back, takes=("rate", "max_rate")),
-    "recovery": Choice(
-        plan=lambda options, asked: rate_plan(
-            recovery.RecoveryPlan, recovery.PROFILES, options, rate=asked.rate
-        )
-    ),
-    "reset": Choice(
-        plan=lambda options, asked: rate_plan(
-            reset.ResetPlan, reset.PROFILES, options, rate=asked.rate
-        )
-    ),
+    "recovery": _at_rate(recovery.RecoveryPlan, recovery.PROFILES),
+    "reset": _at_rate(reset.ResetPlan, reset.PROFILES),
 }
 
 
@@ -129,11 +113,7 @@ def overload(
     rate: RateOption = None,
     max_rate: Annotated[
         int | None,
-        typer.Option(
-            help="Highest rate to try, and the rate within bursts, in frames a second [default: "
-            "the media's rate].",
-            metavar="FPS",
-        ),
+        max_rate_option("frames a second", what="Highest rate to try, and the rate within bursts"),
     ] = None,
     error: Annotated[
         str | None, error_option("frames a second", ends="End a search for the throughput")

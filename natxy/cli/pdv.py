@@ -1,10 +1,9 @@
 """`natxy pdv`: measures how far the frames' delays lie above the smallest."""
 
-from natxy.cli.options import RateOption
-from natxy.cli.rate_plan import rate_plan
-from natxy.cli.records import RecordsOption
+from natxy.cli.options import RateOption, RecordsOption
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.delay_variation import PROFILES, PdvPlan
 from natxy.procedure.delay_variation import pdv as measure
 
@@ -12,11 +11,5 @@ from natxy.procedure.delay_variation import pdv as measure
 @measuring(PROFILES)
 def pdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> None:
     """Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1)."""
-    plan = rate_plan(
-        PdvPlan,
-        PROFILES,
-        options,
-        rate=rate,
-        records=records is not None,
-    )
+    plan = rate_plan(PdvPlan, PROFILES, options, rate=rate, records=records)
     run_series(options, "pdv", planned(plan, measure), records)

@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 from natxy.cli.command_line import changed, check_frame_size
-from natxy.cli.counts import numbers_of
+from natxy.cli.options import numbers_of
 from natxy.errors import ConfigurationError
 from natxy.model.frame_sizes import IPV4_SAVES_BYTES
 from natxy.model.testbed import TrafficSection

@@ -6,19 +6,18 @@ from datetime import datetime, timedelta
 from heapq import heapreplace
 from importlib.util import find_spec
 
-from natxy.campaign.plan import CampaignPlan, Cell, plan_of
-from natxy.campaign.shared_cpus import shared_cpus
-from natxy.campaign.shared_tables import shared_tables
+from natxy.campaign.plan import CampaignPlan
+from natxy.campaign.shared_machine import shared_cpus, shared_tables
 from natxy.cli.campaigns import (
-    check,
     command_line,
     durations_s,
     further_plans,
     most_repeats_s,
+    of_each,
     tell,
 )
 from natxy.cli.needs import needs_of
-from natxy.cli.options import SeedOption, seed_of
+from natxy.cli.options import SeedOption
 from natxy.cli.run import (
     DutOption,
     ExperimentArgument,
@@ -26,7 +25,7 @@ from natxy.cli.run import (
     QuickOption,
     TestbedsOption,
     asked_of,
-    options_of,
+    planned_of,
 )
 from natxy.report.numbers import about
 
@@ -46,11 +45,7 @@ def plan(
 ) -> None:
     """Show a campaign's cells in their order, what they need, and how long they take."""
     asked = asked_of(experiment, testbeds, dut)
-    chosen = asked.experiment.seed if seed is None else seed
-    planned = plan_of(
-        asked.experiment, asked.testbed, seed_of(chosen), quick=quick, options=options_of(option)
-    )
-    check(planned)
+    planned = planned_of(asked, seed, quick=quick, option=option)
     plans = (planned, *further_plans(asked, planned))
     lasting_s = durations_s(planned)
     total_s = in_parallel_s(lasting_s, len(plans))
@@ -89,12 +84,9 @@ def plan(
 def _needs(plans: Sequence[CampaignPlan]) -> Iterator[str]:
     """Yields what the cells need, a line for those that need the same."""
     for number, planned in enumerate(plans, start=1):
-        known: dict[tuple[str, str], str] = {}
         cells: dict[str, list[int]] = {}
-        for place, cell in enumerate(planned.cells, start=1):
-            if (of := _of(cell)) not in known:
-                known[of] = needs_of(cell)
-            cells.setdefault(known[of], []).append(place)
+        for place, needs in enumerate(of_each(planned, needs_of), start=1):
+            cells.setdefault(needs, []).append(place)
         where = f"Testbed {number} needs" if len(plans) > 1 else "Needs"
         for needs, places in cells.items():
             of_cells = f", for cells {ranges(places)}" if len(cells) > 1 else ""
@@ -121,10 +113,6 @@ def in_parallel_s(lasting_s: Sequence[float], testbeds: int) -> float:
     for cell_s in lasting_s:
         heapreplace(free_at_s, free_at_s[0] + cell_s)
     return max(free_at_s)
-
-
-def _of(cell: Cell) -> tuple[str, str]:
-    return cell.column.label, cell.measure.name
 
 
 def ends(begin: datetime, seconds: float) -> str:

@@ -15,9 +15,7 @@ from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.report.bounds import marked
-from natxy.report.measurement_table import ARROWS
-from natxy.report.numbers import rate, seconds_left
+from natxy.report.numbers import ARROWS, marked, rate, seconds_left
 from natxy.trial.observer import Observer
 
 MARKS = {Verdict.PASS: "[green]●[/]", Verdict.FAIL: "[red]●[/]", Verdict.INVALID: "[yellow]○[/]"}

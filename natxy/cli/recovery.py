@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import ThroughputOption, seconds
-from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.recovery import PROFILES, RecoveryPlan
 from natxy.procedure.recovery import recovery as measure
 
@@ -28,11 +28,6 @@ def recovery(
 
     --duration is that of the overload.
     """
-    plan = rate_plan(
-        RecoveryPlan,
-        PROFILES,
-        options,
-        rate=throughput,
-        after_s=seconds("--after", after),
-    )
+    after_s = seconds("--after", after)
+    plan = rate_plan(RecoveryPlan, PROFILES, options, rate=throughput, after_s=after_s)
     run_series(options, "recovery", planned(plan, measure))

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import RateOption, seconds
-from natxy.cli.rate_plan import rate_plan
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.reset import PROFILES, ResetPlan
 from natxy.procedure.reset import reset as measure
 
@@ -25,11 +25,6 @@ def reset(
     ] = None,
 ) -> None:
     """Measure the time without forwarding after a reset (RFC 2544 section 26.6, RFC 6201)."""
-    plan = rate_plan(
-        ResetPlan,
-        PROFILES,
-        options,
-        rate=rate,
-        reset_after_s=seconds("--reset-after", reset_after),
-    )
+    after_s = seconds("--reset-after", reset_after)
+    plan = rate_plan(ResetPlan, PROFILES, options, rate=rate, reset_after_s=after_s)
     run_series(options, "reset", planned(plan, measure))

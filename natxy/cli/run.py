@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from natxy.campaign.folder import Asked, CampaignFolder, read_asked
-from natxy.campaign.plan import plan_of
+from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState
 from natxy.cli.campaigns import (
     EventsOption,
@@ -65,7 +65,6 @@ DutOption = Annotated[
 OwnOptions = Annotated[
     list[str] | None,
     typer.Option(
-        "--option",
         help="Option of every measurement, such as rate=5000; may be repeated [default: those of "
         "the experiment].",
         metavar="NAME=VALUE",
@@ -94,6 +93,17 @@ def options_of(words: list[str] | None) -> Options:
     return options
 
 
+def planned_of(
+    asked: Asked, seed: int | None, *, quick: bool, option: list[str] | None
+) -> CampaignPlan:
+    """Returns the plan, which is checked; its seed is by default that of the experiment."""
+    chosen = seed_of(asked.experiment.seed if seed is None else seed)
+    options = options_of(option)
+    plan = plan_of(asked.experiment, asked.testbed, chosen, quick=quick, options=options)
+    check(plan)
+    return plan
+
+
 def paths_of(testbeds: str | None) -> list[Path]:
     return [Path(name) for name in testbeds.split(",")] if testbeds else []
 
@@ -119,11 +129,7 @@ def run(
     The exit status is 1 if a cell failed; the other cells are measured nevertheless.
     """
     asked = asked_of(experiment, testbeds, dut)
-    chosen = asked.experiment.seed if seed is None else seed
-    plan = plan_of(
-        asked.experiment, asked.testbed, seed_of(chosen), quick=quick, options=options_of(option)
-    )
-    check(plan)
+    plan = planned_of(asked, seed, quick=quick, option=option)
     further = further_of(asked, plan, scheduler)
     folder = CampaignFolder(path=output or default_folder(experiment))
     command = repeat_command(plan.seed)

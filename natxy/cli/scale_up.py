@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.counts import numbers_of
-from natxy.cli.options import LossOption, MaxRateOption
+from natxy.cli.options import LossOption, MaxRateOption, numbers_of
 from natxy.cli.searching import ErrorOption, FigureOption, searching
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring

@@ -18,7 +18,6 @@ FIGURES = ("establishment", "validated", "throughput")
 FigureOption = Annotated[
     str,
     typer.Option(
-        "--of",
         help="Figure to measure: establishment, validated (establishment with validation) or "
         "throughput.",
         metavar="FIGURE",

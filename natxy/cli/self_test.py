@@ -11,11 +11,12 @@ from rich.table import Table
 
 from natxy.campaign.provenance import provenance
 from natxy.cli.choices import unknown_value
-from natxy.cli.cpus import CoresOption, cpus_of
 from natxy.cli.options import (
-    OUTPUT,
+    CoresOption,
     JsonOption,
     SeedOption,
+    cpus_of,
+    output_option,
     progress_console,
     repeat_command,
     result_console,
@@ -87,11 +88,10 @@ def self_test(
     seed: SeedOption = None,
     output: Annotated[
         Path | None,
-        typer.Option(
+        output_option(
             help="File for the tester's own delay, which later measurements read [default: "
             "$XDG_STATE_HOME/natxy/self-tests.json, or ~/.local/state/natxy/self-tests.json].",
             metavar="FILE",
-            rich_help_panel=OUTPUT,
         ),
     ] = None,
     json_output: JsonOption = False,

@@ -32,7 +32,7 @@ from natxy.model.testbed import Testbed, read_testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment import with_phase_1_rate
 from natxy.records.extra import records_to
-from natxy.report.loss_chart import loss_chart
+from natxy.report.histogram import loss_chart
 from natxy.report.measurement_table import measurement_notes, measurement_tables
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv

@@ -9,13 +9,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-import typer
-
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import (
-    OUTPUT,
-    TRAFFIC,
-    TRIALS,
     ConnectionsOption,
     DirectionOption,
     DrainOption,
@@ -26,8 +21,11 @@ from natxy.cli.options import (
     SeedOption,
     SettleOption,
     TestbedArgument,
+    output_option,
     seconds,
     seed_of,
+    traffic_option,
+    trials_option,
 )
 from natxy.trial.profile import Profile
 from natxy.trial.timing import Timing
@@ -42,44 +40,41 @@ class SeriesOptions:
     """The options of all measuring commands, by their names."""
 
     testbed: TestbedArgument
-    profile: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=TRIALS)] = "rfc"
+    profile: Annotated[str, trials_option(metavar="NAME")] = "rfc"
     duration: DurationOption = None
     drain: DrainOption = None
     settle: SettleOption = None
     retry_time: RetryTimeOption = None
     repetitions: Annotated[
         int | None,
-        typer.Option(help="Number of repetitions.", metavar="N", rich_help_panel=TRIALS),
+        trials_option(help="Number of repetitions.", metavar="N"),
     ] = None
     frame_size: Annotated[
         str | None,
-        typer.Option(
+        traffic_option(
             help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer. "
             "The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
             "8219 that fit the MTU, with 84 in place of 64. If only IPv4 is sent, 20 is added to "
             "each size of the RFC, so that the IPv4 frames have exactly these sizes [default: the "
             "testbed's].",
             metavar="BYTES",
-            rich_help_panel=TRAFFIC,
         ),
     ] = None
     foreground: Annotated[
         str | None,
-        typer.Option(
+        traffic_option(
             help="Share of foreground traffic, in %: what the gateway translates (a router: all "
-            "traffic); the rest is native IPv6. The list 100,90,50,10 measures RFC 8219's mixes in turn [default: the "
-            "testbed's].",
+            "traffic); the rest is native IPv6. The list 100,90,50,10 measures RFC 8219's mixes in "
+            "turn [default: the testbed's].",
             metavar="PERCENT",
-            rich_help_panel=TRAFFIC,
         ),
     ] = None
     networks: Annotated[
         str | None,
-        typer.Option(
+        traffic_option(
             help="Number of destination networks behind each side, 1 to 256. The list 1,256 "
             "measures with one network, then with 256, as RFC 2544 asks [default: the testbed's].",
             metavar="N,...",
-            rich_help_panel=TRAFFIC,
         ),
     ] = None
     direction: DirectionOption = None
@@ -88,21 +83,19 @@ class SeriesOptions:
     seed: SeedOption = None
     output: Annotated[
         Path | None,
-        typer.Option(
+        output_option(
             help="New folder for the journal and the results (JSON, CSV) [default: "
             "natxy-results/TIME-COMMAND].",
             metavar="DIR",
-            rich_help_panel=OUTPUT,
         ),
     ] = None
     json_output: JsonOption = False
     report: Annotated[
         bool,
-        typer.Option(
+        output_option(
             "--report",
             help="Also write a report into the folder of --output: an HTML page, LaTeX tables, and "
             "data files (CSV, Parquet).",
-            rich_help_panel=OUTPUT,
         ),
     ] = False
 

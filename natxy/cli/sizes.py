@@ -6,14 +6,13 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from natxy.cli.counts import numbers_of
+from natxy.cli.options import numbers_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import PortRange, Size
 
 CountsOption = Annotated[
     str | None,
     typer.Option(
-        "--counts",
         help="Number of connections in each column, for example 1000,2000,4000; as many "
         "destination ports are used as these need [default: all combinations of the given ports].",
         metavar="LIST",
@@ -22,7 +21,6 @@ CountsOption = Annotated[
 SourcePortsOption = Annotated[
     str | None,
     typer.Option(
-        "--source-ports",
         help="Source ports, one value for each column or one for all: a number of ports from the "
         "testbed's first on, such as 40000, or a range such as 10000-49999 [default: the "
         "testbed's].",
@@ -32,7 +30,6 @@ SourcePortsOption = Annotated[
 DestinationPortsOption = Annotated[
     str | None,
     typer.Option(
-        "--destination-ports",
         help="Destination ports, in the same form, for example 10,100,1000,10000 [default: as many "
         "as --counts needs].",
         metavar="LIST",

@@ -1,13 +1,12 @@
 """`natxy tear-down`: measures how fast a stateful gateway deletes its connections."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from natxy.cli.choices import unknown_value
-from natxy.cli.options import error_option, search_error
+from natxy.cli.options import error_option, max_rate_option, search_error
 from natxy.cli.series import needs_connections, planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
@@ -17,15 +16,15 @@ from natxy.cli.sizes import (
     sizes_of,
 )
 from natxy.errors import ConfigurationError
-from natxy.procedure.closing import NAMES, ClosingPlan, check_transport
+from natxy.procedure.closing import ClosingPlan, check_transport
 from natxy.procedure.closing import closing as measure_closing
 from natxy.procedure.establishment_search import PROFILES
 from natxy.procedure.tear_down import TearDownPlan
 from natxy.procedure.tear_down import tear_down as measure
-from natxy.trial.closing import Closer
+from natxy.trial.closing import SEGMENTS, Closer
 
 TABLE = "table"
-CLOSERS: dict[str, Closer] = {closer: closer for closer in NAMES}
+CLOSERS: dict[str, Closer] = {closer: closer for closer in SEGMENTS}
 
 
 @measuring(PROFILES, without=("duration", "direction", "connections", "networks"))
@@ -44,11 +43,7 @@ def tear_down(
     ] = TABLE,
     max_rate: Annotated[
         int | None,
-        typer.Option(
-            help="With --by fin or rst: highest rate to try, in connections a second [default: "
-            "the media's rate].",
-            metavar="CPS",
-        ),
+        max_rate_option("connections a second", what="With --by fin or rst: highest rate to try"),
     ] = None,
     error: Annotated[
         str | None,
@@ -62,8 +57,12 @@ def tear_down(
                 f"--by: {by} is not possible with --counts, --source-ports or --destination-ports "
                 "(expected connections.count in the testbed)"
             )
-        closing = replace(
-            _closing(options, CLOSERS[by]), max_rate_cps=max_rate, error=search_error(error)
+        closing = ClosingPlan(
+            **options.of_plan(PROFILES),
+            loss_verifications=options.profile_of(PROFILES).loss_verifications,
+            by=CLOSERS[by],
+            max_rate_cps=max_rate,
+            error=search_error(error),
         )
         run_series(
             options,
@@ -90,13 +89,4 @@ def tear_down(
         planned(plan, measure),
         own_connections=bool(plan.sizes),
         check_traffic=needs_connections,
-    )
-
-
-def _closing(options: SeriesOptions, by: Closer) -> ClosingPlan:
-    base = options.profile_of(PROFILES)
-    return ClosingPlan(
-        **options.of_plan(PROFILES),
-        loss_verifications=base.loss_verifications,
-        by=by,
     )

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from natxy.cli.choices import unknown_value
-from natxy.cli.counts import numbers_of
 from natxy.cli.mlr_goals import GoalOptions, goals_of
 from natxy.cli.options import (
     EarlyEndOption,
@@ -15,6 +15,7 @@ from natxy.cli.options import (
     VerifyLossOption,
     error_option,
     loss_tolerance,
+    numbers_of,
     search_error,
     seconds,
 )
@@ -36,7 +37,9 @@ BISECTION_ONLY = {
     "--patience": EXPECTED,
     "--bursts": EXPECTED,
 }
-SEARCH, BURSTS = "Search", "Bursts"  # headings of --help
+# Options under a heading of --help.
+search_option = partial(typer.Option, rich_help_panel="Search")
+bursts_option = partial(typer.Option, rich_help_panel="Bursts")
 
 
 @measuring(PROFILES)
@@ -55,10 +58,8 @@ def throughput(
     early_end: EarlyEndOption = False,
     search: Annotated[
         str,
-        typer.Option(
-            help="Search algorithm: bisection or mlr (MLRsearch, RFC 9971).",
-            metavar="HOW",
-            rich_help_panel=SEARCH,
+        search_option(
+            help="Search algorithm: bisection or mlr (MLRsearch, RFC 9971).", metavar="HOW"
         ),
     ] = "bisection",
     loss: Annotated[
@@ -83,50 +84,45 @@ def throughput(
     ] = None,
     exceed_ratio: Annotated[
         float | None,
-        typer.Option(
+        search_option(
             help="With --search mlr: the largest share of the time of all trials at one rate that "
             "trials with too much loss may have. For the NDR, one lost frame is too much; for a "
             "PDR, more than its --loss [default: 0].",
             metavar="RATIO",
-            rich_help_panel=SEARCH,
         ),
     ] = None,
     duration_sum: Annotated[
         float | None,
-        typer.Option(
+        search_option(
             help="With --search mlr: total seconds of the full-length trials that decide "
             "about a rate [default: the duration].",
             metavar="S",
-            rich_help_panel=SEARCH,
         ),
     ] = None,
     initial_duration: Annotated[
         float | None,
-        typer.Option(
+        search_option(
             help="With --search mlr: seconds of the first, shortest trials [default: 1, or the "
             "duration if that is shorter].",
             metavar="S",
-            rich_help_panel=SEARCH,
         ),
     ] = None,
     bursts: Annotated[
         str | None,
-        typer.Option(
+        bursts_option(
             help="Send repeated bursts of N frames, search for the highest mean rate without "
             "loss, and report the interval between bursts at that rate (bisection only); 1 is "
             "steady traffic. The list 1,16,64,256,1024 measures RFC 2544's lengths in turn "
             "[default: steady traffic].",
             metavar="N,...",
-            rich_help_panel=BURSTS,
         ),
     ] = None,
     burst_rate: Annotated[
         int | None,
-        typer.Option(
+        bursts_option(
             help="With --bursts: rate within a burst, in frames a second; on veth and memif, whose "
             "media have no rate, it is required [default: the media's rate].",
             metavar="FPS",
-            rich_help_panel=BURSTS,
         ),
     ] = None,
 ) -> None:

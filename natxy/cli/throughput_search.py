@@ -1,11 +1,15 @@
-"""Plans of the search for a throughput, which several commands make, from the profile."""
+"""Plans of the search for a throughput, and of measurements at the rate that it finds."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
 
 from natxy.cli.options import search_error
 from natxy.cli.series_options import SeriesOptions
+from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.throughput import ThroughputPlan
-from natxy.trial.profile import PROFILES, RFC
+from natxy.trial.profile import PROFILES, RFC, Profile
 
 
 def throughput_search(
@@ -35,3 +39,25 @@ def found_first(options: SeriesOptions) -> ThroughputPlan:
     timing = search.timing
     longest_s = min(timing.duration_s, RFC.timing.duration_s)
     return replace(search, repetitions=1, timing=replace(timing, duration_s=longest_s))
+
+
+Plan = TypeVar("Plan", bound=RatePlan)
+
+
+def rate_plan(
+    kind: type[Plan],
+    profiles: Mapping[str, Profile],
+    options: SeriesOptions,
+    *,
+    rate: int | None,
+    records: Path | None = None,
+    **own: Any,
+) -> Plan:
+    """Returns the plan; `own` are the fields that only plans of this kind have."""
+    return kind(
+        **options.of_plan(profiles),
+        rate_fps=rate,
+        records=records is not None,
+        search=found_first(options),
+        **own,
+    )

@@ -11,7 +11,6 @@ import typer
 from natxy.campaign.provenance import provenance
 from natxy.cli.command_line import beside_options
 from natxy.cli.options import (
-    TRIALS,
     ConnectionsOption,
     DirectionOption,
     DrainOption,
@@ -19,6 +18,7 @@ from natxy.cli.options import (
     EstablishmentRateOption,
     FrameSizeOption,
     JsonOption,
+    RecordsOption,
     SeedOption,
     TestbedArgument,
     progress_console,
@@ -26,10 +26,10 @@ from natxy.cli.options import (
     result_console,
     seconds,
     seed_of,
+    trials_option,
     with_connection_options,
     with_traffic_options,
 )
-from natxy.cli.records import RecordsOption
 from natxy.cli.sentences import say
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, TrialRefused
@@ -79,10 +79,9 @@ def trial(
     drain: DrainOption = None,
     frame_timeout: Annotated[
         float | None,
-        typer.Option(
+        trials_option(
             help="Delay in seconds after which a frame counts as late [default: no limit].",
             metavar="S",
-            rich_help_panel=TRIALS,
         ),
     ] = None,
     frame_size: FrameSizeOption = None,

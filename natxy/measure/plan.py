@@ -7,12 +7,17 @@ from typing import TypeVar, get_args
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.model.measurement import Conditions, Figure
+from natxy.model.event import Hello
+from natxy.model.measurement import Conditions, Figure, Media, SearchConditions
 from natxy.model.trial_result import TrialResult
-from natxy.trial.conditions import conditions
+from natxy.model.trial_spec import Side
+from natxy.trial.connection_conditions import connection_conditions
+from natxy.trial.frame_formats import frame_formats
+from natxy.trial.maximum import media_fps
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import MAX_SEED
-from natxy.trial.setup import ReadyTester
+from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.tester_delay import tester_delay
 from natxy.trial.timing import Timing, check
 from natxy.trial.trials import Trials
 
@@ -59,17 +64,48 @@ class Plan:
         )
 
     def conditions(
-        self, tester: ReadyTester, dut: Dut, *, rate_fps: int | None = None
+        self,
+        tester: ReadyTester,
+        dut: Dut,
+        *,
+        rate_fps: int | None = None,
+        search: SearchConditions | None = None,
     ) -> Conditions:
-        """Returns the conditions of the result; `rate_fps` is None if there is no single rate."""
-        return conditions(
-            tester,
-            dut,
-            self.timing,
-            seed=self.seed,
+        """Returns the conditions, which a result must contain (RFC 2544 section 26, RFC 8219).
+
+        `rate_fps` is None if there is no single rate, `search` if no rate was searched for.
+        """
+        timing, traffic = self.timing, tester.testbed.traffic
+        return Conditions(
+            dut=self.dut_name or name_of(dut),
+            left_ip_version=traffic.left_ip_version,
+            right_ip_version=traffic.right_ip_version,
+            direction=traffic.direction,
+            frame_size_bytes=traffic.frame_size_bytes,
+            formats=frame_formats(tester.traffic),
+            n=traffic.n,
+            m=traffic.m,
+            left_networks=traffic.left_networks,
+            right_networks=traffic.right_networks,
+            left_media=_media(tester.hello, "left"),
+            right_media=_media(tester.hello, "right"),
+            theoretical_fps=media_fps(tester.hello, tester.traffic),
             rate_fps=rate_fps,
-            dut_name=self.dut_name,
+            duration_s=float(timing.duration_s),
+            drain_s=float(timing.drain_s),
+            settle_s=float(timing.settle_s),
+            frame_timeout_s=float(timing.frame_timeout_s),
+            search=search,
+            seed=self.seed,
+            connections=connection_conditions(tester, dut),
+            tester_delay=tester_delay(tester.hello, traffic),
         )
+
+
+def _media(hello: Hello, side: Side) -> Media:
+    """Returns the media of a port, as far as its driver reports it."""
+    port = next(port for port in hello.ports if port.side == side)
+    return Media(driver=port.driver, speed_mbps=port.link_speed_mbps or None)
 
 
 def check_members(plan: object, **kinds: type | UnionType) -> None:

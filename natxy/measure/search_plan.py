@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from natxy.measure.plan import Plan, check_members
-from natxy.model.measurement import Figure, Unit
-from natxy.model.search_conditions import SearchConditions
+from natxy.model.measurement import Figure, SearchConditions, Unit
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS

@@ -1,5 +1,9 @@
-"""Sizes of connection tables, for procedures that measure at several numbers of connections."""
+"""Sizes of connection tables, for procedures that measure at several numbers of connections.
 
+These name their columns by the numbers; no two columns share a name.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -10,6 +14,7 @@ from natxy.model.traffic_spec import MAX_CONNECTIONS, Series
 from natxy.trial.setup import ReadyTester, name_of
 
 HIGHEST_PORT = 2**16 - 1
+PORTS = 2  # of the sizes of ranges: source and destination ports; more are those of addresses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,3 +122,30 @@ def _check_connections(option: str, count: int) -> None:
         raise ConfigurationError(
             f"{option}: {count} is out of range (expected 1 to {MAX_CONNECTIONS})"
         )
+
+
+def named_by_size(columns: Sequence[ReadyTester]) -> list[str]:
+    """Returns the number of connections of each column.
+
+    A column with as many connections as another one, but of other ranges, has the ranges too.
+    """
+    counts = [column.traffic.required_connections.count for column in columns]
+    ranges = [column.traffic.ranges.sizes for column in columns]
+    return [
+        f"{count:,} connections{_of(sizes) if _is_ambiguous(count, counts, ranges) else ''}"
+        for count, sizes in zip(counts, ranges, strict=True)
+    ]
+
+
+def _is_ambiguous(count: int, counts: Sequence[int], ranges: Sequence[tuple[int, ...]]) -> bool:
+    return len({sizes for each, sizes in zip(counts, ranges, strict=True) if each == count}) > 1
+
+
+def _of(sizes: tuple[int, ...]) -> str:
+    what = "ports" if len(sizes) == PORTS else "ports and addresses"
+    return f", {' x '.join(f'{size:,}' for size in sizes)} {what}"
+
+
+def told_apart(name: str, earlier: Sequence[str]) -> str:
+    """Returns the name of the next column, with its number if an earlier one has the same name."""
+    return f"{name}, column {len(earlier) + 1}" if name in earlier else name

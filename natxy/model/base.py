@@ -27,10 +27,10 @@ def refuse(sentence: str, *, member: str = "") -> NoReturn:
 
 @dataclass(frozen=True)
 class Checked:
-    """Annotates text with a check that may refuse it, and with members of its JSON Schema."""
+    """Annotates a value with a check that may refuse it, and with members of its JSON Schema."""
 
-    check: Callable[[str], str]
-    schema: tuple[tuple[str, str], ...] = ()
+    check: Callable[[Any], Any]
+    schema: tuple[tuple[str, Any], ...] = ()
 
     def __get_pydantic_core_schema__(
         self, source: type[Any], handler: GetCoreSchemaHandler
@@ -43,28 +43,16 @@ class Checked:
         return handler(schema) | dict(self.schema)
 
 
-@dataclass(frozen=True)
-class Between:
+class Between(Checked):
     """Annotates a number with its range, both ends included."""
 
-    lowest: float
-    highest: float
-    meaning: str = ""
+    def __init__(self, lowest: float, highest: float, meaning: str = "") -> None:
+        def check(value: float) -> float:
+            if not lowest <= value <= highest:
+                refuse(f"is out of range (expected {lowest} to {highest}{meaning})")
+            return value
 
-    def check(self, value: float) -> float:
-        if not self.lowest <= value <= self.highest:
-            refuse(f"is out of range (expected {self.lowest} to {self.highest}{self.meaning})")
-        return value
-
-    def __get_pydantic_core_schema__(
-        self, source: type[Any], handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self.check, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        return handler(schema) | {"minimum": self.lowest, "maximum": self.highest}
+        super().__init__(check, (("minimum", lowest), ("maximum", highest)))
 
 
 Count = Annotated[int, Between(0, 2**64 - 1)]

@@ -10,7 +10,6 @@ from natxy.model.base import Model
 from natxy.model.disturbance import Disturbance
 from natxy.model.icmp_words import merged
 from natxy.model.port_result import IcmpError
-from natxy.model.search_conditions import SearchConditions
 from natxy.model.self_test_record import OwnDelay
 from natxy.model.testbed import Directions
 from natxy.model.traffic_spec import Transport
@@ -19,6 +18,7 @@ from natxy.model.trial_spec import Direction, Side
 from natxy.model.verdict import Verdict
 
 Bound = Literal["exact", "lower", "upper"]
+MaximumOrigin = Literal["media", "given", "none"]
 Unit = Literal["fps", "cps", "ns", "%", "frames", "connections", "s", "times", "octets"]
 PointUnit = Literal["fps", "flows", "subscribers", "connections", "cores"]
 
@@ -100,6 +100,25 @@ class ConnectionConditions(Model):
     hash_size: int | None = None
     timeout_s: float | None = None
     logging: str | None = None  # of new connections, as the gateway names it, or "off"
+
+
+class SearchConditions(Model):
+    """The search for a rate; all goals share the attributes that RFC 9971 asks to report."""
+
+    method: Literal["bisection", "mlr"] = "bisection"
+    error: str | None = None  # as the user gave it; None: the goals of MLRsearch have widths
+    # At the highest rate that was found, in the figure's unit; None: not a search for one rate.
+    error_fps: int | None = None
+    maximum_fps: int | None = None  # the highest rate that the search may try; None: unknown
+    maximum_origin: MaximumOrigin | None = None  # None: not recorded
+    loss_accepted: str | None = None  # empty: none; None: each goal of MLRsearch has its own
+    burst_frames: int = 1  # 1: steady traffic; else rates are means over bursts and silence
+    burst_rate_fps: int | None = None  # within a burst
+    # How often a failed trial is repeated before its rate fails; None: MLRsearch.
+    loss_verifications: int | None = None
+    exceed_ratio: float | None = None  # of an MLRsearch goal, like the next two; None: bisection
+    duration_sum_s: float | None = None
+    initial_duration_s: float | None = None
 
 
 class Media(Model):

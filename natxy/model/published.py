@@ -1,10 +1,11 @@
 """A table or figure of results that a document published, as data (experiments/published).
 
 Numbers are those of the document, even where it is wrong: `misprints` names the wrong cells.
+The meaning of each key is in docs/reference/published.md (tools/published_keys.toml).
 """
 
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -26,13 +27,9 @@ from natxy.model.source import read_whole
 class Misprint(Model):
     """Cells of one row, or of one variable of the columns, that the document prints wrongly."""
 
-    columns: tuple[Positive, ...] = Field(
-        min_length=1, description="columns of the misprinted cells, counted from 1"
-    )
-    correct: tuple[float, ...] = Field(
-        default=(), description="correct values of these cells; empty if unknown"
-    )
-    reason: Text = Field(description="why the printed values are wrong")
+    columns: Annotated[tuple[Positive, ...], Field(min_length=1)]  # counted from 1
+    correct: tuple[float, ...] = ()  # values of these cells; empty: unknown
+    reason: Text
 
 
 class Published(Model):
@@ -40,33 +37,17 @@ class Published(Model):
 
     source: Origin
     measured: Measured
-    devices: dict[str, Device] = Field(
-        default={}, description="devices under test; none if the tester itself was measured"
-    )
+    devices: dict[str, Device] = Field(default={})  # none: the tester was measured
     tester: TesterUsed
     traffic: TrafficUsed
-    connections: ConnectionsUsed | None = Field(
-        default=None,
-        description="connections of a stateful gateway; absent if the gateway is stateless",
-    )
+    connections: ConnectionsUsed | None = None  # None: a stateless gateway
     trials: TrialsUsed = TrialsUsed()
-    not_stated: tuple[Text, ...] = Field(
-        default=(), description="settings that the document does not state"
-    )
-    drawn: bool = Field(
-        default=False,
-        description="true if the document only draws the figure and prints no numbers",
-    )
-    columns: dict[str, Variable] = Field(
-        default={}, description="variables whose values differ from column to column"
-    )
-    rows: dict[str, Row] = Field(default={}, description="the rows, in the document's order")
-    misprints: dict[str, Misprint] = Field(
-        default={}, description="misprinted cells; NAME is that of their row or variable"
-    )
-    notes: tuple[Text, ...] = Field(
-        default=(), description="facts that a user of the figures must know"
-    )
+    not_stated: tuple[Text, ...] = ()
+    drawn: bool = False  # the document only draws the figure and prints no numbers
+    columns: dict[str, Variable] = Field(default={})
+    rows: dict[str, Row] = Field(default={})
+    misprints: dict[str, Misprint] = Field(default={})  # by row or variable
+    notes: tuple[Text, ...] = ()
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

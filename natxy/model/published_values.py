@@ -4,9 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
+from pydantic import Field, PlainValidator, model_validator
 
 from natxy.model.base import Model, refuse
 from natxy.model.printed import Printed
@@ -16,34 +14,25 @@ BY_COLUMN = "by column"
 Text = Annotated[str, Field(min_length=1)]
 
 
-class _Cell:
-    """Annotates a number or a text of a cell; a union would name its members in errors."""
-
-    def __init__(self, *, any_text: bool) -> None:
-        self.any_text = any_text
-
-    def check(self, value: Any) -> Any:
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            return value
-        if isinstance(value, str) and (self.any_text or value == NO_VALUE):
-            return value
-        expected = "a number or a text" if self.any_text else f'a number, or "{NO_VALUE}" for none'
-        return refuse(f"is not the value of a cell (expected {expected})")
-
-    def __get_pydantic_core_schema__(
-        self, source: type[Any], handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.check)
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        text = {"type": "string"} if self.any_text else {"const": NO_VALUE}
-        return {"anyOf": [{"type": "number"}, text]}
+def _number(value: Any) -> Any:
+    if _is_number(value) or value == NO_VALUE:
+        return value
+    return refuse(f'is not the value of a cell (expected a number, or "{NO_VALUE}" for none)')
 
 
-Number = Annotated[int | float | Literal["–"], _Cell(any_text=False)]
-NumberOrText = Annotated[int | float | str, _Cell(any_text=True)]
+def _number_or_text(value: Any) -> Any:
+    if _is_number(value) or isinstance(value, str):
+        return value
+    return refuse("is not the value of a cell (expected a number or a text)")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+# Checked as a whole: a union would name its members in errors.
+Number = Annotated[int | float | Literal["–"], PlainValidator(_number)]
+NumberOrText = Annotated[int | float | str, PlainValidator(_number_or_text)]
 
 Rate = Literal["fps", "cps", "1/s"]
 Counted = Literal[
@@ -54,26 +43,19 @@ Role = Literal["setting", "measured", "derived"]
 Statistic = Literal["median", "minimum", "maximum", "mean", "standard deviation", "P1", "P99", ""]
 Rule = Literal["relative scale up", "to previous column", "quotient", "difference", "dispersion"]
 OPERANDS: dict[Rule, int] = {
-    "relative scale up": 2,
-    "to previous column": 1,
-    "quotient": 2,
-    "difference": 2,
-    "dispersion": 3,
+    "relative scale up": 2,  # a / (b x a of the first column), where b is the number of cores
+    "to previous column": 1,  # a / a of the previous column
+    "quotient": 2,  # a / b
+    "difference": 2,  # a - b
+    "dispersion": 3,  # (a - b) / c
 }
 
 
 class Derivation(Model):
     """The rule by which the numbers of a row follow from those of other rows or variables."""
 
-    rule: Rule = Field(
-        description="how the row follows from the operands a, b and c. Relative scale up: "
-        "a / (b x a of the first column), where b is the number of cores. To previous column: "
-        "a / a of the previous column. Quotient: a / b. Difference: a - b. Dispersion: "
-        "(a - b) / c. If the row is in %, the result is multiplied by 100"
-    )
-    of: tuple[Text, ...] = Field(
-        description="names of the rows or variables that are the operands, in order"
-    )
+    rule: Rule
+    of: tuple[Text, ...]  # names of the operands a, b and c
 
     @model_validator(mode="after")
     def _has_its_operands(self) -> Self:
@@ -88,16 +70,10 @@ class Derivation(Model):
 class Variable(Model):
     """A value that differs from column to column."""
 
-    variable: Text = Field(
-        description="name of the variable as printed; in words if none is printed"
-    )
-    unit: Unit = Field(description="unit of the values; empty if they have none")
-    values: tuple[NumberOrText, ...] = Field(
-        min_length=1, description="one value for each column: a number, or a word of Natxy"
-    )
-    printed: tuple[str, ...] = Field(
-        default=(), description="the values as printed, if that differs from `values`"
-    )
+    variable: Text
+    unit: Unit
+    values: Annotated[tuple[NumberOrText, ...], Field(min_length=1)]
+    printed: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _is_as_printed(self) -> Self:
@@ -108,32 +84,16 @@ class Variable(Model):
 class Row(Model):
     """One row: a setting, a figure that was measured, or one derived from other rows."""
 
-    label: Text = Field(description="name of the row as printed")
-    role: Role = Field(
-        description="whether the row holds a setting, a measured figure or a derived one"
-    )
-    figure: str = Field(
-        default="", description="name that Natxy has for the figure; required in a measured row"
-    )
-    statistic: Statistic = Field(default="", description="statistic over the repetitions")
-    device: str = Field(
-        default="", description="name of the gateway, if the rows are about different gateways"
-    )
-    unit: Unit = Field(
-        description='unit of the values; "1/s": frames or connections a second, as the figure of '
-        'the row says; "by column": as `columns.unit` says for each column; empty if they have none'
-    )
-    scale: Literal[1, 1000, 1000000] = Field(
-        default=1, description="the document prints the values divided by this number"
-    )
-    values: tuple[Number, ...] = Field(
-        description='one value for each column, in `unit`; "–" if the document has none'
-    )
-    printed: tuple[str, ...] = Field(
-        default=(),
-        description="the values as printed; required unless all are whole numbers, printed in full",
-    )
-    derived: Derivation | None = Field(default=None, description="how a derived row is computed")
+    label: Text
+    role: Role
+    figure: str = ""  # Natxy's name for it; required in a measured row
+    statistic: Statistic = ""
+    device: str = ""
+    unit: Unit
+    scale: Literal[1, 1000, 1000000] = 1  # by which the document divides what it prints
+    values: tuple[Number, ...]
+    printed: tuple[str, ...] = ()  # required unless all are whole numbers, printed in full
+    derived: Derivation | None = None
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

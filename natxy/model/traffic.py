@@ -74,29 +74,21 @@ class TrafficPlan:
 
     def establish_missing(self, segments: tuple[Segment, ...]) -> Stream:
         """Returns a stream of the initiator that creates the connections that are missing."""
-        return self._initiate(segments, "missing", "syn")
-
-    def initiate(self, segments: tuple[Segment, ...], order: Order) -> Stream:
-        """Returns a stream of the initiator that uses the connections in this order."""
-        return self._initiate(segments, order, "ack")
+        return self.initiate(segments, "missing", "syn")
 
     def acknowledge(self, segments: tuple[Segment, ...]) -> Stream:
         """Returns the third segments of TCP handshakes, one for each connection."""
-        return self._initiate(segments, "linear", "ack", has_data=False)
+        return self.initiate(segments, "linear", has_data=False)
 
     def close(self, segments: tuple[Segment, ...], role: Role, segment: TcpSegment) -> Stream:
         """Returns segments that end TCP connections, one for each connection."""
         if role == "initiate":
-            return self._initiate(segments, "linear", segment)
-        return self._respond(segments, "linear", segment)
-
-    def respond(self, segments: tuple[Segment, ...], order: Order) -> Stream:
-        """Returns a stream of the responder that uses the connections in this order."""
-        return self._respond(segments, order, "ack")
+            return self.initiate(segments, "linear", segment)
+        return self.respond(segments, "linear", segment)
 
     def validate(self, segments: tuple[Segment, ...], order: Order = "linear") -> Stream:
         """Returns the responder's answers to phase 1; with TCP, these are SYN/ACKs."""
-        return self._respond(segments, order, "syn")
+        return self.respond(segments, order, "syn")
 
     def create_beside(self, of: Stream, mix: Mix, *, first: int) -> Stream:
         """Returns a stream of the initiator in which the background creates connections.
@@ -110,19 +102,23 @@ class TrafficPlan:
             update={"mix": mix, "foreground": foreground, "background": background}
         )
 
-    def _initiate(
+    def initiate(
         self,
         segments: tuple[Segment, ...],
         order: Order,
-        segment: TcpSegment,
+        segment: TcpSegment = "ack",
         *,
         has_data: bool = True,
     ) -> Stream:
+        """Returns a stream of the initiator that uses the connections in this order."""
         outward = self.required_connections.outward
         use = Connections(role="initiate", order=order, segment=self._segment(segment))
         return self._stream(outward, segments, use, has_data=has_data)
 
-    def _respond(self, segments: tuple[Segment, ...], order: Order, segment: TcpSegment) -> Stream:
+    def respond(
+        self, segments: tuple[Segment, ...], order: Order, segment: TcpSegment = "ack"
+    ) -> Stream:
+        """Returns a stream of the responder that uses the connections in this order."""
         inward: Direction = (
             "reverse" if self.required_connections.outward == "forward" else "forward"
         )

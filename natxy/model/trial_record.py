@@ -60,42 +60,39 @@ class TrialRecord(Model):
     @property
     def phases(self) -> tuple[str, ...]:
         """Names of the phases, in order."""
-        streams = (*self._early, *self.result.streams)
-        return tuple(dict.fromkeys(stream.phase for stream in streams))
+        return tuple(dict.fromkeys(stream.phase for stream in self._streams))
 
     @property
     def misdelivered(self) -> int:
         """Misdelivered frames of all phases."""
-        early = sum(c.misdelivered.total for s in self._early for _, c in s.counters())
-        return early + self.result.misdelivered
+        return sum(c.misdelivered.total for s in self._streams for _, c in s.counters())
 
     @property
     def without_udp_checksum(self) -> int:
         """Frames of all phases that were received without UDP checksum."""
-        early = sum(c.without_udp_checksum for s in self._early for _, c in s.counters())
-        return early + self.result.without_udp_checksum
+        return sum(c.without_udp_checksum for s in self._streams for _, c in s.counters())
 
     @property
     def changed(self) -> int:
         """Connections of all phases whose mapping changed."""
-        return sum(of.changed for of in self._early_connections) + self.result.changed
+        return sum(of.changed for of in self._connections)
 
     @property
     def wrong(self) -> int:
         """Replies of all phases that were delivered to another connection."""
-        return sum(of.wrong for of in self._early_connections) + self.result.wrong
+        return sum(of.wrong for of in self._connections)
 
     @property
     def collided(self) -> int:
         """Replies of all phases whose connection shares its external four-tuple with another."""
-        return sum(of.collided for of in self._early_connections) + self.result.collided
+        return sum(of.collided for of in self._connections)
 
     @property
-    def _early(self) -> tuple[StreamResult, ...]:
-        """Streams of the phases before the measured one."""
+    def _streams(self) -> tuple[StreamResult, ...]:
+        """Streams of all phases: of those before the measured one, then of this one."""
         early = (self.phase_1, *self.handshake, self.sample, *self.starting)
-        return tuple(stream for stream in early if stream is not None)
+        return (*(stream for stream in early if stream is not None), *self.result.streams)
 
     @property
-    def _early_connections(self) -> tuple[ConnectionCounters, ...]:
-        return tuple(stream.connections for stream in self._early if stream.connections)
+    def _connections(self) -> tuple[ConnectionCounters, ...]:
+        return tuple(stream.connections for stream in self._streams if stream.connections)

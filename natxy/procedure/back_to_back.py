@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.dut.base import Dut
-from natxy.errors import ConfigurationError, TesterLimit
+from natxy.errors import TesterLimit
 from natxy.measure.flows_used import Sent
 from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import Plan, repeat
@@ -18,8 +18,8 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
+from natxy.trial.bursts import burst_rate
 from natxy.trial.load import Load
-from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile
 from natxy.trial.seeds import repetition_seed
@@ -96,7 +96,8 @@ def back_to_back(
 ) -> Measurement:
     """Measures the longest burst of each repetition, and the buffer times that follow from it."""
     tester = tester.with_retry_time(plan.timing.retry_s)
-    rate_fps = _burst_rate(plan, tester)
+    rate_fps = burst_rate(tester, plan.burst_rate_fps)
+    plan.timing.check_rate("--burst-rate", rate_fps)
     found = _throughput(plan, tester, dut, observer)
     train = Train(plan=plan, rate_fps=rate_fps, throughput=found)
     pace = Pace(rate_fps, train.excess_ns)
@@ -173,17 +174,6 @@ class _Burst:
     frames: int
     lower_bound: bool
     cut_off: bool = False  # a lower bound because the drain of a longer burst was too short
-
-
-def _burst_rate(plan: BackToBackPlan, tester: ReadyTester) -> int:
-    rate_fps = maximum_of(tester.hello, tester.traffic, plan.burst_rate_fps).rate_fps
-    if rate_fps is None:
-        raise ConfigurationError(
-            "--burst-rate: is missing: the ports' media have no rate (expected frames a second, "
-            "such as the limit that `natxy self-test` reports)"
-        )
-    plan.timing.check_rate("--burst-rate", rate_fps)
-    return rate_fps
 
 
 def _throughput(

@@ -11,7 +11,7 @@ from natxy.measure.memory import memory_per_connection
 from natxy.measure.plan import Plan, check_members, repeat
 from natxy.measure.search_remarks import cut_remarks
 from natxy.measure.table_size import check_each_frame_makes_one, table_of
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import DEFAULT_ALPHA
@@ -224,33 +224,23 @@ def _check_alive(dut: Dut) -> None:
 
 
 def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
-    columns = (
+    columns: tuple[tuple[str, Unit, list[tuple[float, bool]]], ...] = (
         ("C0", "connections", [(each.c0, False) for each in found]),
         ("R0", "cps", [(each.r0_cps, each.r0_at_least) for each in found]),
         ("CS", "connections", [(each.cs, False) for each in found]),
         ("RS", "cps", [(each.rs_cps, each.rs_at_least) for each in found]),
         ("CT", "connections", [(each.ct, each.ct_at_least) for each in found]),
+        (CAPACITY, "connections", [(each.c, each.at_most_tested) for each in found]),
     )
-    beside = tuple(
-        Figure.model_validate(
-            {
-                "name": name,
-                "unit": unit,
-                "values": tuple(float(value) for value, _ in values),
-                "lower_bound": tuple(bound for _, bound in values),
-                "primary": False,
-            }
+    return tuple(
+        Figure(
+            name=name,
+            unit=unit,
+            values=tuple(float(value) for value, _ in values),
+            lower_bound=tuple(bound for _, bound in values),
+            primary=name == CAPACITY,
         )
         for name, unit, values in columns
-    )
-    return (
-        *beside,
-        Figure(
-            name=CAPACITY,
-            unit="connections",
-            values=tuple(float(each.c) for each in found),
-            lower_bound=tuple(each.at_most_tested for each in found),
-        ),
     )
 
 

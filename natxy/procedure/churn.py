@@ -115,10 +115,10 @@ def churn(
         procedure="churn",
         title="Churn",
         reference="",
-        conditions=limited.conditions(tester, dut).model_copy(
-            update={
-                "search": limited.search_conditions(found, limited.maximum(tester), limited.unit)
-            }
+        conditions=limited.conditions(
+            tester,
+            dut,
+            search=limited.search_conditions(found, limited.maximum(tester), limited.unit),
         ),
         deviations=(),
         remarks=(

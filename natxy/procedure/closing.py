@@ -22,7 +22,6 @@ from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.setup import ReadyTester
 
 RATE = "TCP connection tear-down rate"
-NAMES: dict[Closer, str] = {"fin": "FIN", "rst": "RST"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +69,7 @@ def closing(
 
 
 def _figures(plan: ClosingPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
-    by = NAMES[plan.by]
+    by = plan.by.upper()
     phases = len(SEGMENTS[plan.by])
     rate = rate_figure(f"{RATE}, by {by}", "cps", found)
     if phases == 1:
@@ -91,7 +90,7 @@ def _remarks(plan: ClosingPlan, found: Sequence[Search]) -> tuple[str, ...]:
         "rst": "the initiator sends an RST on each connection",
     }
     return (
-        f"A connection is closed by {NAMES[plan.by]}: {phases[plan.by]}.",
+        f"A connection is closed by {plan.by.upper()}: {phases[plan.by]}.",
         *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
         *zero_remarks([each.rate_fps for each in found], "segments were lost at every rate tried"),
     )

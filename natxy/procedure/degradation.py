@@ -7,19 +7,18 @@ from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
-from natxy.measure.column_names import named_by_size, told_apart
 from natxy.measure.memory import MemorySamples, Samples, memory_at_points
 from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
-from natxy.measure.table_size import Size, table_of
+from natxy.measure.table_size import Size, named_by_size, table_of, told_apart
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.series import (
     Searching,
     at_points,
+    bounds_remark,
     compared,
     conditions_of,
     figure_of,
-    has_bounds,
     measured,
     of_point,
 )
@@ -122,11 +121,7 @@ def degradation(
             "Source and destination ports: "
             + ", ".join(str(ready.traffic.ranges) for _, ready in columns)
             + ".",
-            *(
-                ("There is no degradation, because a value is a lower bound.",)
-                if has_bounds(figures)
-                else ()
-            ),
+            *bounds_remark(figures, "degradation"),
             *without,
             *lacking_remarks(plan.search.repetitions, filter(None, figures)),
             *about_memory,

@@ -75,7 +75,7 @@ def conditions_of(
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
     maximum = maximum_of_connections(tester.hello, tester.traffic, plan.max_rate_cps)
     search = plan.search_conditions(found, maximum, "cps", loss_accepted=str(plan.loss or ""))
-    of = plan.conditions(tester, dut).model_copy(update={"search": search})
+    of = plan.conditions(tester, dut, search=search)
     return of_phase_1(of, tester, validated=plan.alpha is not None)
 
 

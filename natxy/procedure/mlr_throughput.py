@@ -9,8 +9,7 @@ from natxy.errors import ConfigurationError
 from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
-from natxy.model.measurement import Conditions, Figure, Measurement
-from natxy.model.search_conditions import SearchConditions
+from natxy.model.measurement import Conditions, Figure, Measurement, SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
@@ -184,7 +183,6 @@ def _check_hope(outcome: MlrOutcome, valid_trials: ValidTrials) -> None:
 
 
 def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Conditions:
-    of = plan.conditions(tester, dut)
     goals = plan.goals
     maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
     search = SearchConditions(
@@ -195,7 +193,7 @@ def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Condi
         duration_sum_s=_common(goal.total_s for goal in goals),
         initial_duration_s=_common(goal.initial_duration_s for goal in goals),
     )
-    return of.model_copy(update={"search": search})
+    return plan.conditions(tester, dut, search=search)
 
 
 def _common(values: Iterable[Fraction]) -> float | None:

@@ -12,10 +12,10 @@ from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.series import (
     Searching,
     at_points,
+    bounds_remark,
     compared,
     conditions_of,
     figure_of,
-    has_bounds,
     measured,
     of_point,
 )
@@ -88,11 +88,7 @@ def scale_up(
         deviations=first.deviations,
         remarks=(
             *first.remarks,
-            *(
-                ("There is no scale up, because a value is a lower bound.",)
-                if has_bounds(points)
-                else ()
-            ),
+            *bounds_remark(points, "scale up"),
             *lacking_remarks(plan.search.repetitions, points),
             *about_memory,
         ),

@@ -83,6 +83,11 @@ def has_bounds(points: Sequence[Figure | None]) -> bool:
     return any(_is_bound(figure) for figure in points if figure is not None)
 
 
+def bounds_remark(points: Sequence[Figure | None], what: str) -> tuple[str, ...]:
+    """Returns why there is no comparison with the first figure; empty if there is one."""
+    return (f"There is no {what}, because a value is a lower bound.",) if has_bounds(points) else ()
+
+
 def _with_previous(figure: Figure, previous: Figure | None) -> tuple[Figure, ...]:
     if previous is None or _is_bound(figure) or _is_bound(previous) or not median(previous.values):
         return ()

@@ -5,9 +5,14 @@ from statistics import median
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
-from natxy.measure.column_names import named_by_size, told_apart
 from natxy.measure.plan import Plan, repeat
-from natxy.measure.table_size import Size, check_each_frame_makes_one, table_of
+from natxy.measure.table_size import (
+    Size,
+    check_each_frame_makes_one,
+    named_by_size,
+    table_of,
+    told_apart,
+)
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import with_phase_1_rate

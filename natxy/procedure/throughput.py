@@ -7,15 +7,16 @@ from functools import reduce
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
-from natxy.measure.burst_remarks import burst_remarks, why_nothing_passed
 from natxy.measure.flows_used import Sent
 from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import repeat
 from natxy.measure.search_plan import SearchPlan, rate_figure
 from natxy.measure.search_remarks import (
     bound_remarks,
+    burst_remarks,
     cut_remarks,
     verification_deviation,
+    why_nothing_passed,
     zero_remarks,
 )
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
@@ -292,7 +293,7 @@ def _conditions(plan: ThroughputPlan, trials: Trials, found: Sequence[Search]) -
         burst_frames=plan.burst_frames,
         burst_rate_fps=rates.burst_fps,
     )
-    return plan.conditions(trials.tester, trials.dut).model_copy(update={"search": search})
+    return plan.conditions(trials.tester, trials.dut, search=search)
 
 
 def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...]:

@@ -1,4 +1,7 @@
-"""A published table beside what a campaign measured: in each column both values and their ratio."""
+"""A published table beside what a campaign measured: in each column both values and their ratio.
+
+Sentences say which published figures have no measured one beside them.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -8,10 +11,10 @@ from natxy.model.measurement import Figure, Unit
 from natxy.model.published import Published
 from natxy.model.published_values import BY_COLUMN
 from natxy.model.published_values import Row as PublishedRow
-from natxy.report.beside_gaps import gap_notes, numbers_of
-from natxy.report.bounds import SIGNS
+from natxy.report.campaign_notes import columns_named
 from natxy.report.campaign_table import CampaignTable, Row, Value
-from natxy.report.cell_figures import Found, main_figure
+from natxy.report.cell_figures import ColumnFigures, Found, main_figure
+from natxy.report.numbers import SIGNS
 from natxy.statistics import P1, P99, median, percentile, summary
 
 Statistic = Callable[[Sequence[float]], float]
@@ -25,6 +28,7 @@ STATISTICS: Mapping[str, Statistic] = {
     "P1": lambda values: percentile(values, P1),
     "P99": lambda values: percentile(values, P99),
 }
+Gap = tuple[str, str]  # column, and why it has no figure
 # What one of the first unit is in the second; units of the same kind need no entry.
 FACTORS: Mapping[tuple[Unit, str], float] = {
     ("ns", "ms"): 1e-6,
@@ -37,7 +41,6 @@ def beside(
     experiment: Experiment, shown: Sequence[str], published: Published, found: Found
 ) -> CampaignTable:
     """Returns a table of the columns `shown`, with three rows for each pair of the experiment."""
-    pairs = experiment.published.pair if experiment.published else ()
     source = published.source
     name = f"{source.document} {source.kind.title()} {source.number}"
     return CampaignTable(
@@ -45,7 +48,7 @@ def beside(
         columns=tuple(shown),
         rows=tuple(
             row
-            for pair in pairs
+            for pair in _pairs(experiment)
             for row in _rows(pair, published, numbers_of(pair, experiment), shown, found)
         ),
         notes=(
@@ -132,3 +135,85 @@ def _notes(experiment: Experiment, published: Published) -> Iterator[str]:
 def _rates(published: Published) -> str:
     both = published.traffic.rates == "sum of directions"
     return "sum of both directions" if both else "single direction"
+
+
+def numbers_of(pair: PairSection, experiment: Experiment) -> Mapping[str, int]:
+    """Returns the number of the published column for each column of the whole experiment."""
+    labels = [column.label for column in experiment.columns]
+    return dict(zip(labels, pair.columns or range(1, len(labels) + 1), strict=True))
+
+
+def gap_notes(
+    experiment: Experiment, shown: Sequence[str], published: Published, found: Found
+) -> Iterator[str]:
+    """Yields a sentence for all that was published and has no measured figure beside it."""
+    if published.drawn:
+        yield (
+            "The document draws the figures and prints no numbers, so none stands beside those "
+            "measured here."
+        )
+        return
+    yield from _column_gaps(experiment, shown, published)
+    yield from _row_gaps(experiment, published)
+    yield from _cell_gaps(experiment, shown, published, found)
+
+
+def _column_gaps(
+    experiment: Experiment, shown: Sequence[str], published: Published
+) -> Iterator[str]:
+    left_out = [each.label for each in experiment.columns if each.label not in shown]
+    if left_out:
+        yield f"Published, and left out of this campaign: {columns_named(left_out)}."
+    pairs = _pairs(experiment)
+    paired = {number for pair in pairs for number in numbers_of(pair, experiment).values()}
+    others = [number for number in range(1, published.column_count + 1) if number not in paired]
+    if others and pairs:
+        first = next(iter(published.columns.values()))
+        words = [f"{first.values[number - 1]}" for number in others]
+        yield f"Published, and not a part of the experiment: {columns_named(words)}."
+
+
+def _row_gaps(experiment: Experiment, published: Published) -> Iterator[str]:
+    paired = {pair.row for pair in _pairs(experiment)}
+    for role, sentence in (
+        ("measured", "Published, and not a part of the experiment"),
+        ("derived", "Published, and computed from these figures"),
+    ):
+        labels = [
+            row.label
+            for key, row in published.rows.items()
+            if row.role == role and key not in paired
+        ]
+        if labels:
+            yield f"{sentence}: {'; '.join(dict.fromkeys(labels))}."
+
+
+def _cell_gaps(
+    experiment: Experiment, shown: Sequence[str], published: Published, found: Found
+) -> Iterator[str]:
+    labels: dict[Gap, list[str]] = {}
+    for pair in _pairs(experiment):
+        values, numbers = published.numbers(pair.row), numbers_of(pair, experiment)
+        for column in shown:
+            number = numbers[column]
+            if not number or values[number - 1] is None:
+                continue  # the document has no figure there
+            if why := _why_none(pair, found.get((pair.of, column))):
+                labels.setdefault((column, why), []).append(published.rows[pair.row].label)
+    for (column, why), rows in labels.items():
+        yield f"Not measured here: column {column}: {'; '.join(dict.fromkeys(rows))}: {why}."
+
+
+def _why_none(pair: PairSection, of: ColumnFigures | None) -> str:
+    """Returns why a published figure has no measured one beside it; empty: it has one."""
+    if main_figure(of, pair.figure, pair.direction) is not None:
+        return ""
+    if of is None:
+        return f"{pair.of} has not been measured in this column"
+    if of.error:
+        return f"{pair.of} failed: {of.error.rstrip('.')}"
+    return f"{pair.of} has no such figure in this column"
+
+
+def _pairs(experiment: Experiment) -> tuple[PairSection, ...]:
+    return experiment.published.pair if experiment.published else ()

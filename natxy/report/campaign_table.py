@@ -12,10 +12,8 @@ from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection, RowSection
 from natxy.model.measurement import Bound, Figure, Unit
 from natxy.model.testbed_changes import merged
-from natxy.report.bounds import SIGNS, marked
 from natxy.report.cell_figures import CellResult, ColumnFigures, Found, found_figures, main_figure
-from natxy.report.measurement_table import ARROWS
-from natxy.report.numbers import quantity
+from natxy.report.numbers import ARROWS, SIGNS, marked, quantity
 from natxy.report.table_fill import COUNTED, PLACES, connections_of, places_of
 from natxy.report.testbed_keys import at
 from natxy.statistics import median, summary

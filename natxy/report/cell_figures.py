@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 from natxy.model.experiment import Experiment
-from natxy.model.measurement import ConnectionConditions, Figure, Measurement
+from natxy.model.measurement import Conditions, ConnectionConditions, Figure, Measurement
+
+Variant = tuple[str, str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,3 +118,17 @@ def main_figure(of: ColumnFigures | None, name: str, direction: str = "") -> Fig
     fits = (each for each in figures if (each.name == name if name else each.primary))
     towards = (each for each in fits if direction in ("", each.direction))
     return next((figure for figure in towards if figure.values), None)
+
+
+def variant_of(conditions: Conditions) -> Variant:
+    return (
+        f"{conditions.frame_size_bytes:,} B",
+        f"{conditions.foreground_percent:g} % foreground",
+        f"networks {conditions.networks}",
+    )
+
+
+def told_apart(variants: Sequence[Variant]) -> list[str]:
+    """Returns each variant's words without those that all have: "84 B, 50 % foreground"."""
+    differ = [len(set(words)) > 1 for words in zip(*variants, strict=True)]
+    return [", ".join(compress(words, differ)) for words in variants]

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from natxy.model.measurement import Bound, Figure, Unit
-from natxy.report.cell_figures import CellResult, together
-from natxy.report.variants import Variant, told_apart, variant_of
+from natxy.report.cell_figures import CellResult, Variant, together, told_apart, variant_of
 from natxy.statistics import median
 
 LEVEL = 0.05  # of significance

@@ -11,8 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from natxy.model.measurement import Figure, Measurement
-from natxy.report.cell_figures import CellResult
-from natxy.report.variants import told_apart, variant_of
+from natxy.report.cell_figures import CellResult, told_apart, variant_of
 from natxy.statistics import summary
 
 VERSION = "0.2.0"

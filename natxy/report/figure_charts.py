@@ -5,9 +5,8 @@ from typing import Any
 
 from natxy.model.measurement import Figure, Unit
 from natxy.report.campaign_table import CampaignTable
-from natxy.report.cell_figures import CellResult, together
+from natxy.report.cell_figures import CellResult, together, told_apart, variant_of
 from natxy.report.charts import Chart, Rows, chart, colour, file_name, number
-from natxy.report.variants import told_apart, variant_of
 from natxy.statistics import median
 
 AXES: dict[str, tuple[str, float]] = {  # by unit

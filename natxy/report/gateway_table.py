@@ -6,8 +6,7 @@ from rich import box
 from rich.table import Table
 
 from natxy.model.measurement import Figure, Measurement
-from natxy.report.bounds import marked
-from natxy.report.measurement_table import ARROWS
+from natxy.report.numbers import ARROWS, marked
 from natxy.statistics import median
 
 NAMED_UNITS = ("fps", "cps")  # the values themselves show the other units

@@ -15,7 +15,6 @@ from rich.table import Table
 
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.standing_deviations import STANDING
-from natxy.report.bounds import SIGNS, marked
 from natxy.report.measurement_notes import (
     checksum_notes,
     connection_notes,
@@ -26,10 +25,9 @@ from natxy.report.measurement_notes import (
     noise_notes,
     verification_notes,
 )
-from natxy.report.numbers import duration, quantity, rate
+from natxy.report.numbers import ARROWS, SIGNS, duration, marked, quantity, rate
 from natxy.statistics import Summary, summary
 
-ARROWS = {"forward": "→", "reverse": "←", None: ""}
 WAYS = {
     "both": "→ left ({left}) to right ({right}) and ← right to left at once",
     "forward": "→ left ({left}) to right ({right}) only",

@@ -1,6 +1,9 @@
-"""Numbers as text for people."""
+"""Numbers as text for people, with the signs that mark them as bounds."""
 
-from natxy.model.measurement import Unit
+from natxy.model.measurement import Bound, Figure, Unit
+
+SIGNS: dict[Bound, str] = {"exact": "", "lower": "≥ ", "upper": "≤ "}
+ARROWS = {"forward": "→", "reverse": "←", None: ""}  # of a figure's direction
 
 
 def rate(rate_fps: float) -> str:
@@ -60,3 +63,8 @@ def quantity(value: float, unit: Unit) -> str:
     if unit == "times":
         return f"{value:.4g}"
     return rate(value)
+
+
+def marked(figure: Figure, value: float) -> str:
+    """Returns a value of a figure, such as its median, with its unit: "≥ 2 µs"."""
+    return SIGNS[figure.bound(value)] + quantity(value, figure.unit)

@@ -9,66 +9,40 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.statistics import summary
 
 FILE_NAME = "results.csv"
-# Each column with its place in the conditions; empty: it is elsewhere, or has the same name.
+STATISTICS = (  # members of a summary
+    *("n", "median", "minimum", "maximum", "mean", "standard_deviation"),
+    *("p1", "p99", "dispersion_percent"),
+)
+
+
+def _in_place(*names: str) -> dict[str, str]:
+    """Returns columns that are not in the conditions, or have the same name there."""
+    return dict.fromkeys(names, "")
+
+
+# Each column with its place in the conditions.
 PLACES = {
-    "procedure": "",
-    "dut": "",
-    "left_ip_version": "",
-    "right_ip_version": "",
+    **_in_place("procedure", "dut", "left_ip_version", "right_ip_version"),
     "traffic_direction": "direction",
-    "frame_size_bytes": "",
-    "foreground_percent": "",
-    "left_networks": "",
-    "right_networks": "",
+    **_in_place("frame_size_bytes", "foreground_percent", "left_networks", "right_networks"),
     "left_media": "left_media.driver",
     "left_speed_mbps": "left_media.speed_mbps",
     "right_media": "right_media.driver",
     "right_speed_mbps": "right_media.speed_mbps",
-    "theoretical_fps": "",
-    "rate_fps": "",
-    "duration_s": "",
-    "drain_s": "",
-    "settle_s": "",
-    "frame_timeout_s": "",
+    **_in_place("theoretical_fps", "rate_fps", "duration_s", "drain_s", "settle_s"),
+    **_in_place("frame_timeout_s"),
     # Empty unless the procedure searched for a rate.
     "loss_verifications": "search.loss_verifications",
     "exceed_ratio": "search.exceed_ratio",
     "duration_sum_s": "search.duration_sum_s",
     "initial_duration_s": "search.initial_duration_s",
-    "seed": "",
-    "figure": "",
-    "direction": "",
-    "at": "",
-    "at_value": "",
-    "at_unit": "",
-    "found": "",
-    "uncertain": "",
-    "unit": "",
-    "bound": "",
-    "largest_error": "",
-    "n": "",
-    "median": "",
-    "minimum": "",
-    "maximum": "",
-    "mean": "",
-    "standard_deviation": "",
-    "p1": "",
-    "p99": "",
-    "dispersion_percent": "",
-    "conforms": "",
-    "deviations": "",
-    "remarks": "",
-    "trials": "",
-    "invalid_trials": "",
-    "overturned": "",
+    **_in_place("seed", "figure", "direction", "at", "at_value", "at_unit", "found", "uncertain"),
+    **_in_place("unit", "bound", "largest_error"),
+    **_in_place(*STATISTICS),
+    **_in_place("conforms", "deviations", "remarks", "trials", "invalid_trials", "overturned"),
     # Of valid trials; the gateway's absences are 0 if it is not watched.
-    "sending_ns": "",
-    "paused_ns": "",
-    "away_ns": "",
-    "longest_away_ns": "",
-    "misdelivered": "",
-    "duplicated": "",
-    "without_udp_checksum": "",
+    **_in_place("sending_ns", "paused_ns", "away_ns", "longest_away_ns", "misdelivered"),
+    **_in_place("duplicated", "without_udp_checksum"),
     # Empty unless the gateway is stateful.
     "initiator": "connections.initiator",
     "connections": "connections.count",
@@ -83,10 +57,7 @@ PLACES = {
     "hash_size": "connections.hash_size",
     "connection_timeout_s": "connections.timeout_s",
     "connection_logging": "connections.logging",
-    "changed": "",
-    "wrong": "",
-    "collided": "",
-    "lost_connections": "",
+    **_in_place("changed", "wrong", "collided", "lost_connections"),
     # The tester's own part of each delay; empty if no self-test is stored.
     "tester_delay_size_bytes": "tester_delay.frame_size_bytes",
     "tester_offset_fps": "tester_delay.offset.rate_fps",
@@ -154,13 +125,5 @@ def figure_entry(figure: Figure) -> dict[str, Any]:
         "unit": figure.unit,
         "bound": figure.bound(of.median),
         "largest_error": max(figure.errors, default=""),
-        "n": of.n,
-        "median": of.median,
-        "minimum": of.minimum,
-        "maximum": of.maximum,
-        "mean": of.mean,
-        "standard_deviation": of.standard_deviation,
-        "p1": of.p1,
-        "p99": of.p99,
-        "dispersion_percent": of.dispersion_percent,
+        **{name: getattr(of, name) for name in STATISTICS},
     }

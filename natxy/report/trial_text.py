@@ -6,7 +6,7 @@ from natxy.model.distribution import Distribution
 from natxy.model.icmp_words import icmp_words
 from natxy.model.port_result import PortResult
 from natxy.model.stream_counters import ConnectionCounters, KindCounters
-from natxy.model.telemetry import Telemetry
+from natxy.model.telemetry import CpuTime, Telemetry
 from natxy.model.trial_result import (
     ConnectionTableResult,
     MappingsResult,
@@ -17,9 +17,14 @@ from natxy.model.trial_result import (
 from natxy.model.verdict import Verdict
 from natxy.report.histogram import histogram_lines
 from natxy.report.numbers import duration, quantity
-from natxy.report.telemetry_text import telemetry_line
 
+CPUS_SHOWN = 4  # the busiest
+DROPS_SHOWN = 4  # the most frequent causes
 _FAULTS_SHOWN = 3
+_DROPS = (  # counters of a port
+    *("rx_missed", "rx_errors", "rx_no_buffer"),
+    *("tx_errors", "kernel_rx_dropped", "link_downs"),
+)
 ALL_PORTS = 2**16
 
 
@@ -120,13 +125,7 @@ def _stream_lines(stream: StreamResult, *, several_phases: bool) -> Iterator[str
 
 
 def _connections_line(of: ConnectionCounters) -> str:
-    shown = {
-        "new": of.new,
-        "known": of.known,
-        "changed": of.changed,
-        "wrong": of.wrong,
-        "collided": of.collided,
-    }
+    shown = of.model_dump(exclude={"ending_new_percent"})
     ending = f"; {of.ending_new_percent:.4g} % new at the end" if of.new else ""
     return f"  {'connections':<12}{', '.join(f'{k} {v:,}' for k, v in shown.items())}{ending}"
 
@@ -224,15 +223,7 @@ def block_sentence(of: MappingsResult) -> str:
 
 
 def _port_lines(port: PortResult) -> Iterator[str]:
-    moved = {
-        "rx missed": port.rx_missed,
-        "rx errors": port.rx_errors,
-        "rx no buffer": port.rx_no_buffer,
-        "tx errors": port.tx_errors,
-        "kernel rx dropped": port.kernel_rx_dropped,
-        "link downs": port.link_downs,
-    }
-    drops = ", ".join(f"{name} {count:,}" for name, count in moved.items())
+    drops = ", ".join(f"{name.replace('_', ' ')} {getattr(port, name):,}" for name in _DROPS)
     yield f"{port.side} port: foreign {port.foreign:,}, neighbour {port.neighbour:,}, {drops}"
     yield f"  worst poll gap {duration(port.worst_poll_gap_ns)}"
     yield from (f"  {icmp_words(error)}" for error in port.icmp_errors)
@@ -254,3 +245,40 @@ def _worker_line(worker: WorkerResult) -> str:
         f"{worker.voluntary_switches:,} voluntary, {worker.involuntary_switches:,} involuntary; "
         f"worst loop gap {duration(worker.worst_loop_gap_ns)}, CPU time {duration(worker.cpu_ns)}"
     )
+
+
+def telemetry_line(of: Telemetry) -> str:
+    return f"Gateway, in {duration(of.seconds * 1e9)}: {', '.join(_parts(of))}"
+
+
+def _parts(of: Telemetry) -> Iterator[str]:
+    for name, cpus in (("CPU", of.cpus), ("host CPU", of.host_cpus)):
+        busiest = sorted(cpus, key=lambda each: -each.busy_s)[:CPUS_SHOWN]
+        yield from (_cpu(name, each, of) for each in sorted(busiest, key=lambda each: each.cpu))
+    if of.memory_bytes is not None:
+        grown = _grown(of.memory_before_bytes, of.memory_bytes)
+        yield f"memory {of.memory_bytes / 1e6:,.1f} MB{grown}"
+    if of.connections is not None:
+        yield f"{of.connections:,} connections"
+    if of.drops is not None:
+        yield _dropped(of.drops)
+
+
+def _grown(before_bytes: int | None, after_bytes: int) -> str:
+    return "" if before_bytes is None else f" ({(after_bytes - before_bytes) / 1e6:+,.1f} MB)"
+
+
+def _cpu(name: str, cpu: CpuTime, of: Telemetry) -> str:
+    parts = {"softirq": cpu.softirq_s, "interrupts": cpu.irq_s, "stolen": cpu.steal_s}
+    said = [f"{part} {of.percent(spent):.0f} %" for part, spent in parts.items() if spent]
+    beside = f" ({', '.join(said)})" if said else ""
+    return f"{name} {cpu.cpu} busy {of.percent(cpu.busy_s):.0f} %{beside}"
+
+
+def _dropped(drops: dict[str, int]) -> str:
+    if not drops:
+        return "nothing dropped"
+    most = sorted(drops.items(), key=lambda each: -each[1])
+    causes = [f"{cause} {count:,}" for cause, count in most[:DROPS_SHOWN]]
+    more = ", ..." if len(most) > DROPS_SHOWN else ""
+    return f"dropped {sum(drops.values()):,} ({', '.join(causes)}{more})"

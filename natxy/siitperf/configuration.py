@@ -1,77 +1,24 @@
 """A siitperf.conf, read and checked as a whole."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 
-from natxy.model.addresses import IpVersion
 from natxy.model.trial_spec import Side as SideName
 from natxy.siitperf.entries import Entries, Warn, read_entries
-from natxy.siitperf.keys import PARTS
+from natxy.siitperf.keys import PARTS, Direction, Settings, Side
 
 FILE = Path("siitperf.conf")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
-    ip_version: IpVersion
-    ipv6_real: str | None
-    ipv6_virtual: str | None
-    ipv4_real: str | None
-    ipv4_virtual: str | None
-    tester_mac: str | None
-    dut_mac: str | None
-    networks: int
-    send_cpu: int | None
-    receive_cpu: int | None
-    varying: int  # 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom
-    field_min: int | None
-    field_max: int | None
-    ipv4_offset: int | None
-    ipv6_offset: int | None
-
-    @property
-    def field_values(self) -> int:
-        return (self.field_max or 0) - (self.field_min or 0) + 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Direction:
-    varying_source_port: int
-    varying_destination_port: int
-    source_port_min: int
-    source_port_max: int
-    destination_port_min: int
-    destination_port_max: int
-
-    @property
-    def source_ports(self) -> int:
-        return self.source_port_max - self.source_port_min + 1
-
-    @property
-    def destination_ports(self) -> int:
-        return self.destination_port_max - self.destination_port_min + 1
-
-    @property
-    def varies(self) -> bool:
-        return bool(self.varying_source_port or self.varying_destination_port)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Configuration:
+class Configuration(Settings):
     entries: Entries  # for errors, which name the line
     left: Side
     right: Side
     forward: Direction
     reverse: Direction
-    has_forward: bool
-    has_reverse: bool
-    promiscuous: bool
-    memory_channels: int
-    stateful: int  # 0 no, 1 initiator left, 2 initiator right
-    enumerated_ports: int
-    enumerated_addresses: int
-    responder_tuples: int
 
     @property
     def initiator(self) -> SideName:
@@ -127,7 +74,7 @@ def read_configuration(path: Path, warn: Warn) -> Configuration:
     _check_varying(configuration)
     _check_enumeration(configuration)
     _check_networks(configuration, warn)
-    return configuration
+    return _with_inferred(configuration)
 
 
 def _values(entries: Entries, part: str) -> dict[str, Any]:
@@ -237,3 +184,24 @@ def _check_networks(configuration: Configuration, warn: Warn) -> None:
             configuration.entries.refuse(
                 key, f"{side.networks} is not possible in a stateful test (expected 1)"
             )
+
+
+def _with_inferred(configuration: Configuration) -> Configuration:
+    """Returns the configuration of a stateful test with the responder's IPv4 address.
+
+    It is the address that the responder's virtual IPv6 address embeds (RFC 6052, a prefix of 96
+    bits). The initiator's IPv4 address is chosen by the gateway and learned in phase 1.
+    """
+    if not configuration.stateful:
+        return configuration
+    if configuration.initiator == "left":
+        return replace(configuration, right=_inferred(configuration.right))
+    return replace(configuration, left=_inferred(configuration.left))
+
+
+def _inferred(responder: Side) -> Side:
+    virtual = responder.ipv6_virtual
+    if responder.ip_version != 4 or responder.ipv4_real is not None or virtual is None:
+        return responder
+    embedded = IPv4Address(int(IPv6Address(virtual)) % 2**32)
+    return replace(responder, ipv4_real=str(embedded))

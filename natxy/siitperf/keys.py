@@ -1,12 +1,13 @@
-"""The keys of siitperf.conf as a table: name, kind, default.
+"""The keys of siitperf.conf: each with its name, kind and default, as a member of a section.
 
 A key of a side occurs twice in a file, with L and R in place of {}; a key of a direction with Fwd
 and Rev. Such a key has two defaults, for left (forward) and right (reverse); None means no default.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from natxy.model.addresses import IpVersion
 from natxy.siitperf.kinds import Address, Kind, Mac, OneOf, Switch, Whole, WholeWithBase
 
 PORT = Whole(0, 65535)
@@ -18,64 +19,89 @@ ORDER = Whole(0, 3)  # 0 fixed, 1 increasing, 2 decreasing, 3 pseudorandom
 @dataclass(frozen=True)
 class Key:
     name: str
-    field: str  # of configuration.Side, Direction or Configuration
+    field: str  # of Side, Direction or Settings
     kind: Kind
-    default: Any = None
+    default: Any
 
 
-@dataclass(frozen=True)
-class PairedKey:
-    name: str
-    field: str
-    kind: Kind
-    defaults: tuple[Any, Any] = (None, None)
-
-    def of(self, letters: str, index: int) -> Key:
-        return Key(self.name.format(letters), self.field, self.kind, self.defaults[index])
+def key(name: str, kind: Kind, *defaults: Any) -> Any:
+    """Declares a member with its key in the file; without defaults, None is the default."""
+    return field(metadata={"name": name, "kind": kind, "defaults": defaults or (None, None)})
 
 
-SIDE_KEYS = (
-    PairedKey("IP-{}-Vers", "ip_version", OneOf((4, 6)), (6, 4)),
-    PairedKey("IPv6-{}-Real", "ipv6_real", Address(6)),
-    PairedKey("IPv6-{}-Virt", "ipv6_virtual", Address(6)),
-    PairedKey("IPv4-{}-Real", "ipv4_real", Address(4)),
-    PairedKey("IPv4-{}-Virt", "ipv4_virtual", Address(4)),
-    PairedKey("MAC-{}-Tester", "tester_mac", Mac()),
-    PairedKey("MAC-{}-DUT", "dut_mac", Mac()),
-    PairedKey("Num-{}-Nets", "networks", Whole(1, 256), (1, 1)),
-    PairedKey("CPU-{}-Send", "send_cpu", CPU),
-    PairedKey("CPU-{}-Recv", "receive_cpu", CPU),
-    PairedKey("IP-{}-var", "varying", ORDER, (0, 0)),
-    PairedKey("IP-{}-min", "field_min", FIELD),
-    PairedKey("IP-{}-max", "field_max", FIELD),
-    PairedKey("IPv4-{}-offset", "ipv4_offset", Whole(1, 2)),
-    PairedKey("IPv6-{}-offset", "ipv6_offset", Whole(6, 14)),
-)
-DIRECTION_KEYS = (
-    PairedKey("{}-var-sport", "varying_source_port", ORDER, (0, 0)),
-    PairedKey("{}-var-dport", "varying_destination_port", ORDER, (0, 0)),
-    PairedKey("{}-sport-min", "source_port_min", PORT, (1024, 1024)),
-    PairedKey("{}-sport-max", "source_port_max", PORT, (65535, 65535)),
-    PairedKey("{}-dport-min", "destination_port_min", PORT, (1, 1)),
-    PairedKey("{}-dport-max", "destination_port_max", PORT, (49151, 49151)),
-)
-COMMON_KEYS = (
-    Key("Forward", "has_forward", Switch(), True),
-    Key("Reverse", "has_reverse", Switch(), True),
-    Key("Promisc", "promiscuous", Switch(), True),
-    Key("MEM-Channels", "memory_channels", Whole(1, 32), 1),
-    Key("Stateful", "stateful", OneOf((0, 1, 2)), 0),
-    Key("Enumerate-ports", "enumerated_ports", ORDER, 0),
-    Key("Enumerate-ips", "enumerated_addresses", ORDER, 0),
-    Key("Responder-tuples", "responder_tuples", ORDER, 0),
-)
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    ip_version: IpVersion = key("IP-{}-Vers", OneOf((4, 6)), 6, 4)  # noqa: RUF009 (a field)
+    ipv6_real: str | None = key("IPv6-{}-Real", Address(6))
+    ipv6_virtual: str | None = key("IPv6-{}-Virt", Address(6))
+    ipv4_real: str | None = key("IPv4-{}-Real", Address(4))
+    ipv4_virtual: str | None = key("IPv4-{}-Virt", Address(4))
+    tester_mac: str | None = key("MAC-{}-Tester", Mac())
+    dut_mac: str | None = key("MAC-{}-DUT", Mac())
+    networks: int = key("Num-{}-Nets", Whole(1, 256), 1, 1)
+    send_cpu: int | None = key("CPU-{}-Send", CPU)
+    receive_cpu: int | None = key("CPU-{}-Recv", CPU)
+    varying: int = key("IP-{}-var", ORDER, 0, 0)
+    field_min: int | None = key("IP-{}-min", FIELD)
+    field_max: int | None = key("IP-{}-max", FIELD)
+    ipv4_offset: int | None = key("IPv4-{}-offset", Whole(1, 2))
+    ipv6_offset: int | None = key("IPv6-{}-offset", Whole(6, 14))
+
+    @property
+    def field_values(self) -> int:
+        return (self.field_max or 0) - (self.field_min or 0) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction:
+    varying_source_port: int = key("{}-var-sport", ORDER, 0, 0)
+    varying_destination_port: int = key("{}-var-dport", ORDER, 0, 0)
+    source_port_min: int = key("{}-sport-min", PORT, 1024, 1024)
+    source_port_max: int = key("{}-sport-max", PORT, 65535, 65535)
+    destination_port_min: int = key("{}-dport-min", PORT, 1, 1)
+    destination_port_max: int = key("{}-dport-max", PORT, 49151, 49151)
+
+    @property
+    def source_ports(self) -> int:
+        return self.source_port_max - self.source_port_min + 1
+
+    @property
+    def destination_ports(self) -> int:
+        return self.destination_port_max - self.destination_port_min + 1
+
+    @property
+    def varies(self) -> bool:
+        return bool(self.varying_source_port or self.varying_destination_port)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The keys that occur once."""
+
+    has_forward: bool = key("Forward", Switch(), True)
+    has_reverse: bool = key("Reverse", Switch(), True)
+    promiscuous: bool = key("Promisc", Switch(), True)
+    memory_channels: int = key("MEM-Channels", Whole(1, 32), 1)
+    stateful: int = key("Stateful", OneOf((0, 1, 2)), 0)  # 0 no, 1 initiator left, 2 right
+    enumerated_ports: int = key("Enumerate-ports", ORDER, 0)
+    enumerated_addresses: int = key("Enumerate-ips", ORDER, 0)
+    responder_tuples: int = key("Responder-tuples", ORDER, 0)
+
+
+def _keys(section: type, letters: str = "", index: int = 0) -> tuple[Key, ...]:
+    declared = {member.name: member.metadata for member in fields(section)}
+    return tuple(
+        Key(of["name"].format(letters), name, of["kind"], of["defaults"][index])
+        for name, of in declared.items()
+    )
+
+
 OLDER_NAMES = {"Responder-ports": "Responder-tuples"}
-
 PARTS: dict[str, tuple[Key, ...]] = {
-    "left": tuple(key.of("L", 0) for key in SIDE_KEYS),
-    "right": tuple(key.of("R", 1) for key in SIDE_KEYS),
-    "forward": tuple(key.of("Fwd", 0) for key in DIRECTION_KEYS),
-    "reverse": tuple(key.of("Rev", 1) for key in DIRECTION_KEYS),
-    "common": COMMON_KEYS,
+    "left": _keys(Side, "L", 0),
+    "right": _keys(Side, "R", 1),
+    "forward": _keys(Direction, "Fwd", 0),
+    "reverse": _keys(Direction, "Rev", 1),
+    "common": _keys(Settings),
 }
 KEYS = {key.name: key for part in PARTS.values() for key in part}

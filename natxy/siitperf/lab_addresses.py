@@ -9,10 +9,11 @@ from ipaddress import ip_address
 
 from natxy.model.testbed import Port, Testbed
 from natxy.model.trial_spec import Side as SideName
-from natxy.siitperf.configuration import Configuration, Side
+from natxy.siitperf.configuration import Configuration
 from natxy.siitperf.entries import Warn
+from natxy.siitperf.keys import Side
+from natxy.siitperf.whole_testbed import ADDRESSES, SIDES
 
-SIDES: tuple[SideName, ...] = ("left", "right")
 VIRTUAL = ("ipv4_virtual", "ipv6_virtual")
 HOST_BITS = 16
 NETWORK_HOST_BITS = 8  # with several networks: the 8 bits before are the network's number
@@ -23,16 +24,18 @@ def with_own_addresses(made: Testbed, configuration: Configuration, warn: Warn) 
     host_bits = HOST_BITS
     if made.traffic.left_networks > 1 or made.traffic.right_networks > 1:
         host_bits = NETWORK_HOST_BITS
-    asked = {side: _asked(side, configuration) for side in SIDES}
+    asked = {side: _asked(side, configuration) for side, _ in SIDES}
     if not all(
-        _fits(_compared(side, made, configuration), asked[side], host_bits) for side in SIDES
+        _fits(_compared(side, made, configuration), asked[side], host_bits) for side, _ in SIDES
     ):
         warn(
             f"{configuration.entries.name}: its addresses are ignored, because the lab does not "
             f"route them; the lab's addresses are {_made(made)}"
         )
         return made
-    ports: dict[str, Port] = {side: _merged(made.tester.port(side), asked[side]) for side in SIDES}
+    ports: dict[str, Port] = {
+        side: _merged(made.tester.port(side), asked[side]) for side, _ in SIDES
+    }
     return made.model_copy(update={"tester": made.tester.model_copy(update=ports)})
 
 
@@ -61,8 +64,7 @@ def _merged(port: Port, asked: dict[str, str]) -> Port:
 
 def addresses_of(side: Side) -> dict[str, str]:
     """Returns the side's used addresses, by their names in a testbed's port."""
-    names = ("ipv4_real", "ipv4_virtual", "ipv6_real", "ipv6_virtual")
-    return {name: value for name in names if (value := getattr(side, name)) is not None}
+    return {name: value for name in ADDRESSES if (value := getattr(side, name)) is not None}
 
 
 def _known(port: Port, asked: dict[str, str]) -> dict[str, str]:
@@ -93,12 +95,10 @@ def _bits(address: str) -> int:
 
 
 def _made(made: Testbed) -> str:
-    names = ("ipv6_real", "ipv6_virtual", "ipv4_real", "ipv4_virtual")
-    ports = (("L", made.tester.left), ("R", made.tester.right))
     said = [
-        f"IPv{name[3]}-{letter}-{'Real' if name.endswith('real') else 'Virt'} {value}"
-        for letter, port in ports
-        for name in names
-        if (value := getattr(port, name)) is not None
+        f"{key.format(letter)} {value}"
+        for side, letter in SIDES
+        for name, key in ADDRESSES.items()
+        if (value := getattr(made.tester.port(side), name)) is not None
     ]
     return ", ".join(said)

@@ -8,25 +8,19 @@ from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, NatxyError
 from natxy.model.event import Hello
+from natxy.model.source import Source
+from natxy.model.testbed import Testbed
 from natxy.model.trial_result import TrialResult
 from natxy.siitperf.arguments import LAST, Arguments, read_arguments
 from natxy.siitperf.configuration import FILE, Configuration, read_configuration
 from natxy.siitperf.entries import Warn
-from natxy.siitperf.inferred import with_inferred
 from natxy.siitperf.judgement import missing_entries, most_pauses, reasons_of
 from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.lines import device_lines, missing_figures, preliminary_lines, result_lines
-from natxy.siitperf.measurement import SiitperfTest
-from natxy.siitperf.repeats import Attempt, until_valid
+from natxy.siitperf.measurement import Attempt, SiitperfTest, until_valid
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import testbed_of
-from natxy.siitperf.whole_testbed import (
-    SIDES,
-    VARIABLE,
-    WholeTestbed,
-    is_lab,
-    whole_testbed_of,
-)
+from natxy.siitperf.whole_testbed import SIDES, VARIABLE, is_lab, whole_testbed_of
 from natxy.trial.seeds import new_seed
 from natxy.trial.setup import ReadyTester, set_up
 from natxy.verdict.pacing import is_too_slow
@@ -41,7 +35,8 @@ INVALID = {"tp": "Info", "lat": "Info", "pdv": "Error"}  # how siitperf's line b
 class Asked:
     configuration: Configuration
     arguments: Arguments
-    whole: WholeTestbed
+    testbed: Testbed
+    source: Source
 
 
 def run_siitperf(words: list[str], say: Say, warn: Warn) -> int:
@@ -59,7 +54,7 @@ def _read(words: list[str], warn: Warn) -> Asked:
     command = words[0] if words else ""
     if command not in LAST:
         raise ConfigurationError(f'siitperf: unknown test "{command}" (expected tp, lat or pdv)')
-    configuration = with_inferred(read_configuration(FILE, warn))
+    configuration = read_configuration(FILE, warn)
     arguments = read_arguments(command, words[1:], configuration, warn)
     configured = testbed_of(configuration)
     asked = {
@@ -67,26 +62,27 @@ def _read(words: list[str], warn: Warn) -> Asked:
         "connections": connections_of(configuration, arguments, warn),
     }
     configured = configured.model_copy(update=asked)
-    whole = whole_testbed_of(configured, configuration, os.environ.get(VARIABLE), warn)
-    return Asked(configuration=configuration, arguments=arguments, whole=whole)
+    named = os.environ.get(VARIABLE)
+    testbed, source = whole_testbed_of(configured, configuration, named, warn)
+    return Asked(configuration=configuration, arguments=arguments, testbed=testbed, source=source)
 
 
 def _measure(asked: Asked, say: Say, warn: Warn) -> int:
     _warn_of_settings(asked.configuration, warn)
-    whole = asked.whole
+    testbed, source = asked.testbed, asked.source
     test = SiitperfTest.of(asked.arguments, phase_2=asked.configuration.has_phase_2)
-    with set_up(whole.testbed, whole.source, dut_of(whole.testbed, whole.source)) as setup:
+    with set_up(testbed, source, dut_of(testbed, source)) as setup:
         setup = replace(setup, tester=_with_addresses(setup.tester, asked, warn))
         seed = new_seed()
         say(f"Info: natxy, engine {setup.tester.hello.engine_version}, seed {seed}")
 
         def make(number: int) -> Attempt:
             spec, outcome = test.run(setup, seed, number)
-            reasons = reasons_of(asked.arguments, spec, outcome, whole.testbed)
-            too_slow = is_too_slow(outcome.result, most_pauses(whole.testbed))
+            reasons = reasons_of(asked.arguments, spec, outcome, testbed)
+            too_slow = is_too_slow(outcome.result, most_pauses(testbed))
             return Attempt(result=outcome.result, reasons=reasons, too_slow=too_slow)
 
-        last = until_valid(make, whole.testbed.siitperf.repeats, say)
+        last = until_valid(make, testbed.siitperf.repeats, say)
         if last.reasons:
             kind = INVALID[asked.arguments.command]
             say(f"{kind}: the test is invalid: {'; '.join(last.reasons)}")
@@ -95,7 +91,7 @@ def _measure(asked: Asked, say: Say, warn: Warn) -> int:
 
 
 def _with_addresses(tester: ReadyTester, asked: Asked, warn: Warn) -> ReadyTester:
-    if not is_lab(asked.whole.testbed):
+    if not is_lab(asked.testbed):
         _warn_of_macs(asked.configuration, tester.hello, warn)
         return tester
     return tester.with_testbed(with_own_addresses(tester.testbed, asked.configuration, warn))

@@ -14,7 +14,8 @@ from natxy.model.testbed import (
     TrafficSection,
 )
 from natxy.model.traffic_spec import Series, SeriesMode
-from natxy.siitperf.configuration import Configuration, Direction, Side
+from natxy.siitperf.configuration import Configuration
+from natxy.siitperf.keys import Direction, Side
 
 MODES: tuple[SeriesMode, ...] = get_args(SeriesMode)  # in siitperf's order: 0 to 3
 BOTH: Directions = "both"

@@ -1,8 +1,7 @@
 """Finds where to run the configuration: the testbed in NATXY_TESTBED, or the first two NICs."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from natxy.dut.config import LABS
@@ -22,38 +21,33 @@ PCI_DRIVERS = Path("/sys/bus/pci/drivers")
 NETWORK_CLASS = "0x02"
 SIDES: tuple[tuple[SideName, str], ...] = (("left", "L"), ("right", "R"))
 ADDRESSES = {
-    "ipv4_real": "IPv4-{}-Real",
-    "ipv4_virtual": "IPv4-{}-Virt",
     "ipv6_real": "IPv6-{}-Real",
     "ipv6_virtual": "IPv6-{}-Virt",
+    "ipv4_real": "IPv4-{}-Real",
+    "ipv4_virtual": "IPv4-{}-Virt",
 }
 NEXT_HOPS = ("next_hop_ipv4", "next_hop_ipv6", "next_hop_mac")
 
 
-@dataclass(frozen=True, kw_only=True)
-class WholeTestbed:
-    """A testbed whose ports have devices, and the file that errors about it name."""
-
-    testbed: Testbed
-    source: Source
-
-
-def at_nics(configured: Testbed, configuration: Configuration) -> WholeTestbed:
-    devices = first_two_devices()
+def with_devices(testbed: Testbed, devices: Sequence[str | None]) -> Testbed:
+    """Returns the testbed with the devices of its left and its right port."""
     ports: dict[str, Port] = {
-        side: configured.tester.port(side).model_copy(update={"device": device})
+        side: testbed.tester.port(side).model_copy(update={"device": device})
         for (side, _), device in zip(SIDES, devices, strict=True)
     }
-    tester = configured.tester.model_copy(update=ports)
-    testbed = configured.model_copy(update={"tester": tester})
+    return testbed.model_copy(update={"tester": testbed.tester.model_copy(update=ports)})
+
+
+def at_nics(configured: Testbed, configuration: Configuration) -> tuple[Testbed, Source]:
+    testbed = with_devices(configured, first_two_devices())
     check_cores(configuration)
     check_ports(testbed, configuration)
-    return WholeTestbed(testbed=testbed, source=Source(name=configuration.entries.name))
+    return testbed, Source(name=configuration.entries.name)
 
 
 def at_testbed(
     configured: Testbed, configuration: Configuration, path: Path, warn: Warn
-) -> WholeTestbed:
+) -> tuple[Testbed, Source]:
     """Takes ports, next hops, warm-up and gateway from the file, traffic from the configuration."""
     written, source = read_testbed(path)
     in_lab = is_lab(written)
@@ -84,7 +78,7 @@ def at_testbed(
     )
     if not in_lab:
         check_ports(testbed, configuration)
-    return WholeTestbed(testbed=testbed, source=source)
+    return testbed, source
 
 
 def is_lab(testbed: Testbed) -> bool:
@@ -188,7 +182,8 @@ def _is_network_port(device: Path) -> bool:
 
 def whole_testbed_of(
     configured: Testbed, configuration: Configuration, named: str | None, warn: Warn
-) -> WholeTestbed:
+) -> tuple[Testbed, Source]:
+    """Returns a testbed whose ports have devices, and the file that errors about it name."""
     if named is None:
         return at_nics(configured, configuration)
     if not named:

@@ -28,14 +28,7 @@ class Bursts:
             check("--burst-rate", self.rate_fps, lowest=1, highest=MAX_RATE_FPS)
 
     def rate_of(self, tester: ReadyTester) -> int:
-        """Returns the rate within a burst: the media's, or the given one."""
-        rate_fps = maximum_of(tester.hello, tester.traffic, self.rate_fps).rate_fps
-        if rate_fps is None:
-            raise ConfigurationError(
-                "--burst-rate: is missing: the ports' media have no rate (expected frames a "
-                "second, such as the limit that `natxy self-test` reports)"
-            )
-        return rate_fps
+        return burst_rate(tester, self.rate_fps)
 
     def least_fps(self, duration_s: Fraction) -> int:
         """Returns the lowest mean rate to try: at lower rates, a trial would be too long or would
@@ -52,6 +45,17 @@ class Bursts:
             burst_frames=self.frames,
             burst_rate_fps=burst_rate_fps,
         )
+
+
+def burst_rate(tester: ReadyTester, given_fps: int | None) -> int:
+    """Returns the rate within a burst: the media's, or the given one."""
+    rate_fps = maximum_of(tester.hello, tester.traffic, given_fps).rate_fps
+    if rate_fps is None:
+        raise ConfigurationError(
+            "--burst-rate: is missing: the ports' media have no rate (expected frames a second, "
+            "such as the limit that `natxy self-test` reports)"
+        )
+    return rate_fps
 
 
 def silence_s(segment: Segment) -> Fraction:

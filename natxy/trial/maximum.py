@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.model.event import Hello
-from natxy.model.search_conditions import MaximumOrigin
+from natxy.model.measurement import MaximumOrigin
 from natxy.model.traffic import TrafficPlan
 
 # Ethernet: 8 octets of preamble and start of frame, 12 of gap between frames (RFC 2544 appendix B).

@@ -1,7 +1,6 @@
 """Ends a measurement whose frames are all misdelivered, since no rate would pass."""
 
 from natxy.errors import MeasurementError
-from natxy.model.stream_counters import Misdelivered
 from natxy.model.trial_result import StreamResult, TrialResult
 
 FEWEST_FRAMES = 10  # fewer frames may all be wrong by chance
@@ -64,11 +63,6 @@ def failed_check(stream: StreamResult) -> str | None:
     counts: dict[str, int] = dict.fromkeys(ADVICE, 0)
     for _, counters in stream.counters():
         for check in counts:
-            counts[check] += _count(counters.misdelivered, check)
+            counts[check] += getattr(counters.misdelivered, check)
     every_one = stream.received == 0 and sum(counts.values()) >= stream.sent >= FEWEST_FRAMES
     return max(counts, key=counts.__getitem__) if every_one else None
-
-
-def _count(of: Misdelivered, check: str) -> int:
-    count: int = getattr(of, check)
-    return count

@@ -2,8 +2,7 @@
 
 import pytest
 
-from natxy.model.measurement import Figure, Measurement
-from natxy.model.search_conditions import SearchConditions
+from natxy.model.measurement import Figure, Measurement, SearchConditions
 from natxy.report.campaign_table import campaign_table
 from natxy.report.cell_figures import CellResult, as_shown
 from natxy.report.figure_charts import figure_charts

@@ -20,8 +20,7 @@ from natxy.cli import run_command
 from natxy.cli.campaigns import check, start
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
-from natxy.model.measurement import Figure, Measurement
-from natxy.model.search_conditions import SearchConditions
+from natxy.model.measurement import Figure, Measurement, SearchConditions
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, campaign_html
 from natxy.report.campaign_table import campaign_table

@@ -7,7 +7,6 @@ import click
 import pytest
 
 from natxy.cli import run_command, trial
-from natxy.cli.options import OUTPUT, TRAFFIC, TRIALS
 from natxy.cli.verbs import GROUPS, VERBS, command_of
 from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.procedure import capacity, latency, reset
@@ -110,7 +109,7 @@ def test_the_options_that_commands_share_are_in_groups(
     verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drawn = panels(capsys, verb)
-    groups = ((TRIALS, "--repetitions"), (TRAFFIC, "--frame-size"), (OUTPUT, "--output"))
+    groups = (("Trials", "--repetitions"), ("Traffic", "--frame-size"), ("Output", "--output"))
     for group, option in groups:
         row = re.compile(rf"^│ {option} ", re.MULTILINE)
         assert [title for title, rows in drawn.items() if row.search(rows)] == [group]

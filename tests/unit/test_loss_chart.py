@@ -3,7 +3,7 @@
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.trial_spec import Direction
 from natxy.procedure.frame_loss import LOSS
-from natxy.report.loss_chart import BAR_CHARACTERS, loss_chart
+from natxy.report.histogram import BAR_CHARACTERS, loss_chart
 
 
 def loss(at: str, direction: Direction, *percents: float) -> Figure:

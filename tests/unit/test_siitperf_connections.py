@@ -11,7 +11,6 @@ from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Port, Testbed, TesterSection, read_testbed
 from natxy.siitperf.arguments import Arguments, read_arguments
 from natxy.siitperf.configuration import Configuration, read_configuration
-from natxy.siitperf.inferred import with_inferred
 from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import cpu_keys, testbed_of
@@ -50,7 +49,7 @@ def configure(tmp_path: Path, warned: list[str]) -> Configure:
     def of(text: str) -> Configuration:
         path = tmp_path / "siitperf.conf"
         path.write_text(text)
-        return with_inferred(read_configuration(path, warned.append))
+        return read_configuration(path, warned.append)
 
     return of
 

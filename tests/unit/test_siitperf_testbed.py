@@ -11,11 +11,16 @@ from natxy.errors import ConfigurationError, DeviceError
 from natxy.model.testbed import AddressField, Port, Testbed, TesterSection, read_testbed
 from natxy.model.traffic_spec import Series
 from natxy.siitperf.configuration import Configuration, read_configuration
-from natxy.siitperf.imported import imported_testbed
 from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.testbed_toml import testbed_toml
-from natxy.siitperf.whole_testbed import at_testbed, check_cores, check_ports, first_two_devices
+from natxy.siitperf.whole_testbed import (
+    at_testbed,
+    check_cores,
+    check_ports,
+    first_two_devices,
+    with_devices,
+)
 
 FIGURE_2 = """\
 IP-L-Vers 6 # Left Sender fg. IP ver.
@@ -109,7 +114,7 @@ def test_ports_that_do_not_vary_are_those_of_rfc_2544(configure: Configure) -> N
 def test_the_testbeds_file_is_the_same_testbed(
     more: str, devices: tuple[str | None, str | None], configure: Configure, tmp_path: Path
 ) -> None:
-    testbed = imported_testbed(configure(FIGURE_2 + more), devices)
+    testbed = with_devices(testbed_of(configure(FIGURE_2 + more)), devices)
     path = tmp_path / "testbed.toml"
     path.write_text(testbed_toml(testbed, "siitperf.conf"))
     assert read_testbed(path)[0] == testbed
@@ -212,7 +217,7 @@ def test_the_named_testbeds_ports_and_gateway_are_taken(
         "[traffic]\nleft_ip_version = 4\navoid_zero_checksum = true\nhop_limit_drop = 3\n"
         "hop_limit = 10\ndont_fragment = false\nudp_checksum = 'required'\n",
     )
-    testbed = at_testbed(testbed_of(configuration), configuration, place, warned.append).testbed
+    testbed, _ = at_testbed(testbed_of(configuration), configuration, place, warned.append)
     assert testbed.tester.cores == (0,)
     left, right = testbed.tester.left, testbed.tester.right
     assert (left.device, right.device) == ("net_null0", "net_null1")

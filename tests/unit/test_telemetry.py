@@ -24,7 +24,7 @@ from natxy.dut.proc_files import (
 from natxy.dut.snapshot import Local
 from natxy.errors import DutError
 from natxy.model.telemetry import CpuTime, Snapshot, Telemetry
-from natxy.report.telemetry_text import telemetry_line
+from natxy.report.trial_text import telemetry_line
 
 LINKS = LabLinks(label="7", mtu_bytes=1500)
 NET = "proc/thread-self/net"

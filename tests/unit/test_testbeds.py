@@ -18,8 +18,7 @@ from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.runner import Runner, Watcher
-from natxy.campaign.shared_cpus import shared_cpus
-from natxy.campaign.shared_tables import shared_tables
+from natxy.campaign.shared_machine import shared_cpus, shared_tables
 from natxy.campaign.testbeds import TestbedsRunner, worker_changes
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of

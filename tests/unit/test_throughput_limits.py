@@ -8,7 +8,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.measure.burst_remarks import why_nothing_passed
+from natxy.measure.search_remarks import why_nothing_passed
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
