@@ -80,7 +80,7 @@ def entry_of(named: Named) -> dict[str, Any]:
         gateway = GATEWAYS[named.driver]
         return {
             "name": named.name,
-            "ip_versions": versions_text(gateway.outward),
+            "ip_versions": versions_text(gateway.ip_versions),
             "stateful": named.stateful,
             "runs": GUEST,
             "gateway": gateway.title,

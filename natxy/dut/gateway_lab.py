@@ -1,21 +1,18 @@
 """What labs in namespaces and in guests share: the gateway in them, its CPUs, and its restart."""
 
 from abc import abstractmethod
-from typing import Generic, TypeVar
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import ConnectionTable, TesterPorts
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.devices import DeviceKind, device_string
-from natxy.dut.gateway import Software
+from natxy.dut.gateway import Gateway
 from natxy.dut.lab import Lab
 from natxy.dut.restart_guard import RestartGuard
 from natxy.errors import DutError
 
-S = TypeVar("S", bound=Software)
 
-
-class GatewayLab(Lab, Generic[S]):
+class GatewayLab(Lab):
     """A gateway in a lab of its own, which `start` makes and `stop` removes."""
 
     def __init__(self, cpu: int | None, plan: AddressPlan, tester_cpus: tuple[int, ...]) -> None:
@@ -25,7 +22,7 @@ class GatewayLab(Lab, Generic[S]):
         self._cpu = gateway_cpu(cpu, tester_cpus)
         self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
         self._tester_cpus = tester_cpus
-        self._gateway: S | None = None
+        self._gateway: Gateway | None = None
         self._device_kind = DeviceKind(name="")
         self._guard = RestartGuard()
 
@@ -53,7 +50,7 @@ class GatewayLab(Lab, Generic[S]):
         """Raises DutError if the gateway, or a part of the lab, is gone."""
 
     @property
-    def _running(self) -> S:
+    def _running(self) -> Gateway:
         if self._gateway is None:
             raise DutError("The lab is not running; start it first.")
         return self._gateway

@@ -8,6 +8,7 @@ engine: t0 ──── tap ──── eth0 ┐
 
 import platform
 import time
+from functools import partial
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
@@ -17,14 +18,17 @@ from natxy.dut.cpus import gateway_cpus
 from natxy.dut.devices import usable_device_kind, warn_of_fallback
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
 from natxy.dut.gateway_lab import GatewayLab
-from natxy.dut.guest_aftr import GuestAftr
-from natxy.dut.guest_ds_lite import GuestDsLite
-from natxy.dut.guest_gateway import MTU_BYTES, GuestGateway, GuestSite
-from natxy.dut.guest_kernel import GuestIptablesNat44, GuestNat44, GuestRouter
-from natxy.dut.guest_tayga import GuestNat64, GuestTayga
+from natxy.dut.guest_aftr import Aftr
+from natxy.dut.guest_ds_lite import DsLite
+from natxy.dut.guest_site import MTU_BYTES, GuestGateway, GuestSite
+from natxy.dut.guest_tayga import GuestTayga
 from natxy.dut.inside import read_inside
 from natxy.dut.jool import Jool, JoolSiit
+from natxy.dut.kernel_router import KernelRouter
+from natxy.dut.masquerade import IptablesRules
 from natxy.dut.namespaces import make_namespace, namespace_exists
+from natxy.dut.nat44 import Nat44
+from natxy.dut.nat64 import Nat64
 from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
 from natxy.dut.watched import watched_cpus
 from natxy.errors import ConfigurationError, DutError
@@ -44,26 +48,62 @@ while read -r line && [[ $line = cpu* ]]; do echo "$line"; done </proc/stat"""
 NAT64: tuple[GuestDriver, ...] = ("jool", "nat64")
 MEMORY_OF = "the slabs of the guest's kernel"
 
-GATEWAYS: dict[GuestDriver, type[GuestGateway]] = {
-    "aftr": GuestAftr,
-    "ds-lite": GuestDsLite,
-    "jool": Jool,
-    "jool-siit": JoolSiit,
-    "kernel-router": GuestRouter,
-    "nat44": GuestNat44,
-    "nat44-iptables": GuestIptablesNat44,
-    "nat64": GuestNat64,
-    "tayga": GuestTayga,
+SIIT = ((6, 4), (4, 6))
+JOOL = ("jool-dkms", "jool-tools")
+GATEWAYS: dict[GuestDriver, GuestGateway] = {
+    "aftr": GuestGateway(
+        title="Linux, AFTR of DS-Lite: IPv6 tunnels, and NAT44 by nftables",
+        packages=("iproute2", "nftables"),
+        ip_versions=((4, 4),),
+        make=Aftr,
+    ),
+    "ds-lite": GuestGateway(
+        title="Linux, B4 and AFTR of DS-Lite in a row",
+        packages=("iproute2", "nftables"),
+        ip_versions=((4, 4),),
+        make=DsLite,
+    ),
+    "jool": GuestGateway(
+        title="Jool, stateful NAT64", packages=JOOL, ip_versions=((6, 4),), make=Jool
+    ),
+    "jool-siit": GuestGateway(
+        title="Jool, stateless NAT64 (SIIT)", packages=JOOL, ip_versions=SIIT, make=JoolSiit
+    ),
+    "kernel-router": GuestGateway(
+        title="Linux router", ip_versions=((4, 4), (6, 6)), make=KernelRouter
+    ),
+    "nat44": GuestGateway(
+        title="Linux, stateful NAT44 by nftables",
+        packages=("nftables",),
+        ip_versions=((4, 4),),
+        make=Nat44,
+    ),
+    "nat44-iptables": GuestGateway(
+        title="Linux, stateful NAT44 by iptables",
+        packages=("iptables",),
+        ip_versions=((4, 4),),
+        make=partial(Nat44, rules=IptablesRules),
+    ),
+    "nat64": GuestGateway(
+        title="tayga and iptables, stateful NAT64",
+        packages=("tayga", "iptables"),
+        ip_versions=((6, 4),),
+        make=lambda site: Nat64(site, GuestTayga(site), Nat44(site, IptablesRules)),
+    ),
+    "tayga": GuestGateway(
+        title="tayga, stateless NAT64", packages=("tayga",), ip_versions=SIIT, make=GuestTayga
+    ),
 }
 
 
-class GuestDut(GatewayLab[GuestGateway]):
+class GuestDut(GatewayLab):
     def __init__(
         self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
         _check_versions(config.driver, plan)
         super().__init__(config.gateway_cpu, plan, tester_cpus)
         self._config = config
+        self._driver = GATEWAYS[config.driver]
         self._cores = 1
         self._namespace: str | None = None
         self._folder: Path | None = None
@@ -99,7 +139,7 @@ class GuestDut(GatewayLab[GuestGateway]):
 
     def describe(self) -> dict[str, str]:
         assert self._image is not None, "a guest that runs has an image"
-        packages = (*self._running.packages, f"linux-image-{self._release}")
+        packages = (*self._driver.packages, f"linux-image-{self._release}")
         return {
             "kind": "guest",
             "name": f"guest-{self._config.driver}",
@@ -203,10 +243,10 @@ class GuestDut(GatewayLab[GuestGateway]):
         )
         self._machine = boot(spec, self._ledger.note_process)
         clocks = self._machine.clocks()
-        site = GuestSite(run=self._machine.run, plan=self._plan, config=self._config)
-        site.route(MTU_BYTES)
+        site = GuestSite(ask=self._machine.run, plan=self._plan, config=self._config)
+        site.route()
         site.spread_frames(self._cores)
-        self._gateway = GATEWAYS[self._config.driver](site)
+        self._gateway = self._driver.make(site)
         self._gateway.start()
         self._machine.check_clock(clocks)
 
@@ -225,7 +265,7 @@ def _check_versions(driver: GuestDriver, plan: AddressPlan) -> None:
     """Refuses IP versions that do not fit the driver, and a stateful NAT64 without connections."""
     versions = (plan.left_ip_version, plan.right_ip_version)
     outward = plan.ip_version(plan.inside), plan.ip_version(plan.outside)
-    fits = GATEWAYS[driver].outward
+    fits = GATEWAYS[driver].ip_versions
     if outward not in fits:
         expected = " or ".join(f"{inside} and {outside}" for inside, outside in fits)
         where = ", initiator first" if driver in NAT64 else ""

@@ -7,50 +7,56 @@ back after connection tracking.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from ipaddress import IPv4Network
 from typing import ClassVar
 
-from natxy.dut.guest_gateway import GuestSite, fed
-from natxy.dut.guest_kernel import GuestNat44
-from natxy.dut.masquerade import TABLE, nftables_rules
+from natxy.dut.guest_site import GuestSite
+from natxy.dut.masquerade import TABLE, NftablesRules, nftables_rules
+from natxy.dut.nat44 import Nat44
 from natxy.model.subscribers import SubscribersSection
 
 STANDING_FOR_B4S = IPv4Network("100.64.0.0/10")  # RFC 6598
 MADE_WITHIN_S = 600.0  # 4,096 devices, in an emulated guest
-NO_IPV6 = "/proc/sys/net/ipv6/conf/default/disable_ipv6"  # a device would send frames of its own
+NO_IPV6 = "net/ipv6/conf/default/disable_ipv6"  # a device would send frames of its own
 
 
-class GuestAftr(GuestNat44):
-    title: ClassVar[str] = "Linux, AFTR of DS-Lite: IPv6 tunnels, and NAT44 by nftables"
-    packages: ClassVar[tuple[str, ...]] = ("iproute2", "nftables")
-    by: ClassVar[str] = "IPv6 tunnels (RFC 2473), and masquerading by nftables"
+@dataclass(frozen=True)
+class AftrRules(NftablesRules):
+    """Rules that also change the B4s' addresses."""
+
+    asked: SubscribersSection
+
+    @property
+    def text(self) -> str:
+        return aftr_rules(self.asked, self.outside)
+
+
+class Aftr(Nat44):
+    before: ClassVar[str] = "IPv6 tunnels (RFC 2473), and "
 
     def __init__(self, site: GuestSite) -> None:
-        super().__init__(site)
         assert site.plan.subscribers is not None, "checked where the driver is chosen"
         self._asked = site.plan.subscribers
+        super().__init__(site, partial(AftrRules, asked=self._asked))
 
     def start(self) -> None:
-        self._site.run(f"echo 1 >{NO_IPV6}")
+        self._site.set_sysctls({NO_IPV6: 1})
         try:
-            batch = fed("ip -batch -", "\n".join(softwire_lines(self._asked)))
-            self._site.run(batch, MADE_WITHIN_S)
+            lines = "\n".join(softwire_lines(self._asked))
+            self._site.run("ip -batch -", feed=lines, within_s=MADE_WITHIN_S)
         finally:
-            self._site.run(f"echo 0 >{NO_IPV6}")
+            self._site.set_sysctls({NO_IPV6: 0})
         super().start()
 
     def describe(self) -> dict[str, str]:
         """Describes the rules with the first B4 only: the others are like it."""
         first = self._asked.model_copy(update={"count": 1})
         return super().describe() | {
-            "configuration": aftr_rules(first, self._ends[1]),
+            "configuration": aftr_rules(first, self._rules.outside),
             "softwires": str(self._asked.count),
         }
-
-    @property
-    def _rules(self) -> str:
-        _, outside = self._ends
-        return aftr_rules(self._asked, outside)
 
 
 def softwire_lines(asked: SubscribersSection) -> Iterator[str]:

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from natxy.dut.addresses import BACK_IPV6, FRONT_IPV6
+from natxy.dut.gateway import Site
 from natxy.dut.guest_aftr import tunnel_lines
-from natxy.dut.guest_gateway import FORWARDING, MTU_BYTES, GuestSite, fed
-from natxy.dut.guest_kernel import GuestNat44
+from natxy.dut.guest_site import MTU_BYTES
 from natxy.dut.links import QUIET_IPV6, TO_BACK, TO_FRONT, addresses_and_routes
+from natxy.dut.nat44 import Nat44
 from natxy.model.encapsulations import tunnel_bytes
 
 B4 = "b4"
@@ -21,25 +22,23 @@ TUNNEL = "softwire"
 LINK_MTU_BYTES = MTU_BYTES + tunnel_bytes("ip", 6)
 
 
-class GuestDsLite(GuestNat44):
+class DsLite(Nat44):
     """Both gateways, of which the AFTR has the connection tracking table."""
 
-    title: ClassVar[str] = "Linux, B4 and AFTR of DS-Lite in a row"
-    packages: ClassVar[tuple[str, ...]] = ("iproute2", "nftables")
-    by: ClassVar[str] = "a B4 and an AFTR: IPv6 tunnels (RFC 2473), and masquerading by nftables"
+    before: ClassVar[str] = "a B4 and an AFTR: IPv6 tunnels (RFC 2473), and "
 
     def start(self) -> None:
         site = self._site
         settings = {f"net/ipv6/conf/default/{name}": n for name, n in QUIET_IPV6.items()}
-        settings |= dict.fromkeys(FORWARDING, 1)
+        settings |= site.forwarding
         written = "; ".join(f"echo {value} >/proc/sys/{name}" for name, value in settings.items())
         site.run(f"ip netns add {B4} && ip netns exec {B4} bash -c '{written}'")
-        site.run(fed("ip -batch -", "\n".join(aftr_lines(site))))
-        site.run(fed(f"ip -n {B4} -batch -", "\n".join(b4_lines(site))))
+        site.ip(aftr_lines(site))
+        site.run(f"ip -n {B4} -batch -", feed="\n".join(b4_lines(site)))
         super().start()
 
 
-def aftr_lines(site: GuestSite) -> Iterator[str]:
+def aftr_lines(site: Site) -> Iterator[str]:
     """Yields `ip` lines that make the link between the two gateways, and the AFTR's side of it."""
     inside = site.plan.inside
     mtu = f"mtu {LINK_MTU_BYTES}"
@@ -49,7 +48,7 @@ def aftr_lines(site: GuestSite) -> Iterator[str]:
     yield from _side(TO_FRONT, BACK_IPV6, FRONT_IPV6, inside.ipv4_prefix, inside.ipv6_prefix)
 
 
-def b4_lines(site: GuestSite) -> Iterator[str]:
+def b4_lines(site: Site) -> Iterator[str]:
     plan = site.plan
     inside, outside = plan.inside, plan.outside
     for name in ("lo", TO_BACK, site.end(inside)):

@@ -2,18 +2,18 @@
 
 import json
 from math import ceil
-from typing import ClassVar
+from pathlib import Path
 
 from natxy.dut.addresses import NAT64_PREFIX
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.config import JOOL_LEAST_TIMEOUT_S
 from natxy.dut.conntrack import DELETES_WITHIN_S
-from natxy.dut.guest_gateway import GuestGateway, GuestSite, fed, seconds_of, timed
+from natxy.dut.gateway import Gateway
+from natxy.dut.guest_site import GuestSite, fed, seconds_of, timed
 from natxy.errors import DutError
 
-PACKAGES = ("jool-dkms", "jool-tools")
 NAT64_FILE = "/tmp/nat64.json"
-SIIT_FILE = "/tmp/siit.json"
+SIIT_FILE = Path("/tmp/siit.json")
 # The shortest that Jool takes (RFC 6146 section 4): of UDP, of a TCP handshake, of TCP after it.
 LEAST_TIMEOUTS_S = {
     "udp-timeout": JOOL_LEAST_TIMEOUT_S,
@@ -22,13 +22,11 @@ LEAST_TIMEOUTS_S = {
 }
 
 
-class Jool(GuestGateway):
+class Jool(Gateway):
     """The stateful NAT64; each reset makes a new instance, which begins with an empty table."""
 
-    title: ClassVar[str] = "Jool, stateful NAT64"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
-    outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4),)
     table: "JoolSessions"
+    _site: GuestSite
 
     def __init__(self, site: GuestSite) -> None:
         super().__init__(site)
@@ -57,7 +55,7 @@ class Jool(GuestGateway):
         return removed_s
 
     def run(self, command: str) -> str:
-        return self._site.run(command, DELETES_WITHIN_S)
+        return self._site.run(command, within_s=DELETES_WITHIN_S)
 
     def describe(self) -> dict[str, str]:
         return {
@@ -132,11 +130,7 @@ class JoolSessions:
         }
 
 
-class JoolSiit(GuestGateway):
-    title: ClassVar[str] = "Jool, stateless NAT64 (SIIT)"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
-    outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4), (4, 6))
-
+class JoolSiit(Gateway):
     def start(self) -> None:
         self._site.run("modprobe jool_siit")
         self._add()
@@ -154,7 +148,7 @@ class JoolSiit(GuestGateway):
 
     def _add(self) -> None:
         """Makes the instance from a file: a command for each mapping would take milliseconds."""
-        self._site.run(fed(f"cat >{SIIT_FILE}", self._configuration))
+        self._site.write(SIIT_FILE, self._configuration)
         self._site.run(f"jool_siit file handle {SIIT_FILE}")
 
     @property

@@ -26,20 +26,12 @@ QUEUES = "numtxqueues 1 numrxqueues 1"  # a second queue loses half of AF_XDP's 
 TO_BACK, TO_FRONT = "to-back", "to-front"
 QUIET_IPV6 = {"accept_dad": 0, "accept_ra": 0, "autoconf": 0, "router_solicitations": 0}
 
-
+SWITCHES = ("net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding")
 FORWARDING = {
-    "net/ipv4/ip_forward": 1,
-    "net/ipv6/conf/all/forwarding": 1,
+    **dict.fromkeys(SWITCHES, 1),
     "net/ipv4/conf/all/rp_filter": 0,
     "net/ipv4/conf/all/send_redirects": 0,
 }
-
-
-def forwarding_restarted(namespace: str) -> str:
-    """Restarts forwarding; interfaces stay up, because the tester's ends would go down as well."""
-    set_sysctls(namespace, {"net/ipv4/ip_forward": 0, "net/ipv6/conf/all/forwarding": 0})
-    set_sysctls(namespace, FORWARDING)  # switching it resets what depends on it
-    return "software reset: forwarding of IPv4 and IPv6 switched off and on again"
 
 
 def send_whole_frames(namespace: str, interface: str) -> None:

@@ -15,11 +15,11 @@ from natxy.dut.base import TesterPorts
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.cpus import gateway_cpus
 from natxy.dut.devices import usable_device_kind, warn_of_fallback
-from natxy.dut.gateway import Gateway, Site
 from natxy.dut.gateway_lab import GatewayLab
 from natxy.dut.ip_versions import check_versions
 from natxy.dut.lab_drivers import LabDriver, lab_drivers
 from natxy.dut.links import LabLinks, spread_frames
+from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.namespaces import make_namespace
 from natxy.dut.napi import thread_napi
 from natxy.dut.priority import without_throttling
@@ -33,7 +33,7 @@ PLAIN_MTU_BYTES = 1500
 TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
 
 
-class NamespaceDut(GatewayLab[Gateway]):
+class NamespaceDut(GatewayLab):
     def __init__(
         self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
@@ -146,14 +146,16 @@ class NamespaceDut(GatewayLab[Gateway]):
                 self._napi_threads += thread_napi(links.gateway_of(side), name, self._cpu)
         self._device_kind = usable_device_kind(links.tester, "t0", self._config.device)
         warn_of_fallback(self._device_kind)
-        site = Site(
+        links.route(self._plan)
+        site = NamespaceSite(
             links=links,
             plan=self._plan,
+            config=self._config,
             cpu=self._cpu,
             ledger=self._ledger,
             folder=self._ledger.make_folder(),
         )
-        self._gateway = self._driver.make(site, self._config)
+        self._gateway = self._driver.make(site)
         self._gateway.start()
 
     def _end(self) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, VIRTUAL_IPV6_PREFIX, AddressPlan
-from natxy.dut.execution import ip_batch
 from natxy.dut.gateway import Gateway, Site
 from natxy.dut.lab_drivers import LabDriver
+from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.priority import put_first
 from natxy.dut.process import within
 from natxy.errors import DutError
@@ -67,29 +67,60 @@ def device_lines(translation: Translation, mtu_bytes: int) -> list[str]:
 
 
 class Tayga(Gateway):
-    """A child process on a tun device, run with `-d`, without which it logs nothing.
+    """tayga on a tun device. It has static mappings only, and no table that fills."""
 
-    It has static mappings only, and no table that fills.
-    """
-
-    def __init__(self, site: Site, translation: Translation) -> None:
+    def __init__(self, site: Site, translation: Translation | None = None) -> None:
+        """Without a translation, it is that of the site's IP versions."""
         super().__init__(site)
-        self._translation = translation
-        self._process: subprocess.Popen[bytes] | None = None
+        self._translation = translation or single_translation(site.plan)
 
-    def translate(self) -> None:
-        """Makes the tun device and starts tayga."""
-        lines = device_lines(self._translation, self._site.links.inner_mtu_bytes)
-        ip_batch(self._site.namespace, lines)
-        self._config.write_text(self._configuration())
+    def start(self) -> None:
+        """Makes the tun device and starts tayga on it."""
+        self._site.ip(device_lines(self._translation, self._site.inner_mtu_bytes))
+        self._site.write(self._config, self._configuration())
         self._run()
 
     def restart(self) -> str:
         """Kills and restarts tayga; its tun device and the routes to it stay."""
-        self.check()
-        self._end(at_once=True)
+        self._kill()
         self._run()
         return f"{self._translation.role}software reset: tayga killed and started again"
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "software": f"{self._translation.role}tayga",
+            "configuration": self._configuration(),
+            "tun_queue_frames": str(QUEUE_FRAMES),
+        }
+
+    def _run(self) -> None:
+        """Starts tayga, and waits until it reads frames."""
+        raise NotImplementedError
+
+    def _kill(self) -> None:
+        """Ends a tayga that runs."""
+        raise NotImplementedError
+
+    @property
+    def _config(self) -> Path:
+        return self._site.folder / f"{self._translation.device}.conf"
+
+    @property
+    def _log(self) -> Path:
+        return self._site.folder / f"{self._translation.device}.log"
+
+    def _configuration(self) -> str:
+        return tayga_configuration(self._translation, self._site.folder)
+
+
+class TaygaProcess(Tayga):
+    """A child process in a namespace, run with `-d`, without which it logs nothing."""
+
+    _site: NamespaceSite
+
+    def __init__(self, site: NamespaceSite, translation: Translation | None = None) -> None:
+        super().__init__(site, translation)
+        self._process: subprocess.Popen[bytes] | None = None
 
     def _run(self) -> None:
         with self._log.open("wb") as log:
@@ -122,6 +153,10 @@ class Tayga(Gateway):
             self._process.wait()
         self._process = None
 
+    def _kill(self) -> None:
+        self.check()
+        self._end(at_once=True)
+
     def recover(self) -> None:
         self._end(at_once=True)
         self._run()
@@ -139,22 +174,8 @@ class Tayga(Gateway):
     def describe(self) -> dict[str, str]:
         said = re.search(r"TAYGA (\S+)", self._log.read_text(errors="replace"))
         version = said.group(1) if said else "(version unknown)"
-        return {
-            "software": f"{self._translation.role}tayga {version}",
-            "configuration": self._configuration(),
-            "tun_queue_frames": str(QUEUE_FRAMES),
-        }
-
-    @property
-    def _config(self) -> Path:
-        return self._site.folder / f"{self._translation.device}.conf"
-
-    @property
-    def _log(self) -> Path:
-        return self._site.folder / f"{self._translation.device}.log"
-
-    def _configuration(self) -> str:
-        return tayga_configuration(self._translation, self._site.folder)
+        described = super().describe()
+        return {**described, "software": f"{described['software']} {version}"}
 
     def _ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None
@@ -169,7 +190,7 @@ DRIVERS = (
         name="tayga",
         gateway="stateless NAT64 by tayga",
         ip_versions=((6, 4), (4, 6)),
-        make=lambda site, _: Tayga(site, single_translation(site.plan)),
+        make=TaygaProcess,
         packages={"tayga": "tayga", "stdbuf": "coreutils"},
     ),
 )
