@@ -84,7 +84,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
 
             check_installed()
             recipe = recipe_of(config, testbed, source)
-            check_versions("dut.recipe", recipe.name, recipe.ip_versions, plan)
+            check_versions(f"dut.recipe {recipe.name}", recipe.ip_versions, plan)
             return SshDut(config, recipe.filled(config.variables, source))
         case _:
             return NoDut()

@@ -23,6 +23,7 @@ from natxy.dut.guest_ds_lite import DsLite
 from natxy.dut.guest_site import MTU_BYTES, GuestGateway, GuestSite
 from natxy.dut.guest_tayga import GuestTayga
 from natxy.dut.inside import read_inside
+from natxy.dut.ip_versions import check_versions, need_connections
 from natxy.dut.jool import Jool, JoolSiit
 from natxy.dut.kernel_router import KernelRouter
 from natxy.dut.masquerade import IptablesRules
@@ -31,7 +32,7 @@ from natxy.dut.nat44 import Nat44
 from natxy.dut.nat64 import Nat64
 from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
 from natxy.dut.watched import watched_cpus
-from natxy.errors import ConfigurationError, DutError
+from natxy.errors import DutError
 from natxy.guest.image import Image, image_of_this_process
 from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
 from natxy.model.telemetry import Snapshot
@@ -45,27 +46,24 @@ FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share
 USE = """
 while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/meminfo
 while read -r line && [[ $line = cpu* ]]; do echo "$line"; done </proc/stat"""
-NAT64: tuple[GuestDriver, ...] = ("jool", "nat64")
 MEMORY_OF = "the slabs of the guest's kernel"
 
-SIIT = ((6, 4), (4, 6))
+NAT44, NAT64, SIIT = ((4, 4),), ((6, 4),), ((6, 4), (4, 6))  # IP versions
 JOOL = ("jool-dkms", "jool-tools")
 GATEWAYS: dict[GuestDriver, GuestGateway] = {
     "aftr": GuestGateway(
         title="Linux, AFTR of DS-Lite: IPv6 tunnels, and NAT44 by nftables",
         packages=("iproute2", "nftables"),
-        ip_versions=((4, 4),),
+        ip_versions=NAT44,
         make=Aftr,
     ),
     "ds-lite": GuestGateway(
         title="Linux, B4 and AFTR of DS-Lite in a row",
         packages=("iproute2", "nftables"),
-        ip_versions=((4, 4),),
+        ip_versions=NAT44,
         make=DsLite,
     ),
-    "jool": GuestGateway(
-        title="Jool, stateful NAT64", packages=JOOL, ip_versions=((6, 4),), make=Jool
-    ),
+    "jool": GuestGateway(title="Jool, stateful NAT64", packages=JOOL, ip_versions=NAT64, make=Jool),
     "jool-siit": GuestGateway(
         title="Jool, stateless NAT64 (SIIT)", packages=JOOL, ip_versions=SIIT, make=JoolSiit
     ),
@@ -75,19 +73,19 @@ GATEWAYS: dict[GuestDriver, GuestGateway] = {
     "nat44": GuestGateway(
         title="Linux, stateful NAT44 by nftables",
         packages=("nftables",),
-        ip_versions=((4, 4),),
+        ip_versions=NAT44,
         make=Nat44,
     ),
     "nat44-iptables": GuestGateway(
         title="Linux, stateful NAT44 by iptables",
         packages=("iptables",),
-        ip_versions=((4, 4),),
+        ip_versions=NAT44,
         make=partial(Nat44, rules=IptablesRules),
     ),
     "nat64": GuestGateway(
         title="tayga and iptables, stateful NAT64",
         packages=("tayga", "iptables"),
-        ip_versions=((6, 4),),
+        ip_versions=NAT64,
         make=lambda site: Nat64(site, GuestTayga(site), Nat44(site, IptablesRules)),
     ),
     "tayga": GuestGateway(
@@ -263,18 +261,10 @@ class GuestDut(GatewayLab):
 
 def _check_versions(driver: GuestDriver, plan: AddressPlan) -> None:
     """Refuses IP versions that do not fit the driver, and a stateful NAT64 without connections."""
-    versions = (plan.left_ip_version, plan.right_ip_version)
-    outward = plan.ip_version(plan.inside), plan.ip_version(plan.outside)
-    fits = GATEWAYS[driver].ip_versions
-    if outward not in fits:
-        expected = " or ".join(f"{inside} and {outside}" for inside, outside in fits)
-        where = ", initiator first" if driver in NAT64 else ""
-        raise ConfigurationError(
-            f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
-            f"which dut.driver {driver} cannot forward (expected {expected}{where})"
-        )
-    if driver in NAT64 and not plan.stateful:
-        raise ConfigurationError(
-            f'connections: is missing, and dut.driver "{driver}" is stateful (expected for example '
-            "count = 10000)"
-        )
+    pairs = GATEWAYS[driver].ip_versions
+    expected = " or ".join(f"{inside} and {outside}" for inside, outside in pairs)
+    if pairs == NAT64:
+        expected += ", initiator first"
+    check_versions(f"dut.driver {driver}", pairs, plan, expected)
+    if pairs == NAT64:
+        need_connections(driver, plan)

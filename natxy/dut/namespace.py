@@ -16,8 +16,8 @@ from natxy.dut.config import NamespaceConfig
 from natxy.dut.cpus import gateway_cpus
 from natxy.dut.devices import usable_device_kind, warn_of_fallback
 from natxy.dut.gateway_lab import GatewayLab
-from natxy.dut.ip_versions import check_versions
-from natxy.dut.lab_drivers import LabDriver, lab_drivers
+from natxy.dut.ip_versions import check_versions, need_connections
+from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.links import LabLinks, spread_frames
 from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.namespaces import make_namespace
@@ -25,7 +25,7 @@ from natxy.dut.napi import thread_napi
 from natxy.dut.priority import without_throttling
 from natxy.dut.snapshot import Local
 from natxy.dut.watched import watched_cpus
-from natxy.errors import ConfigurationError, DutError
+from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
@@ -38,7 +38,9 @@ class NamespaceDut(GatewayLab):
         self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
         self._driver = lab_drivers()[config.driver]
-        _check_driver(self._driver, plan)
+        check_versions(f"dut.driver {config.driver}", self._driver.ip_versions, plan)
+        if self._driver.needs_connections:
+            need_connections(config.driver, plan)
         super().__init__(config.gateway_cpu, plan, tester_cpus)
         self._config = config
         self._links: LabLinks | None = None
@@ -162,12 +164,3 @@ class NamespaceDut(GatewayLab):
         if self._gateway is not None:
             self._gateway.stop()
             self._gateway = None
-
-
-def _check_driver(driver: LabDriver, plan: AddressPlan) -> None:
-    check_versions("dut.driver", driver.name, driver.ip_versions, plan)
-    if driver.needs_connections and not plan.stateful:
-        raise ConfigurationError(
-            f'connections: is missing, and dut.driver "{driver.name}" is stateful (expected for '
-            "example count = 10000)"
-        )

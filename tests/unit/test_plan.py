@@ -90,8 +90,9 @@ def test_memory_grows_with_connections_and_buckets() -> None:
 
 
 def test_the_doctor_knows_each_program_that_a_lab_runs() -> None:
-    sources = "".join(path.read_text() for path in (ROOT / "natxy" / "dut").glob("*.py"))
-    calls = r'(?:execute\(|in_namespace\([^\[\]]*|pinned\(|_in_namespace\()\s*\["([a-z-]+)"'
+    of_labs = (ROOT / "natxy" / "dut").glob("[!gj]*.py")  # not of guests, nor of Jool in them
+    sources = "".join(path.read_text() for path in of_labs)
+    calls = r'(?:(?:execute\(|in_namespace\([^\[\]]*|pinned\()\s*\[|_site\.run\(f?)"([a-z-]+)[" ]'
     called = set(re.findall(calls, sources))
     assert {"ip", "ethtool", "stdbuf", "conntrack"} <= called
     declared = set(LAB_PACKAGES).union(*(driver.packages for driver in lab_drivers().values()))
