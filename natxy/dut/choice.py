@@ -9,6 +9,7 @@ from natxy.dut.config import (
     CalibrationConfig,
     CommandConfig,
     DutConfig,
+    DutSection,
     GuestConfig,
     GuestDriver,
     NamespaceConfig,
@@ -41,8 +42,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
     section = {"kind": "none"} | testbed.dut
     if section["kind"] == "reference":
         source.refuse(("dut", "kind"), '"reference" is called "calibration" now')
-    config: NamespaceConfig | GuestConfig | CommandConfig | SshConfig | CalibrationConfig | None
-    config = source.validated(DutConfig, section, at=("dut",))
+    config: DutSection = source.validated(DutConfig, section, at=("dut",))
     plan = AddressPlan(
         left_ip_version=testbed.traffic.left_ip_version,
         right_ip_version=testbed.traffic.right_ip_version,

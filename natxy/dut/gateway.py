@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from natxy.dut.addresses import AddressPlan, SideAddresses
 from natxy.dut.base import ConnectionTable
-from natxy.dut.config import GuestConfig, NamespaceConfig
+from natxy.dut.config import LabConfig
 from natxy.dut.execution import TIMEOUT_S
 from natxy.dut.links import FORWARDING, SWITCHES
 
@@ -18,7 +18,7 @@ class Site(ABC):
     """The place where a gateway runs: a network namespace of this machine, or a guest."""
 
     plan: AddressPlan
-    config: NamespaceConfig | GuestConfig
+    config: LabConfig
     folder: Path  # for the gateway's own files
     forwarding: ClassVar[Mapping[str, int]] = FORWARDING  # kernel parameters of a router
 
@@ -30,17 +30,18 @@ class Site(ABC):
         """Runs many `ip` commands in one process."""
         self.run("ip -batch -", feed="\n".join(lines))
 
-    @abstractmethod
-    def set_sysctls(self, settings: Mapping[str, str | int]) -> None:
+    def set_sysctls(self, settings: Mapping[str, int]) -> None:
         """Sets kernel parameters; names as in /proc/sys, with slashes."""
+        assignments = (f"{name}={value}" for name, value in settings.items())
+        self.run(" ".join(["sysctl -q -w", *assignments]))
 
-    @abstractmethod
     def sysctl(self, name: str) -> str:
         """Returns a kernel parameter."""
+        return self.run(f"cat /proc/sys/{name}")
 
-    @abstractmethod
     def write(self, path: Path, text: str) -> None:
         """Writes a file of the gateway."""
+        path.write_text(text)
 
     @abstractmethod
     def end(self, side: SideAddresses) -> str:
@@ -106,7 +107,7 @@ class Gateway:
 
 
 class GatewayOfParts(Gateway):
-    """A gateway of several parts, of which the last one has the connection tracking table."""
+    """A gateway of several parts, of which the last one alone has a state, in its table."""
 
     def __init__(self, site: Site, *parts: Gateway) -> None:
         super().__init__(site)
@@ -126,8 +127,7 @@ class GatewayOfParts(Gateway):
             part.check()
 
     def reset(self) -> None:
-        for part in self._parts:
-            part.reset()
+        self._parts[-1].reset()
 
     def restart(self) -> str:
         return "; ".join(part.restart() for part in self._parts)
@@ -137,8 +137,7 @@ class GatewayOfParts(Gateway):
             part.recover()
 
     def renew(self) -> None:
-        for part in self._parts:
-            part.renew()
+        self._parts[-1].renew()
 
     def describe(self) -> dict[str, str]:
         each = [part.describe() for part in self._parts]
@@ -152,4 +151,4 @@ class GatewayOfParts(Gateway):
         return tuple(pid for part in self._parts for pid in part.processes)
 
     def fault(self) -> str | None:
-        return next(filter(None, (part.fault() for part in self._parts)), None)
+        return self._parts[-1].fault()

@@ -34,7 +34,7 @@ class GuestSite(Site):
         """Runs a bash command."""
         return self.ask(fed(command, feed) if feed else command, within_s)
 
-    def set_sysctls(self, settings: Mapping[str, str | int]) -> None:
+    def set_sysctls(self, settings: Mapping[str, int]) -> None:
         self.run(" &&\n".join(f"echo {value} >/proc/sys/{n}" for n, value in settings.items()))
 
     def sysctl(self, name: str) -> str:

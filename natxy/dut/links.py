@@ -165,8 +165,11 @@ class LabLinks:
             lines = addresses_and_routes(plan, side, self.gateway_end(side))
             ip_batch(self.gateway_of(side), lines)
         if self.front is not None:
-            ip_batch(self.front_gateway, _to_back(plan))
-            ip_batch(self.gateway, _to_front(plan))
+            # Native IPv6, and what one of the two gateways has translated.
+            outwards = [plan.outside.ipv6_prefix, NAT64_PREFIX]
+            inwards = [plan.inside.ipv6_prefix, CLAT_PREFIX]
+            ip_batch(self.front_gateway, _middle(TO_BACK, FRONT_IPV6, BACK_IPV6, outwards))
+            ip_batch(self.gateway, _middle(TO_FRONT, BACK_IPV6, FRONT_IPV6, inwards))
 
 
 def veth_line(end: str, peer: str, peer_namespace: str, mtu_bytes: int) -> str:
@@ -176,16 +179,6 @@ def veth_line(end: str, peer: str, peer_namespace: str, mtu_bytes: int) -> str:
         f"link add {end} {mtu} {QUEUES} type veth "
         f"peer name {peer} netns {peer_namespace} {mtu} {QUEUES}"
     )
-
-
-def _to_back(plan: AddressPlan) -> list[str]:
-    """Returns `ip` lines for the front gateway: native IPv6, and what it has translated."""
-    return _middle(TO_BACK, FRONT_IPV6, BACK_IPV6, [plan.outside.ipv6_prefix, NAT64_PREFIX])
-
-
-def _to_front(plan: AddressPlan) -> list[str]:
-    """Returns `ip` lines for the back gateway: native IPv6, and answers to what was translated."""
-    return _middle(TO_FRONT, BACK_IPV6, FRONT_IPV6, [plan.inside.ipv6_prefix, CLAT_PREFIX])
 
 
 def _middle(end: str, own: str, next_hop: str, prefixes: Sequence[str]) -> list[str]:

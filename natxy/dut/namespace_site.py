@@ -1,13 +1,11 @@
 """A network namespace of this machine as the place of a gateway."""
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from natxy.dut.addresses import SideAddresses
 from natxy.dut.config import NamespaceConfig
-from natxy.dut.execution import TIMEOUT_S, execute, in_namespace, set_sysctls
+from natxy.dut.execution import TIMEOUT_S, execute, in_namespace
 from natxy.dut.gateway import Site
 from natxy.dut.ledger import Ledger
 from natxy.dut.links import LabLinks
@@ -30,15 +28,6 @@ class NamespaceSite(Site):
     def run(self, command: str, *, feed: str = "", within_s: float = TIMEOUT_S) -> str:
         arguments = in_namespace(self.namespace, shlex.split(command))
         return execute(arguments, feed=feed, timeout_s=within_s)
-
-    def set_sysctls(self, settings: Mapping[str, str | int]) -> None:
-        set_sysctls(self.namespace, settings)
-
-    def sysctl(self, name: str) -> str:
-        return self.run(f"cat /proc/sys/{name}")
-
-    def write(self, path: Path, text: str) -> None:
-        path.write_text(text)
 
     def end(self, side: SideAddresses) -> str:
         return self.links.gateway_end(side)

@@ -29,10 +29,11 @@ def table(monkeypatch: pytest.MonkeyPatch) -> SharedConntrack:
 def test_timeouts_are_set_in_whole_seconds_and_not_too_short(
     table: SharedConntrack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[tuple[str, dict[str, int]]] = []
-    monkeypatch.setattr(namespace_site, "set_sysctls", lambda *given: told.append(given))
+    commands = Commands()
+    monkeypatch.setattr(namespace_site, "execute", commands)
     table.set_timeout(4.2)
-    assert told == [("natxy-g", {f"net/netfilter/{name}": 5 for name in TIMEOUTS})]
+    settings = [f"net/netfilter/{name}=5" for name in TIMEOUTS]
+    assert commands.run == [["ip", "netns", "exec", "natxy-g", "sysctl", "-q", "-w", *settings]]
 
 
 def test_a_tcp_connection_lives_until_it_is_closed() -> None:
