@@ -25,7 +25,10 @@ REALTIME_S = 1.5  # a trial under a real-time policy is half a second long at mo
 
 
 class CalibrationDut(Lab):
-    """natxy-gateway on two memif links; the gateway is their server, the tester their client."""
+    """natxy-gateway on two memif links; the gateway is their server, the tester their client.
+
+    It is its own ConnectionTable, which has exactly the number of entries asked for.
+    """
 
     needs_root = False
 
@@ -80,7 +83,7 @@ class CalibrationDut(Lab):
         local = Local(cpus=(self._cpu,), processes=(self._running.pid,)).snapshot()
         if self._nat is None:
             return local
-        return local.model_copy(update={"connections": self.connections()})
+        return local.model_copy(update={"connections": self.count()})
 
     def trial_fault(self) -> str | None:
         gap_us = self.record()["worst_poll_gap_ns"] / NS_PER_US
@@ -114,14 +117,26 @@ class CalibrationDut(Lab):
     def faults(self) -> tuple[dict[str, Any], ...]:
         return self._config.faults
 
-    def connections(self) -> int:
+    def parameters(self) -> TableParameters:
+        nat = self._nat or {}
+        return TableParameters(
+            entries=int(nat.get("entries", DEFAULT_ENTRIES)),
+            timeout_s=nat.get("timeout_ns", DEFAULT_TIMEOUT_S * NS_PER_S) / NS_PER_S,
+        )
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        if hash_size is not None:
+            raise DutError("The calibration gateway's hash table has a fixed size.")
+        if entries is not None:
+            self.configure(faults=self.faults, nat={**(self._nat or {}), "entries": entries})
+
+    def count(self) -> int:
         """Returns the number of connections; DutError if the gateway has no table."""
         return int(self._running.ask("count", "count")["entries"])
 
-    def flush(self) -> tuple[int, float]:
-        """Deletes all connections; returns their number, and the seconds by the gateway's clock."""
+    def delete_all(self) -> Deletion:
         event = self._running.ask("flush", "flushed")
-        return int(event["entries"]), event["ns"] / NS_PER_S
+        return Deletion(connections=int(event["entries"]), seconds=event["ns"] / NS_PER_S)
 
     def set_timeout(self, timeout_s: float) -> None:
         """Sets the timeout of idle connections, until `configure` sets another."""
@@ -139,7 +154,7 @@ class CalibrationDut(Lab):
 
     @property
     def table(self) -> ConnectionTable | None:
-        return None if self._nat is None else CalibrationTable(self)
+        return None if self._nat is None else self
 
     @property
     def nat(self) -> dict[str, Any] | None:
@@ -255,36 +270,3 @@ class CalibrationDut(Lab):
             return self._config.translation
         pairs = self._plan.mappings()
         return {"explicit": [{"ipv4": ipv4, "ipv6": ipv6} for ipv4, ipv6 in pairs]}
-
-
-class CalibrationTable:
-    """The gateway's table of connections, which has exactly the number of entries asked for."""
-
-    def __init__(self, dut: CalibrationDut) -> None:
-        self._dut = dut
-
-    def parameters(self) -> TableParameters:
-        nat = self._dut.nat or {}
-        return TableParameters(
-            entries=int(nat.get("entries", DEFAULT_ENTRIES)),
-            timeout_s=nat.get("timeout_ns", DEFAULT_TIMEOUT_S * NS_PER_S) / NS_PER_S,
-        )
-
-    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
-        if hash_size is not None:
-            raise DutError("The calibration gateway's hash table has a fixed size.")
-        if entries is not None:
-            self._change(entries=entries)
-
-    def set_timeout(self, timeout_s: float) -> None:
-        self._dut.set_timeout(timeout_s)
-
-    def count(self) -> int:
-        return self._dut.connections()
-
-    def delete_all(self) -> Deletion:
-        connections, seconds = self._dut.flush()
-        return Deletion(connections=connections, seconds=seconds)
-
-    def _change(self, **members: Any) -> None:
-        self._dut.configure(faults=self._dut.faults, nat={**(self._dut.nat or {}), **members})
