@@ -312,8 +312,8 @@ def test_a_router_is_reset_by_its_forwarding() -> None:
 def added(command: str) -> Any:
     """The instance that a command adds, by its file."""
     written, text, end, handled = command.splitlines()
-    assert (written, end) == ("cat >/tmp/nat64.json <<'NATXY'", "NATXY")
-    assert handled == "jool file handle /tmp/nat64.json"
+    assert (written, end) == ("cat >/tmp/jool.json <<'NATXY'", "NATXY")
+    assert handled == "jool file handle /tmp/jool.json"
     return json.loads(text)
 
 
@@ -434,14 +434,14 @@ def test_a_jool_that_counts_otherwise_is_refused() -> None:
 def test_siit_gets_all_mappings_in_one_file(networks: int) -> None:
     guest = FakeGuest()
     JoolSiit(guest.site(plan(6, 4, networks=networks), driver="jool-siit")).start()
-    _, written, handled = guest.ran
-    command, text, end = written.splitlines()
-    assert (command, end) == ("cat >/tmp/siit.json <<'NATXY'", "NATXY")
+    _, added = guest.ran
+    command, text, end, handled = added.splitlines()
+    assert (command, end) == ("cat >/tmp/jool_siit.json <<'NATXY'", "NATXY")
     mappings = json.loads(text)["eamt"]
     assert len(mappings) == 2 * networks
     assert mappings[0]["ipv6 prefix"].startswith("2001:2::/")
     assert mappings[0]["ipv4 prefix"].startswith("198.18.0.0/")
-    assert handled == "jool_siit file handle /tmp/siit.json"
+    assert handled == "jool_siit file handle /tmp/jool_siit.json"
 
 
 def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
