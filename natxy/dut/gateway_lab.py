@@ -2,17 +2,18 @@
 
 from abc import abstractmethod
 
-from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import ConnectionTable, TesterPorts
+from natxy.dut.addresses import AddressPlan, SideAddresses
+from natxy.dut.base import ConnectionTable
 from natxy.dut.cpus import gateway_cpu
-from natxy.dut.devices import DeviceKind, device_string
+from natxy.dut.devices import warn_of_fallback
 from natxy.dut.gateway import Gateway
-from natxy.dut.lab import Lab
+from natxy.dut.lab import TesterLab
 from natxy.dut.restart_guard import RestartGuard
 from natxy.errors import DutError
+from natxy.model.testbed import Port
 
 
-class GatewayLab(Lab):
+class GatewayLab(TesterLab):
     """A gateway in a lab of its own, which `start` makes and `stop` removes."""
 
     def __init__(self, cpu: int | None, plan: AddressPlan, tester_cpus: tuple[int, ...]) -> None:
@@ -23,7 +24,6 @@ class GatewayLab(Lab):
         self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
         self._tester_cpus = tester_cpus
         self._gateway: Gateway | None = None
-        self._device_kind = DeviceKind(name="")
         self._guard = RestartGuard()
 
     def reset(self) -> None:
@@ -55,14 +55,9 @@ class GatewayLab(Lab):
             raise DutError("The lab is not running; start it first.")
         return self._gateway
 
-    def _ports(self, left_end: str, right_end: str, *, mtu_bytes: int) -> TesterPorts:
-        """Returns the tester's ports on the tester's ends of the lab's links."""
-        left, right = (
-            device_string(self._device_kind, number, end, mtu_bytes=mtu_bytes)
-            for number, end in enumerate((left_end, right_end))
-        )
-        return TesterPorts(
-            left=self._plan.tester_port(LEFT, left),
-            right=self._plan.tester_port(RIGHT, right),
-            mtu_bytes=mtu_bytes,
-        )
+    def _port(self, side: SideAddresses, device: str) -> Port:
+        return self._plan.tester_port(side, device)
+
+    def _open_ends(self, wanted: str) -> None:
+        super()._open_ends(wanted)
+        warn_of_fallback(self._device_kind)

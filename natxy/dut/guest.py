@@ -12,11 +12,10 @@ from functools import partial
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Dut, TesterPorts
+from natxy.dut.base import Dut
 from natxy.dut.config import GuestConfig, GuestDriver
 from natxy.dut.cpus import gateway_cpus
-from natxy.dut.devices import usable_device_kind, warn_of_fallback
-from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
+from natxy.dut.execution import execute, in_namespace, ip_batch
 from natxy.dut.gateway_lab import GatewayLab
 from natxy.dut.guest_aftr import Aftr
 from natxy.dut.guest_ds_lite import DsLite
@@ -26,8 +25,9 @@ from natxy.dut.inside import read_inside
 from natxy.dut.ip_versions import check_versions, need_connections
 from natxy.dut.jool import Jool, JoolSiit
 from natxy.dut.kernel_router import KernelRouter
+from natxy.dut.lab import ENDS
 from natxy.dut.masquerade import IptablesRules
-from natxy.dut.namespaces import make_namespace, namespace_exists
+from natxy.dut.namespaces import namespace_exists
 from natxy.dut.nat44 import Nat44
 from natxy.dut.nat64 import Nat64
 from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
@@ -38,7 +38,6 @@ from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
-TAPS = ("t0", "t1")
 RING_FRAMES = 1000  # of a tap; 50 ms of frames for a guest that forwards 20,000 a second
 FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share it with itself
 # First the memory of slabs, then a line for all CPUs and one for each. It is one question for the
@@ -95,6 +94,8 @@ GATEWAYS: dict[GuestDriver, GuestGateway] = {
 
 
 class GuestDut(GatewayLab):
+    _mtu_bytes: int = MTU_BYTES
+
     def __init__(
         self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
@@ -103,7 +104,6 @@ class GuestDut(GatewayLab):
         self._config = config
         self._driver = GATEWAYS[config.driver]
         self._cores = 1
-        self._namespace: str | None = None
         self._folder: Path | None = None
         self._image: Image | None = None
         self._machine: Machine | None = None
@@ -169,7 +169,7 @@ class GuestDut(GatewayLab):
         Each question takes the guest some milliseconds, more than a lab in namespaces needs.
         """
         drops: dict[str, int] = {}
-        ends = dict(zip(TAPS, (LEFT.name, RIGHT.name), strict=True))
+        ends = dict(zip(ENDS, (LEFT.name, RIGHT.name), strict=True))
         read_inside({str(self._namespace): lambda: drops.update(ring_drops(ends))})
         slab_kb, *stat = self.machine.run(USE).splitlines()
         return Snapshot(
@@ -181,15 +181,6 @@ class GuestDut(GatewayLab):
             connections=None if self.table is None else self.table.count(),
             drops=drops or None,
         )
-
-    @property
-    def tester_namespace(self) -> str | None:
-        return self._namespace
-
-    def tester_ports(self) -> TesterPorts | None:
-        if self._namespace is None:
-            return None
-        return self._ports(*TAPS, mtu_bytes=MTU_BYTES)
 
     def _check(self) -> None:
         self.machine.check()
@@ -211,15 +202,10 @@ class GuestDut(GatewayLab):
     def _make(self) -> None:
         need_qemu()
         self._image = image_of_this_process()
-        self._namespace = name = f"natxy-t-{self._ledger.label}"
-        self._ledger.note_namespace(name)
-        make_namespace(name)
-        set_sysctls(name, {"net/ipv6/conf/default/disable_ipv6": 1})  # addresses are the engine's
-        lines = [f"tuntap add dev {tap} mode tap" for tap in TAPS]
-        lines += [f"link set {tap} mtu {MTU_BYTES} txqueuelen {RING_FRAMES} up" for tap in TAPS]
-        ip_batch(name, lines)
-        self._device_kind = usable_device_kind(name, TAPS[0], self._config.device)
-        warn_of_fallback(self._device_kind)
+        lines = [f"tuntap add dev {tap} mode tap" for tap in ENDS]
+        lines += [f"link set {tap} mtu {MTU_BYTES} txqueuelen {RING_FRAMES} up" for tap in ENDS]
+        ip_batch(self._make_namespace(), lines)
+        self._open_ends(self._config.device)
         self._folder = self._ledger.make_folder()
         self._boot()
 
@@ -232,7 +218,7 @@ class GuestDut(GatewayLab):
         cpus = ["taskset", "-c", ",".join(map(str, self._cpus))] if self._cpus else []
         spec = MachineSpec(
             image=self._image,
-            taps=TAPS,
+            taps=ENDS,
             prefix=tuple(in_namespace(self._namespace, [*cpus, *FIRST])),
             console=self._folder / "console.log",
             cores=self._cores,

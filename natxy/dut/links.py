@@ -144,14 +144,10 @@ class LabLinks:
         )
 
     def _quieten(self) -> None:
-        """Keeps the kernel from sending frames of its own; called before the links are made.
-
-        IPv6 is off at the tester's kernel, because its addresses are the engine's.
-        """
+        """Keeps the kernel from sending frames of its own; called before the links are made."""
         quiet = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
         for gateway in self.gateways:
             set_sysctls(gateway, quiet | {"net/ipv4/conf/default/rp_filter": 0})
-        set_sysctls(self.tester, {"net/ipv6/conf/default/disable_ipv6": 1})
 
     @staticmethod
     def _set_up(namespace: str, interfaces: list[str]) -> None:

@@ -11,10 +11,8 @@ Two gateways in a row have a namespace each: natxy-f-LABEL is the one on the ini
 import platform
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import TesterPorts
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.cpus import gateway_cpus
-from natxy.dut.devices import usable_device_kind, warn_of_fallback
 from natxy.dut.gateway_lab import GatewayLab
 from natxy.dut.ip_versions import check_versions, need_connections
 from natxy.dut.lab_drivers import lab_drivers
@@ -96,18 +94,8 @@ class NamespaceDut(GatewayLab):
         ).snapshot()
 
     @property
-    def tester_namespace(self) -> str | None:
-        return self._links.tester if self._links else None
-
-    @property
     def gateway_namespace(self) -> str | None:
         return self._links.gateway if self._links else None
-
-    def tester_ports(self) -> TesterPorts | None:
-        if self._links is None:
-            return None
-        ends = map(self._links.tester_end, (LEFT, RIGHT))
-        return self._ports(*ends, mtu_bytes=self._mtu_bytes)
 
     def _check(self) -> None:
         self._running.check()
@@ -133,7 +121,8 @@ class NamespaceDut(GatewayLab):
             mtu_bytes=self._mtu_bytes,
             front=self._plan.inside if self._driver.in_a_row else None,
         )
-        for name in (links.tester, *links.gateways):
+        self._make_namespace()
+        for name in links.gateways:
             self._ledger.note_namespace(name)
             make_namespace(name)
         links.make()
@@ -146,8 +135,7 @@ class NamespaceDut(GatewayLab):
             for side in (LEFT, RIGHT):
                 name = links.gateway_end(side)
                 self._napi_threads += thread_napi(links.gateway_of(side), name, self._cpu)
-        self._device_kind = usable_device_kind(links.tester, "t0", self._config.device)
-        warn_of_fallback(self._device_kind)
+        self._open_ends(self._config.device)
         links.route(self._plan)
         site = NamespaceSite(
             links=links,

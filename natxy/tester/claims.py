@@ -22,7 +22,7 @@ from typing import IO, Self
 from natxy.errors import InUse
 from natxy.model.testbed import TesterSection
 from natxy.model.trial_spec import Side
-from natxy.runtime_folder import SYSTEM, lock_now, is_made, runtime_folder
+from natxy.runtime_folder import SYSTEM, is_made, lock_now, runtime_folder
 from natxy.tester.port_identity import port_identity
 
 VARIABLE = "NATXY_LOCKS"
