@@ -14,24 +14,22 @@ from pathlib import Path
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.config import GuestConfig, GuestDriver
-from natxy.dut.cpus import gateway_cpus
+from natxy.dut.cpus import gateway_cpus, watched_cpus
 from natxy.dut.execution import execute, in_namespace, ip_batch
 from natxy.dut.gateway_lab import GatewayLab
 from natxy.dut.guest_aftr import Aftr
 from natxy.dut.guest_ds_lite import DsLite
 from natxy.dut.guest_site import MTU_BYTES, GuestGateway, GuestSite
-from natxy.dut.guest_tayga import GuestTayga
-from natxy.dut.inside import read_inside
 from natxy.dut.ip_versions import check_versions, need_connections
 from natxy.dut.jool import Jool, JoolSiit
 from natxy.dut.kernel_router import KernelRouter
 from natxy.dut.lab import ENDS
 from natxy.dut.masquerade import IptablesRules
-from natxy.dut.namespaces import namespace_exists
+from natxy.dut.namespaces import namespace_exists, read_inside
 from natxy.dut.nat44 import Nat44
 from natxy.dut.nat64 import Nat64
 from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
-from natxy.dut.watched import watched_cpus
+from natxy.dut.tayga import GuestTayga
 from natxy.errors import DutError
 from natxy.guest.image import Image, image_of_this_process
 from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
@@ -49,48 +47,67 @@ MEMORY_OF = "the slabs of the guest's kernel"
 
 NAT44, NAT64, SIIT = ((4, 4),), ((6, 4),), ((6, 4), (4, 6))  # IP versions
 JOOL = ("jool-dkms", "jool-tools")
-GATEWAYS: dict[GuestDriver, GuestGateway] = {
-    "aftr": GuestGateway(
+DESCRIBED = (
+    GuestGateway(
+        driver="aftr",
         title="Linux, AFTR of DS-Lite: IPv6 tunnels, and NAT44 by nftables",
         packages=("iproute2", "nftables"),
         ip_versions=NAT44,
         make=Aftr,
     ),
-    "ds-lite": GuestGateway(
+    GuestGateway(
+        driver="ds-lite",
         title="Linux, B4 and AFTR of DS-Lite in a row",
         packages=("iproute2", "nftables"),
         ip_versions=NAT44,
         make=DsLite,
     ),
-    "jool": GuestGateway(title="Jool, stateful NAT64", packages=JOOL, ip_versions=NAT64, make=Jool),
-    "jool-siit": GuestGateway(
-        title="Jool, stateless NAT64 (SIIT)", packages=JOOL, ip_versions=SIIT, make=JoolSiit
+    GuestGateway(
+        driver="jool", title="Jool, stateful NAT64", packages=JOOL, ip_versions=NAT64, make=Jool
     ),
-    "kernel-router": GuestGateway(
-        title="Linux router", ip_versions=((4, 4), (6, 6)), make=KernelRouter
+    GuestGateway(
+        driver="jool-siit",
+        title="Jool, stateless NAT64 (SIIT)",
+        packages=JOOL,
+        ip_versions=SIIT,
+        make=JoolSiit,
     ),
-    "nat44": GuestGateway(
+    GuestGateway(
+        driver="kernel-router",
+        title="Linux router",
+        ip_versions=((4, 4), (6, 6)),
+        make=KernelRouter,
+    ),
+    GuestGateway(
+        driver="nat44",
         title="Linux, stateful NAT44 by nftables",
         packages=("nftables",),
         ip_versions=NAT44,
         make=Nat44,
     ),
-    "nat44-iptables": GuestGateway(
+    GuestGateway(
+        driver="nat44-iptables",
         title="Linux, stateful NAT44 by iptables",
         packages=("iptables",),
         ip_versions=NAT44,
         make=partial(Nat44, rules=IptablesRules),
     ),
-    "nat64": GuestGateway(
+    GuestGateway(
+        driver="nat64",
         title="tayga and iptables, stateful NAT64",
         packages=("tayga", "iptables"),
         ip_versions=NAT64,
         make=lambda site: Nat64(site, GuestTayga(site), Nat44(site, IptablesRules)),
     ),
-    "tayga": GuestGateway(
-        title="tayga, stateless NAT64", packages=("tayga",), ip_versions=SIIT, make=GuestTayga
+    GuestGateway(
+        driver="tayga",
+        title="tayga, stateless NAT64",
+        packages=("tayga",),
+        ip_versions=SIIT,
+        make=GuestTayga,
     ),
-}
+)
+GATEWAYS = {gateway.driver: gateway for gateway in DESCRIBED}
 
 
 class GuestDut(GatewayLab):

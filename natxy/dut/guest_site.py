@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from natxy.dut.addresses import LEFT, RIGHT, SideAddresses
-from natxy.dut.config import GuestConfig
+from natxy.dut.config import GUEST_STATEFUL, GuestConfig, GuestDriver
 from natxy.dut.execution import TIMEOUT_S
 from natxy.dut.gateway import Gateway, Site
 from natxy.dut.ip_versions import Pair
@@ -78,10 +78,20 @@ class GuestSite(Site):
 class GuestGateway:
     """The description of a gateway in a guest."""
 
+    driver: GuestDriver
     title: str  # what it is, in a few words
     packages: tuple[str, ...] = ()  # Debian's packages that it is, beside the kernel
     ip_versions: tuple[Pair, ...]
     make: Callable[[GuestSite], Gateway]
+
+    @property
+    def name(self) -> str:
+        """The driver with a prefix, because labs and recipes have the same names."""
+        return f"guest/{self.driver}"
+
+    @property
+    def stateful(self) -> bool:
+        return self.driver in GUEST_STATEFUL
 
 
 def fed(command: str, text: str) -> str:

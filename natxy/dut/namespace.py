@@ -12,7 +12,7 @@ import platform
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.config import NamespaceConfig
-from natxy.dut.cpus import gateway_cpus
+from natxy.dut.cpus import gateway_cpus, watched_cpus
 from natxy.dut.gateway_lab import GatewayLab
 from natxy.dut.ip_versions import check_versions, need_connections
 from natxy.dut.lab_drivers import lab_drivers
@@ -22,7 +22,6 @@ from natxy.dut.namespaces import make_namespace
 from natxy.dut.napi import thread_napi
 from natxy.dut.priority import without_throttling
 from natxy.dut.snapshot import Local
-from natxy.dut.watched import watched_cpus
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu

@@ -17,6 +17,7 @@ from natxy.errors import DutError
 QUEUE_FRAMES = 10000  # tayga loses frames with the 500 that a tun has
 OWN_IPV4 = "192.0.2.1"  # sources of the ICMP errors that it sends; documentation prefixes,
 OWN_IPV6 = "2001:db8::1"  # which no traffic uses
+CARRIER = "/sys/class/net/nat64/carrier"  # in a guest; 1: a program has attached to the device
 STARTS_WITHIN_S = 5.0
 STOPS_WITHIN_S = 2.0
 
@@ -183,6 +184,37 @@ class TaygaProcess(Tayga):
     def _attached(self) -> bool:
         """Returns whether tayga has printed its last line before it reads frames."""
         return "Using tun device" in self._log.read_text(errors="replace")
+
+
+class GuestTayga(Tayga):
+    """A job of a guest's shell."""
+
+    def start(self) -> None:
+        self._site.run("modprobe tun")
+        super().start()
+
+    def check(self) -> None:
+        """Raises DutError, with tayga's last line, if it has ended."""
+        self._site.run(f"kill -0 $(<{self._pid}) || {{ cat {self._log}; false; }}")
+
+    def _run(self) -> None:
+        """Starts tayga in the background, and waits until it reads frames."""
+        command = f"tayga -d --config {self._config} >{self._log} 2>&1"
+        self._site.run(f"{command} & echo $! >{self._pid}")
+        self._site.run(f"{carrier_becomes(1)} || {{ cat {self._log}; false; }}")
+
+    def _kill(self) -> None:
+        self._site.run(f"kill -9 $(<{self._pid}) && {carrier_becomes(0)}")
+
+    @property
+    def _pid(self) -> Path:
+        return self._config.with_suffix(".pid")
+
+
+def carrier_becomes(wanted: int) -> str:
+    """Returns a command that waits for 5 s, and fails if the tun device has another state then."""
+    state = f'read -r state <{CARRIER} && [ "$state" = {wanted} ]'
+    return f"for n in {{1..50}}; do {state} && break; sleep 0.1; done && {state}"
 
 
 DRIVERS = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from natxy.dut import guest_tayga, watched
+from natxy.dut import cpus, tayga
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
@@ -21,10 +21,10 @@ from natxy.dut.guest import GATEWAYS, GuestDut
 from natxy.dut.guest_aftr import Aftr
 from natxy.dut.guest_ds_lite import DsLite
 from natxy.dut.guest_site import GuestSite
-from natxy.dut.guest_tayga import GuestTayga
 from natxy.dut.jool import Jool, JoolSiit, stat_of
 from natxy.dut.kernel_router import KernelRouter
 from natxy.dut.nat44 import Nat44
+from natxy.dut.tayga import GuestTayga
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
@@ -213,8 +213,8 @@ def test_iptables_masquerades() -> None:
 
 def test_tayga_translates_on_a_tun_device() -> None:
     guest = FakeGuest()
-    tayga = GuestTayga(guest.site(plan(6, 4)))
-    tayga.start()
+    gateway = GuestTayga(guest.site(plan(6, 4)))
+    gateway.start()
     module, device, written, started, attached = guest.ran
     assert module == "modprobe tun"
     assert "link set nat64 mtu 1500 txqueuelen 10000 up\n" in device
@@ -222,22 +222,22 @@ def test_tayga_translates_on_a_tun_device() -> None:
     assert started.startswith("tayga -d --config /tmp/nat64.conf ")
     assert '"$state" = 1' in attached
     guest.ran.clear()
-    assert "killed and started again" in tayga.restart()
+    assert "killed and started again" in gateway.restart()
     killed, *again = guest.ran
     assert killed.startswith("kill -9 $(</tmp/nat64.pid) && ")
     assert '"$state" = 0' in killed
     assert again == [started, attached]
-    assert tayga.table is None
+    assert gateway.table is None
 
 
 def test_a_wait_for_tayga_ends_with_the_state_or_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     carrier = tmp_path / "carrier"
-    monkeypatch.setattr(guest_tayga, "CARRIER", carrier)
+    monkeypatch.setattr(tayga, "CARRIER", carrier)
     for state, status in (("1", 0), ("0", 1)):
         carrier.write_text(f"{state}\n")
-        command = guest_tayga.carrier_becomes(1).replace("{1..50}", "{1..2}")
+        command = tayga.carrier_becomes(1).replace("{1..50}", "{1..2}")
         assert subprocess.run(["bash", "-c", command], check=False).returncode == status
 
 
@@ -484,7 +484,7 @@ def test_each_cpu_of_a_guest_is_watched_with_all_threads_of_qemu(
     assert isinstance(dut, GuestDut)
     monkeypatch.setattr(dut, "_cpus", [4, 6])
     monkeypatch.setattr(dut, "_machine", SimpleNamespace(threads=(71, 72, 75)))
-    monkeypatch.setattr(watched, "_softirq_threads", lambda: {"4": 30, "5": 31})
+    monkeypatch.setattr(cpus, "_softirq_threads", lambda: {"4": 30, "5": 31})
     assert dut.watched == (
         WatchedCpu(cpu=4, threads=(30, 71, 72, 75)),
         WatchedCpu(cpu=6, threads=(71, 72, 75)),
