@@ -13,8 +13,8 @@ from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.lab import Lab
 from natxy.dut.priority import without_throttling
 from natxy.dut.snapshot import Local
-from natxy.dut.subscriber_gateway import routes_to, softwires_for, translation_for
 from natxy.errors import DutError
+from natxy.model.subscribers import SubscribersSection
 from natxy.model.telemetry import Snapshot
 
 NS_PER_US = 1000
@@ -270,3 +270,37 @@ class CalibrationDut(Lab):
             return self._config.translation
         pairs = self._plan.mappings()
         return {"explicit": [{"ipv4": ipv4, "ipv6": ipv6} for ipv4, ipv6 in pairs]}
+
+
+def softwires_for(asked: SubscribersSection) -> dict[str, Any] | None:
+    """Returns the gateway's ends of the softwires; None if its subscribers have none."""
+    if not asked.tunnels:
+        return None
+    ends = {"inside": asked.side, "address": asked.gateway}
+    if asked.shares_ipv4:
+        return {**ends, "rules": [_rule(asked)]}
+    return {**ends, "subscribers": asked.ipv6_prefix}
+
+
+def translation_for(asked: SubscribersSection) -> dict[str, Any] | None:
+    """Returns the stateless translation; None if there is none."""
+    if asked.tunnels or asked.stateful:
+        return None
+    return {"rules": [_rule(asked)], "prefix": asked.gateway_prefix}
+
+
+def routes_to(asked: SubscribersSection, via: str) -> list[dict[str, str]]:
+    """Returns routes to the subscribers by way of the tester's own address on their side."""
+    prefixes = [asked.ipv6_prefix]
+    if asked.tunnels and asked.ipv4_prefix is not None:
+        prefixes.append(asked.ipv4_prefix)
+    return [{"prefix": prefix, "side": asked.side, "via": via} for prefix in prefixes]
+
+
+def _rule(asked: SubscribersSection) -> dict[str, Any]:
+    return {
+        "ipv6": asked.rule_ipv6_prefix,
+        "ipv4": asked.rule_ipv4_prefix,
+        "ea_bits": asked.number_bits,
+        "psid_offset": asked.offset_bits,
+    }

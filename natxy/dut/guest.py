@@ -13,17 +13,16 @@ from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Dut
-from natxy.dut.config import GuestConfig, GuestDriver
+from natxy.dut.config import GuestConfig
 from natxy.dut.cpus import gateway_cpus, watched_cpus
 from natxy.dut.execution import execute, in_namespace, ip_batch
-from natxy.dut.gateway_lab import GatewayLab
 from natxy.dut.guest_aftr import Aftr
 from natxy.dut.guest_ds_lite import DsLite
 from natxy.dut.guest_site import MTU_BYTES, GuestGateway, GuestSite
-from natxy.dut.ip_versions import check_versions, need_connections
+from natxy.dut.ip_versions import check_connections, check_versions
 from natxy.dut.jool import Jool, JoolSiit
 from natxy.dut.kernel_router import KernelRouter
-from natxy.dut.lab import ENDS
+from natxy.dut.lab import ENDS, GatewayLab
 from natxy.dut.masquerade import IptablesRules
 from natxy.dut.namespaces import namespace_exists, read_inside
 from natxy.dut.nat44 import Nat44
@@ -116,10 +115,13 @@ class GuestDut(GatewayLab):
     def __init__(
         self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
-        _check_versions(config.driver, plan)
+        self._driver = GATEWAYS[config.driver]
+        who, versions = f"dut.driver {config.driver}", self._driver.ip_versions
+        check_versions(who, versions, plan, self._driver.expected_versions)
+        if self._driver.stateful:
+            check_connections(config.driver, plan)
         super().__init__(config.gateway_cpu, plan, tester_cpus)
         self._config = config
-        self._driver = GATEWAYS[config.driver]
         self._cores = 1
         self._folder: Path | None = None
         self._image: Image | None = None
@@ -260,14 +262,3 @@ class GuestDut(GatewayLab):
         if self._machine is not None:
             machine, self._machine = self._machine, None
             machine.stop()
-
-
-def _check_versions(driver: GuestDriver, plan: AddressPlan) -> None:
-    """Refuses IP versions that do not fit the driver, and a stateful NAT64 without connections."""
-    pairs = GATEWAYS[driver].ip_versions
-    expected = " or ".join(f"{inside} and {outside}" for inside, outside in pairs)
-    if pairs == NAT64:
-        expected += ", initiator first"
-    check_versions(f"dut.driver {driver}", pairs, plan, expected)
-    if pairs == NAT64:
-        need_connections(driver, plan)

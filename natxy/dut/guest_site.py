@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from natxy.dut.addresses import LEFT, RIGHT, SideAddresses
 from natxy.dut.config import GUEST_STATEFUL, GuestConfig, GuestDriver
@@ -15,17 +15,12 @@ from natxy.dut.links import QUIET_IPV6, SWITCHES, addresses_and_routes
 MTU_BYTES = 1500  # of virtio-net without merged receive buffers
 
 
-class Ask(Protocol):
-    def __call__(self, command: str, within_s: float = ...) -> str:
-        """Executes a bash command in the guest and returns what it prints; else DutError."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class GuestSite(Site):
     """A guest that has booted: how commands run in it, and the addresses that it gets."""
 
     config: GuestConfig
-    ask: Ask
+    ask: Callable[[str, float], str]  # executes a bash command in this time
     folder: Path = Path("/tmp")
     inner_mtu_bytes: int = MTU_BYTES
     forwarding: ClassVar[Mapping[str, int]] = dict.fromkeys(SWITCHES, 1)
@@ -88,6 +83,15 @@ class GuestGateway:
     def name(self) -> str:
         """The driver with a prefix, because labs and recipes have the same names."""
         return f"guest/{self.driver}"
+
+    @property
+    def expected_versions(self) -> str:
+        words = " or ".join(f"{inside} and {outside}" for inside, outside in self.ip_versions)
+        return (
+            words
+            if (4, 4) in self.ip_versions or not self.stateful
+            else f"{words}, initiator first"
+        )
 
     @property
     def stateful(self) -> bool:

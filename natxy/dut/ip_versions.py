@@ -31,9 +31,9 @@ def check_versions(
     )
 
 
-def need_connections(driver: str, plan: AddressPlan) -> None:
-    """Raises ConfigurationError if a stateful driver has no connections, not even unused ones."""
-    if not plan.stateful:
+def check_connections(driver: str, plan: AddressPlan) -> None:
+    """Raises ConfigurationError if a stateful NAT64 has no connections, not even unused ones."""
+    if plan.translates and not plan.stateful:
         raise ConfigurationError(
             f'connections: is missing, and dut.driver "{driver}" is stateful (expected for example '
             "count = 10000)"

@@ -1,14 +1,24 @@
 """Bases of the gateways that this process makes: a lab, or the calibration gateway."""
 
+from abc import abstractmethod
 from typing import ClassVar
 
-from natxy.dut.addresses import LEFT, RIGHT, SideAddresses
-from natxy.dut.base import Dut, TesterPorts
-from natxy.dut.devices import DeviceKind, device_string, usable_device_kind
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
+from natxy.dut.base import ConnectionTable, Dut, TesterPorts
+from natxy.dut.cpus import gateway_cpu
+from natxy.dut.devices import (
+    DeviceKind,
+    device_string,
+    usable_device_kind,
+    warn_of_fallback,
+)
 from natxy.dut.execution import set_sysctls
+from natxy.dut.gateway import Gateway
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.namespaces import make_namespace, need_root
+from natxy.dut.restart_guard import RestartGuard
+from natxy.errors import DutError
 from natxy.model.testbed import Port
 
 ENDS = ("t0", "t1")  # the tester's interfaces
@@ -99,3 +109,53 @@ class TesterLab(Lab):
     def _open_ends(self, wanted: str) -> None:
         """Decides as what the tester's interfaces are opened."""
         self._device_kind = usable_device_kind(str(self._namespace), ENDS[0], wanted)
+
+
+class GatewayLab(TesterLab):
+    """A gateway in a lab of its own, which `start` makes and `stop` removes."""
+
+    def __init__(self, cpu: int | None, plan: AddressPlan, tester_cpus: tuple[int, ...]) -> None:
+        """`cpu` is the one that the testbed gives the gateway; None: a free one."""
+        super().__init__()
+        self._plan = plan
+        self._cpu = gateway_cpu(cpu, tester_cpus)
+        self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
+        self._tester_cpus = tester_cpus
+        self._gateway: Gateway | None = None
+        self._guard = RestartGuard()
+
+    def reset(self) -> None:
+        self._running.reset()
+
+    def restart(self) -> str:
+        with self._guard.restarting():
+            return self._running.restart()
+
+    def trial_fault(self) -> str | None:
+        self._guard.unless_restarting(self._check)
+        return None
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        return self._gateway.table if self._gateway else None
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return tuple(self._cpus)
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raises DutError if the gateway, or a part of the lab, is gone."""
+
+    @property
+    def _running(self) -> Gateway:
+        if self._gateway is None:
+            raise DutError("The lab is not running; start it first.")
+        return self._gateway
+
+    def _port(self, side: SideAddresses, device: str) -> Port:
+        return self._plan.tester_port(side, device)
+
+    def _open_ends(self, wanted: str) -> None:
+        super()._open_ends(wanted)
+        warn_of_fallback(self._device_kind)

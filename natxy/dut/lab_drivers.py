@@ -28,7 +28,6 @@ class LabDriver:
     make: Callable[["NamespaceSite"], "Gateway"]
     stateful: bool = False
     in_a_row: bool = False  # two gateways, the front one on the initiator's side
-    needs_connections: bool = False  # also where all traffic is background
     packages: Mapping[str, str] = field(default_factory=dict)  # as LAB_PACKAGES, in addition
 
 

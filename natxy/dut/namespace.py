@@ -13,8 +13,8 @@ import platform
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.cpus import gateway_cpus, watched_cpus
-from natxy.dut.gateway_lab import GatewayLab
-from natxy.dut.ip_versions import check_versions, need_connections
+from natxy.dut.ip_versions import check_connections, check_versions
+from natxy.dut.lab import GatewayLab
 from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.links import LabLinks, spread_frames
 from natxy.dut.namespace_site import NamespaceSite
@@ -36,8 +36,8 @@ class NamespaceDut(GatewayLab):
     ) -> None:
         self._driver = lab_drivers()[config.driver]
         check_versions(f"dut.driver {config.driver}", self._driver.ip_versions, plan)
-        if self._driver.needs_connections:
-            need_connections(config.driver, plan)
+        if self._driver.stateful:
+            check_connections(config.driver, plan)
         super().__init__(config.gateway_cpu, plan, tester_cpus)
         self._config = config
         self._links: LabLinks | None = None

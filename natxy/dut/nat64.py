@@ -34,7 +34,6 @@ DRIVERS = (
         ip_versions=((6, 4),),
         make=namespace_nat64,
         stateful=True,
-        needs_connections=True,
         packages=PACKAGES,
     ),
 )
