@@ -83,7 +83,7 @@ class Commanded(Dut, ABC):
     def restart(self) -> str:
         if not self.can("restart"):
             raise self.missing("restart")
-        with self._guard.restarting():
+        with self._guard.restarting:
             self.run("restart")
         return f"command: {self.text('restart')}"
 
@@ -103,11 +103,8 @@ class Commanded(Dut, ABC):
 
     def trial_fault(self) -> str | None:
         """Runs `check`; without it, a gateway that has died looks like one that loses frames."""
-        self._guard.unless_restarting(self._check)
+        self._guard.unless_restarting(lambda: self.run("check"))
         return None
-
-    def _check(self) -> None:
-        self.run("check")
 
     def telemetry(self) -> Snapshot:
         try:

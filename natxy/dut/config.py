@@ -59,6 +59,7 @@ class NoDutConfig(Model):
 class LabConfig(Model):
     """What labs in namespaces and in guests share."""
 
+    driver: str
     gateway_cpu: Cpu | None = None  # None: the last CPU that the tester's workers leave free
     device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
     # Of stateful drivers: size of the connection tracking table (None: the kernel's own), hash
@@ -67,16 +68,25 @@ class LabConfig(Model):
     hash_size: Annotated[int, Between(1024, 2**31)] | None = None
     udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
 
-    def unused_keys(self) -> dict[str, tuple[str, ...]]:
-        """Returns the keys that the driver ignores, each with the drivers that use it."""
+    def users(self) -> dict[str, tuple[str, ...]]:
+        """Returns the keys that only some drivers use, each with these."""
         raise NotImplementedError
 
-    def refuse_unused(self, driver: str) -> None:
+    def unused_keys(self) -> dict[str, tuple[str, ...]]:
+        """Returns the keys that the driver ignores, each with the drivers that use it."""
+        return {key: drivers for key, drivers in self.users().items() if self.driver not in drivers}
+
+    @model_validator(mode="after")
+    def _of_this_driver(self) -> Self:
         """Refuses keys that the driver ignores."""
         for key, drivers in self.unused_keys().items():
             if key in self.model_fields_set:
                 expected = " or ".join(f'"{each}"' for each in drivers)
-                refuse(f'is not used by driver "{driver}" (expected driver {expected})', member=key)
+                refuse(
+                    f'is not used by driver "{self.driver}" (expected driver {expected})',
+                    member=key,
+                )
+        return self
 
 
 class NamespaceConfig(LabConfig):
@@ -89,17 +99,12 @@ class NamespaceConfig(LabConfig):
     mtu_bytes: Annotated[int, Between(1280, 3498)] | None = None
     logging: bool = False  # whether stateful drivers log new connections
 
-    @model_validator(mode="after")
-    def _of_this_driver(self) -> Self:
-        self.refuse_unused(self.driver)
-        return self
-
-    def unused_keys(self) -> dict[str, tuple[str, ...]]:
+    def users(self) -> dict[str, tuple[str, ...]]:
         from natxy.dut.lab_drivers import lab_drivers
 
         stateful = tuple(driver.name for driver in lab_drivers().values() if driver.stateful)
         keys = ("conntrack_entries", "hash_size", "udp_timeout_s", "logging")
-        return {} if self.driver in stateful else dict.fromkeys(keys, stateful)
+        return dict.fromkeys(keys, stateful)
 
 
 class GuestConfig(LabConfig):
@@ -113,8 +118,7 @@ class GuestConfig(LabConfig):
     pool4_ports: Annotated[int, Between(1, 65535)] = 65535
 
     @model_validator(mode="after")
-    def _of_this_driver(self) -> Self:
-        self.refuse_unused(self.driver)
+    def _of_jool(self) -> Self:
         if self.driver == "jool" and self.udp_timeout_s < JOOL_LEAST_TIMEOUT_S:
             refuse(
                 f"{self.udp_timeout_s} is too short for Jool (expected {JOOL_LEAST_TIMEOUT_S} or "
@@ -123,14 +127,13 @@ class GuestConfig(LabConfig):
             )
         return self
 
-    def unused_keys(self) -> dict[str, tuple[str, ...]]:
-        users: dict[str, tuple[str, ...]] = {
+    def users(self) -> dict[str, tuple[str, ...]]:
+        return {
             "pool4_ports": ("jool",),
             "conntrack_entries": GUEST_CONNTRACK,
             "hash_size": GUEST_CONNTRACK,
             "udp_timeout_s": GUEST_STATEFUL,
         }
-        return {key: drivers for key, drivers in users.items() if self.driver not in drivers}
 
 
 class CommandConfig(Model):

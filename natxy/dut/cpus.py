@@ -38,11 +38,12 @@ def gateway_cpus(first: int, tester_cpus: tuple[int, ...], count: int) -> list[i
 def watched_cpus(cpus: Sequence[int], own: Iterable[int]) -> tuple[WatchedCpu, ...]:
     """Returns each CPU with the gateway's own threads and the CPU's softirq thread."""
     softirq = _softirq_threads()
-    threads = {cpu: {*own, softirq.get(str(cpu), 0)} - {0} for cpu in cpus}
-    return tuple(WatchedCpu(cpu=cpu, threads=tuple(sorted(threads[cpu]))) for cpu in cpus)
+    return tuple(
+        WatchedCpu(cpu=cpu, threads=tuple(sorted({*own, *softirq.get(cpu, ())}))) for cpu in cpus
+    )
 
 
 @cache
-def _softirq_threads() -> dict[str, int]:
+def _softirq_threads() -> dict[int, tuple[int, ...]]:
     """Returns `ksoftirqd/N` by CPU, which runs softirqs that take longer than an interrupt may."""
-    return named("ksoftirqd/")
+    return {int(cpu): (number,) for cpu, number in named("ksoftirqd/")}

@@ -128,7 +128,7 @@ class GatewayLab(TesterLab):
         self._running.reset()
 
     def restart(self) -> str:
-        with self._guard.restarting():
+        with self._guard.restarting:
             return self._running.restart()
 
     def trial_fault(self) -> str | None:

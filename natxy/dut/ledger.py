@@ -49,10 +49,10 @@ class Entries:
 
         Settings in `kept` stay: another lab has changed them as well, and restores them.
         """
-        steps: list[Callable[[], None]] = [process.end for process in self.processes]
+        steps: list[Callable[[], object]] = [process.end for process in self.processes]
         steps += [partial(remove_namespace, name) for name in self.namespaces]
         settings = {path: value for path, value in self.settings.items() if path not in kept}
-        steps += [partial(_restore, path, value) for path, value in settings.items()]
+        steps += [partial(Path(path).write_text, value) for path, value in settings.items()]
         steps += [partial(_remove_folder, folder) for folder in self.folders]
         left = []
         for step in steps:
@@ -184,10 +184,6 @@ def _claim_label(folder: Path) -> tuple[str, IO[str]]:
             return label, file
         file.close()
     raise AssertionError("unreachable")
-
-
-def _restore(path: str, value: str) -> None:
-    Path(path).write_text(value)
 
 
 def _remove_folder(path: str) -> None:

@@ -34,4 +34,4 @@ def thread_napi(namespace: str, interface: str, cpu: int) -> tuple[int, ...]:
 
 def napi_threads(interface: str) -> list[int]:
     """Returns process numbers of the interface's NAPI threads, `napi/INTERFACE-NUMBER`."""
-    return list(named(f"napi/{interface}-").values())
+    return [number for _, number in named(f"napi/{interface}-")]

@@ -56,14 +56,14 @@ def within(seconds: float, condition: Callable[[], bool]) -> bool:
     return True
 
 
-def named(prefix: str) -> dict[str, int]:
-    """Returns the processes and kernel threads whose names begin so, by what follows."""
-    found: dict[str, int] = {}
+def named(prefix: str) -> list[tuple[str, int]]:
+    """Returns the processes and kernel threads whose names begin so: what follows, and number."""
+    found: list[tuple[str, int]] = []
     for path in Path("/proc").glob("[0-9]*/comm"):
         with suppress(OSError):  # the process ended meanwhile
             name = path.read_text().strip()
             if name.startswith(prefix):
-                found[name.removeprefix(prefix)] = int(path.parent.name)
+                found.append((name.removeprefix(prefix), int(path.parent.name)))
     return found
 
 

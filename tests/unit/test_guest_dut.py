@@ -484,7 +484,7 @@ def test_each_cpu_of_a_guest_is_watched_with_all_threads_of_qemu(
     assert isinstance(dut, GuestDut)
     monkeypatch.setattr(dut, "_cpus", [4, 6])
     monkeypatch.setattr(dut, "_machine", SimpleNamespace(threads=(71, 72, 75)))
-    monkeypatch.setattr(cpus, "_softirq_threads", lambda: {"4": 30, "5": 31})
+    monkeypatch.setattr(cpus, "_softirq_threads", lambda: {4: (30,), 5: (31,)})
     assert dut.watched == (
         WatchedCpu(cpu=4, threads=(30, 71, 72, 75)),
         WatchedCpu(cpu=6, threads=(71, 72, 75)),
