@@ -42,7 +42,8 @@ class CalibrationDut(Lab):
         self._has_own_cpu = cpu is not None
         self._cpu = min(os.sched_getaffinity(0)) if cpu is None else cpu
         self._process: GatewayProcess | None = None
-        self._nat = None if config.nat is None else dict(config.nat)
+        # The translation of connections, as in docs/reference/gateway.md; None: none.
+        self.nat = None if config.nat is None else dict(config.nat)
         self._version = ""
         self._socket = ""
 
@@ -81,7 +82,7 @@ class CalibrationDut(Lab):
     def telemetry(self) -> Snapshot:
         """Returns no drops, because it keeps a record of its own."""
         local = Local(cpus=(self._cpu,), processes=(self._running.pid,)).snapshot()
-        if self._nat is None:
+        if self.nat is None:
             return local
         return local.model_copy(update={"connections": self.count()})
 
@@ -103,14 +104,14 @@ class CalibrationDut(Lab):
 
         It starts a new record and makes the gateway forget its neighbours.
         """
-        before = self._config, self._nat
+        before = self._config, self.nat
         ordered = tuple(dict(fault) for fault in faults)
         self._config = self._config.model_copy(update={"faults": ordered})
-        self._nat = None if nat is None else dict(nat)
+        self.nat = None if nat is None else dict(nat)
         try:
             self._running.ask("configure", "configured", config=self.gateway_config())
         except DutError:
-            self._config, self._nat = before
+            self._config, self.nat = before
             raise
 
     @property
@@ -118,7 +119,7 @@ class CalibrationDut(Lab):
         return self._config.faults
 
     def parameters(self) -> TableParameters:
-        nat = self._nat or {}
+        nat = self.nat or {}
         return TableParameters(
             entries=int(nat.get("entries", DEFAULT_ENTRIES)),
             timeout_s=nat.get("timeout_ns", DEFAULT_TIMEOUT_S * NS_PER_S) / NS_PER_S,
@@ -128,7 +129,7 @@ class CalibrationDut(Lab):
         if hash_size is not None:
             raise DutError("The calibration gateway's hash table has a fixed size.")
         if entries is not None:
-            self.configure(faults=self.faults, nat={**(self._nat or {}), "entries": entries})
+            self.configure(faults=self.faults, nat={**(self.nat or {}), "entries": entries})
 
     def count(self) -> int:
         """Returns the number of connections; DutError if the gateway has no table."""
@@ -142,8 +143,8 @@ class CalibrationDut(Lab):
         """Sets the timeout of idle connections, until `configure` sets another."""
         timeout_ns = round(timeout_s * NS_PER_S)
         self._running.ask("set-timeout", "timeout-set", ns=timeout_ns)
-        if self._nat is not None:
-            self._nat["timeout_ns"] = timeout_ns
+        if self.nat is not None:
+            self.nat["timeout_ns"] = timeout_ns
 
     def recover(self) -> None:
         self._running.ask("clear", "cleared")
@@ -154,12 +155,7 @@ class CalibrationDut(Lab):
 
     @property
     def table(self) -> ConnectionTable | None:
-        return None if self._nat is None else self
-
-    @property
-    def nat(self) -> dict[str, Any] | None:
-        """The translation of connections, in the form of docs/reference/gateway.md; None: none."""
-        return self._nat
+        return None if self.nat is None else self
 
     def mute(self, for_s: float) -> None:
         """Makes the gateway forward nothing for this time; may be called during a trial."""
@@ -190,9 +186,9 @@ class CalibrationDut(Lab):
             "left": self._side(LEFT),
             "right": self._side(RIGHT),
             "routes": self._routes(LEFT) + self._routes(RIGHT),
-            "translation": self._translation() if self._nat is None else None,
+            "translation": self._translation() if self.nat is None else None,
             "softwires": softwires_for(asked) if asked else None,
-            **({} if self._nat is None else {"nat": self._nat_with_addresses(self._nat)}),
+            **({} if self.nat is None else {"nat": self._nat_with_addresses(self.nat)}),
             "faults": list(self._config.faults),
         }
 

@@ -15,9 +15,8 @@ from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.config import GuestConfig
 from natxy.dut.cpus import gateway_cpus, watched_cpus
+from natxy.dut.ds_lite import Aftr, DsLite
 from natxy.dut.execution import execute, in_namespace, ip_batch
-from natxy.dut.guest_aftr import Aftr
-from natxy.dut.guest_ds_lite import DsLite
 from natxy.dut.guest_site import MTU_BYTES, GuestGateway, GuestSite
 from natxy.dut.ip_versions import check_connections, check_versions
 from natxy.dut.jool import Jool, JoolSiit

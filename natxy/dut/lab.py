@@ -133,7 +133,7 @@ class GatewayLab(TesterLab):
 
     def trial_fault(self) -> str | None:
         self._guard.unless_restarting(self._check)
-        return None
+        return self._running.fault()
 
     @property
     def table(self) -> ConnectionTable | None:

@@ -73,9 +73,6 @@ class NamespaceDut(GatewayLab):
     def before_trial(self) -> None:
         self._running.check()
 
-    def trial_fault(self) -> str | None:
-        return super().trial_fault() or self._running.fault()
-
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
         """The gateway's CPUs; none if it runs inside the tester's send call."""

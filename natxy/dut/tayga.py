@@ -42,31 +42,6 @@ def single_translation(plan: AddressPlan) -> Translation:
     )
 
 
-def tayga_configuration(translation: Translation, folder: Path) -> str:
-    """Returns tayga's configuration file; `folder` is for its own data."""
-    return "\n".join(
-        [
-            f"tun-device {translation.device}",
-            f"ipv4-addr {OWN_IPV4}",
-            f"ipv6-addr {OWN_IPV6}",
-            f"data-dir {folder}",
-            *(f"map {ipv4} {ipv6}" for ipv4, ipv6 in translation.mappings),
-            "",
-        ]
-    )
-
-
-def device_lines(translation: Translation, mtu_bytes: int) -> list[str]:
-    """Returns `ip` lines for the tun device, whose MTU tayga reads once, when it starts."""
-    device = translation.device
-    prefixes = (*translation.prefixes, OWN_IPV4, OWN_IPV6)
-    return [
-        f"tuntap add dev {device} mode tun",
-        f"link set {device} mtu {mtu_bytes} txqueuelen {QUEUE_FRAMES} up",
-        *(f"route add {prefix} dev {device}" for prefix in prefixes),
-    ]
-
-
 class Tayga(Gateway):
     """tayga on a tun device. It has static mappings only, and no table that fills."""
 
@@ -76,8 +51,17 @@ class Tayga(Gateway):
         self._translation = translation or single_translation(site.plan)
 
     def start(self) -> None:
-        """Makes the tun device and starts tayga on it."""
-        self._site.ip(device_lines(self._translation, self._site.inner_mtu_bytes))
+        """Makes the tun device, whose MTU tayga reads once, and starts tayga on it."""
+        device = self._translation.device
+        prefixes = (*self._translation.prefixes, OWN_IPV4, OWN_IPV6)
+        mtu = f"mtu {self._site.inner_mtu_bytes}"
+        self._site.ip(
+            [
+                f"tuntap add dev {device} mode tun",
+                f"link set {device} {mtu} txqueuelen {QUEUE_FRAMES} up",
+                *(f"route add {prefix} dev {device}" for prefix in prefixes),
+            ]
+        )
         self._site.write(self._config, self._configuration())
         self._run()
 
@@ -111,7 +95,17 @@ class Tayga(Gateway):
         return self._site.folder / f"{self._translation.device}.log"
 
     def _configuration(self) -> str:
-        return tayga_configuration(self._translation, self._site.folder)
+        """Returns tayga's configuration file; the folder is for its own data."""
+        return "\n".join(
+            [
+                f"tun-device {self._translation.device}",
+                f"ipv4-addr {OWN_IPV4}",
+                f"ipv6-addr {OWN_IPV6}",
+                f"data-dir {self._site.folder}",
+                *(f"map {ipv4} {ipv6}" for ipv4, ipv6 in self._translation.mappings),
+                "",
+            ]
+        )
 
 
 class TaygaProcess(Tayga):

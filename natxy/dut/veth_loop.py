@@ -2,8 +2,8 @@
 
 from natxy.dut.addresses import LEFT, RIGHT, SideAddresses, looped_port
 from natxy.dut.execution import ip_batch
-from natxy.dut.lab import TesterLab
-from natxy.dut.links import QUEUES, send_whole_frames
+from natxy.dut.lab import ENDS, TesterLab
+from natxy.dut.links import send_whole_frames, veth_line
 from natxy.errors import DutError
 from natxy.model.testbed import Port
 
@@ -26,11 +26,10 @@ class VethLoop(TesterLab):
 
     def _make(self) -> None:
         name = self._make_namespace()
-        mtu = f"mtu {MTU_BYTES}"
-        ip_batch(name, [f"link add t0 {mtu} {QUEUES} type veth peer name t1 {mtu} {QUEUES}"])
-        for interface in ("t0", "t1"):
-            send_whole_frames(name, interface)
-        ip_batch(name, ["link set t0 up", "link set t1 up"])
+        ip_batch(name, [veth_line(*ENDS, name, MTU_BYTES)])
+        for end in ENDS:
+            send_whole_frames(name, end)
+        ip_batch(name, [f"link set {end} up" for end in ENDS])
         self._open_ends("auto")
 
     def _end(self) -> None:

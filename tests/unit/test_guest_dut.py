@@ -17,9 +17,8 @@ from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.dut.config import GuestConfig
 from natxy.dut.conntrack import TIMEOUTS
+from natxy.dut.ds_lite import Aftr, DsLite
 from natxy.dut.guest import GATEWAYS, GuestDut
-from natxy.dut.guest_aftr import Aftr
-from natxy.dut.guest_ds_lite import DsLite
 from natxy.dut.guest_site import GuestSite
 from natxy.dut.jool import Jool, JoolSiit, stat_of
 from natxy.dut.kernel_router import KernelRouter
