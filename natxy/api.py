@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from natxy.dut.base import Dut
-from natxy.dut.cable import Cable
 from natxy.dut.choice import dut_of
+from natxy.dut.none import Cable
 from natxy.exact import exact
 from natxy.model.testbed import read_testbed
 from natxy.procedure.self_test import looped

@@ -1,8 +1,10 @@
 """The folder of files that live no longer than their process: locks, and the records of labs."""
 
+import fcntl
 import os
 import tempfile
 from pathlib import Path
+from typing import IO
 
 SYSTEM = Path("/run/natxy")
 
@@ -28,3 +30,12 @@ def is_made(folder: Path) -> bool:
     except OSError:
         return False
     return os.access(folder, os.W_OK | os.X_OK)
+
+
+def lock_now(file: IO[str]) -> bool:
+    """Locks a file; returns False if another process has locked it, or removed it meanwhile."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))
+    except (BlockingIOError, FileNotFoundError):
+        return False

@@ -1,7 +1,6 @@
 """`natxy dut list | show NAME | check NAME`: what controls gateways, and whether it would here."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,8 +16,9 @@ from natxy.doctor.duts import examine_driver, examine_host, examine_recipe
 from natxy.doctor.finding import Finding
 from natxy.doctor.guests import examine_guest
 from natxy.dut.choice import dut_of, recipe_of
-from natxy.dut.config import GUEST_STATEFUL, GuestDriver, SshConfig
+from natxy.dut.config import SshConfig
 from natxy.dut.guest import GATEWAYS
+from natxy.dut.guest_site import GuestGateway
 from natxy.dut.ip_versions import versions_text
 from natxy.dut.lab_drivers import LAB_PACKAGES, LabDriver, lab_drivers
 from natxy.dut.recipe import MEASURED, Keys, Recipe, read_recipe, recipe_names
@@ -34,22 +34,7 @@ CONTROLLED = {
 }
 
 
-@dataclass(frozen=True)
-class Guest:
-    """A driver of a guest. Its name has a prefix, because labs and recipes have the same names."""
-
-    driver: GuestDriver
-
-    @property
-    def name(self) -> str:
-        return f"guest/{self.driver}"
-
-    @property
-    def stateful(self) -> bool:
-        return self.driver in GUEST_STATEFUL
-
-
-Named = LabDriver | Guest | Recipe
+Named = LabDriver | GuestGateway | Recipe
 
 
 def dut(
@@ -76,22 +61,14 @@ def dut(
 
 def entry_of(named: Named) -> dict[str, Any]:
     """Returns what a driver or a recipe says of itself, for a table or as JSON."""
-    if isinstance(named, Guest):
-        gateway = GATEWAYS[named.driver]
-        return {
-            "name": named.name,
-            "ip_versions": versions_text(gateway.outward),
-            "stateful": named.stateful,
-            "runs": GUEST,
-            "gateway": gateway.title,
-            "state": MEASURED,
-            "packages": ", ".join(("qemu-system-x86", *gateway.packages)),
-        }
     shared = {
         "name": named.name,
         "ip_versions": versions_text(named.ip_versions),
         "stateful": named.stateful,
     }
+    if isinstance(named, GuestGateway):
+        own = {"runs": GUEST, "gateway": named.title, "state": MEASURED}
+        return {**shared, **own, "packages": ", ".join(("qemu-system-x86", *named.packages))}
     if isinstance(named, LabDriver):
         packages = {*LAB_PACKAGES.values(), *named.packages.values()}
         own = {"runs": LAB, "gateway": named.gateway, "state": MEASURED}
@@ -109,7 +86,7 @@ def entry_of(named: Named) -> dict[str, Any]:
 
 def named_all() -> list[Named]:
     recipes = (read_recipe(name) for name in recipe_names())
-    return [*lab_drivers().values(), *map(Guest, GATEWAYS), *recipes]
+    return [*lab_drivers().values(), *GATEWAYS.values(), *recipes]
 
 
 def _named(name: str) -> Named:
@@ -185,7 +162,7 @@ def _findings(name: str) -> list[Finding]:
     match _named(name):
         case LabDriver() as driver:
             return examine_driver(driver)
-        case Guest():
+        case GuestGateway():
             return examine_guest()
         case _:
             return examine_recipe()

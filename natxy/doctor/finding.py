@@ -35,12 +35,12 @@ def impossible(name: str, state: str, *, cost: str, remedy: str) -> Finding:
 
 
 class Machine:
-    """Reads /proc and /sys below a root, which tests set."""
+    """Reads /proc and /sys below a root, which tests set; paths may begin with it."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self.root = root
 
-    def text(self, path: str) -> str:
+    def text(self, path: str | Path) -> str:
         """Returns the file's text, empty if it is missing or unreadable."""
         try:
             return (self.root / path).read_text(errors="replace").strip()
@@ -50,7 +50,7 @@ class Machine:
     def paths(self, pattern: str) -> list[Path]:
         return sorted(self.root.glob(pattern))
 
-    def target(self, path: str) -> str:
+    def target(self, path: Path) -> str:
         """Returns the last part of a link's target, empty if there is no link."""
         try:
             return (self.root / path).readlink().name

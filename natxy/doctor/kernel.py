@@ -33,7 +33,7 @@ def real_time_throttling(machine: Machine) -> Finding:
 
 def interrupts(machine: Machine, worker_cpus: tuple[int, ...]) -> Finding:
     paths = machine.paths("proc/irq/[0-9]*/smp_affinity_list")
-    lists = [cpu_list(machine.text(str(path.relative_to(machine.root)))) for path in paths]
+    lists = [cpu_list(machine.text(path)) for path in paths]
     there = sum(1 for cpus in lists if set(cpus) & set(worker_cpus))
     name = f"interrupts on CPU {', '.join(map(str, worker_cpus))}"
     if there == 0:

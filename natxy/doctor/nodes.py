@@ -17,7 +17,7 @@ def examine_nodes(machine: Machine, worker_cpus: tuple[int, ...]) -> list[Findin
         return []
     nics: dict[int, list[str]] = {}
     for path in dpdk_nics(machine):
-        node = int(machine.text(f"{path.relative_to(machine.root)}/numa_node") or -1)
+        node = int(machine.text(path / "numa_node") or -1)
         if node in cpus:
             nics.setdefault(node, []).append(path.name)
     return [

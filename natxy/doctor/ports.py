@@ -34,11 +34,10 @@ def dpdk_nics(machine: Machine) -> list[Path]:
 
 def nic(machine: Machine, path: Path) -> Finding:
     """Examines whether DPDK can use a PCI device."""
-    folder = str(path.relative_to(machine.root))
     driver = _driver(machine, path)
     name = f"NIC {path.name}"
-    interfaces = _interfaces(machine, folder)
-    state = ", ".join([_identity(machine, folder), driver, *interfaces])
+    interfaces = _interfaces(path)
+    state = ", ".join([_identity(machine, path), driver, *interfaces])
     if kept := _kept_of_group(machine, path):
         named = ", ".join(f"{other} ({its})" for other, its in kept.items())
         return costs(
@@ -63,16 +62,14 @@ def _kept_of_group(machine: Machine, path: Path) -> dict[str, str]:
     """Returns the devices that keep a NIC of vfio-pci from being used, with their drivers."""
     if _driver(machine, path) != "vfio-pci":
         return {}
-    folder = path.relative_to(machine.root)
-    others = machine.paths(f"{folder}/iommu_group/devices/*")
+    others = sorted(path.glob("iommu_group/devices/*"))
     drivers = {other.name: _driver(machine, other) for other in others if other.name != path.name}
     return {name: driver for name, driver in drivers.items() if driver not in LET_GO}
 
 
-def _interfaces(machine: Machine, folder: str) -> list[str]:
+def _interfaces(path: Path) -> list[str]:
     """Returns the device's interfaces; those of a virtio device are one folder deeper."""
-    paths = machine.paths(f"{folder}/net/*") + machine.paths(f"{folder}/virtio*/net/*")
-    return [path.name for path in paths]
+    return [each.name for deep in ("", "virtio*/") for each in sorted(path.glob(f"{deep}net/*"))]
 
 
 def _binding(machine: Machine, address: str) -> str:
@@ -90,14 +87,13 @@ def _nics(machine: Machine) -> list[Path]:
 
 
 def _driver(machine: Machine, path: Path) -> str:
-    folder = path.relative_to(machine.root)
-    return machine.target(f"{folder}/driver") or "no driver"
+    return machine.target(path / "driver") or "no driver"
 
 
 def _is_nic(machine: Machine, path: Path) -> bool:
-    return machine.text(f"{path.relative_to(machine.root)}/class").startswith(NETWORK_CLASS)
+    return machine.text(path / "class").startswith(NETWORK_CLASS)
 
 
-def _identity(machine: Machine, folder: str) -> str:
-    ids = [machine.text(f"{folder}/{key}").removeprefix("0x") for key in ("vendor", "device")]
+def _identity(machine: Machine, path: Path) -> str:
+    ids = [machine.text(path / key).removeprefix("0x") for key in ("vendor", "device")]
     return ":".join(ids)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Literal
 
-from natxy.dut.base import TesterPort
 from natxy.model.subscribers import SubscribersSection
+from natxy.model.testbed import Port
 from natxy.model.trial_spec import VlanTags
 
 VIRTUAL_IPV6 = "2001:2:0:1000::2"
@@ -58,9 +58,9 @@ RIGHT = SideAddresses(
 )
 
 
-def looped_port(near: SideAddresses, far: SideAddresses, device: str) -> TesterPort:
+def looped_port(near: SideAddresses, far: SideAddresses, device: str | None) -> Port:
     """Returns a port that is connected to the tester's other port, which is its next hop."""
-    return TesterPort(
+    return Port(
         device=device,
         ipv4_real=near.tester_ipv4,
         ipv6_real=near.tester_ipv6,
@@ -105,10 +105,10 @@ class AddressPlan:
     def has_ipv4(self, side: SideAddresses) -> bool:
         return not self.translates or self.ip_version(side) == 4
 
-    def tester_port(self, side: SideAddresses, device: str) -> TesterPort:
+    def tester_port(self, side: SideAddresses, device: str) -> Port:
         """Returns the tester's port on this side, with its addresses and next hops."""
         ipv4, is_ipv6_side = self.has_ipv4(side), self.ip_version(side) == 6
-        return TesterPort(
+        return Port(
             device=device,
             ipv4_real=side.tester_ipv4 if ipv4 else None,
             ipv4_virtual=side.tester_ipv4 if self.translates and is_ipv6_side else None,

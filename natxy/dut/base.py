@@ -5,34 +5,19 @@ from typing import Protocol, runtime_checkable
 
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
+from natxy.model.testbed import Port
 from natxy.model.trial_spec import WatchedCpu
 
 
 @dataclass(frozen=True, kw_only=True)
-class TesterPort:
-    """One of the tester's ports as a lab made it; the testbed gives the values that are None.
+class TesterPorts:
+    """Both ports that a lab made, and the MTU of its links in octets.
 
-    The names are those of a testbed's `[tester.left]` and `[tester.right]`. `own_addresses` are
-    addresses that the tester answers for beside those of its traffic: next hops of the gateway.
+    The testbed gives the values of a port that are None.
     """
 
-    device: str
-    ipv4_real: str | None = None
-    ipv4_virtual: str | None = None
-    ipv6_real: str | None = None
-    ipv6_virtual: str | None = None
-    next_hop_ipv4: str | None = None
-    next_hop_ipv6: str | None = None
-    next_hop_mac: str | None = None
-    own_addresses: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class TesterPorts:
-    """Both ports that a lab made, and the MTU of its links in octets."""
-
-    left: TesterPort
-    right: TesterPort
+    left: Port
+    right: Port
     mtu_bytes: int
 
 

@@ -13,8 +13,8 @@ from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.lab import Lab
 from natxy.dut.priority import without_throttling
 from natxy.dut.snapshot import Local
-from natxy.dut.subscriber_gateway import routes_to, softwires_for, translation_for
 from natxy.errors import DutError
+from natxy.model.subscribers import SubscribersSection
 from natxy.model.telemetry import Snapshot
 
 NS_PER_US = 1000
@@ -25,7 +25,10 @@ REALTIME_S = 1.5  # a trial under a real-time policy is half a second long at mo
 
 
 class CalibrationDut(Lab):
-    """natxy-gateway on two memif links; the gateway is their server, the tester their client."""
+    """natxy-gateway on two memif links; the gateway is their server, the tester their client.
+
+    It is its own ConnectionTable, which has exactly the number of entries asked for.
+    """
 
     needs_root = False
 
@@ -39,7 +42,8 @@ class CalibrationDut(Lab):
         self._has_own_cpu = cpu is not None
         self._cpu = min(os.sched_getaffinity(0)) if cpu is None else cpu
         self._process: GatewayProcess | None = None
-        self._nat = None if config.nat is None else dict(config.nat)
+        # The translation of connections, as in docs/reference/gateway.md; None: none.
+        self.nat = None if config.nat is None else dict(config.nat)
         self._version = ""
         self._socket = ""
 
@@ -78,9 +82,9 @@ class CalibrationDut(Lab):
     def telemetry(self) -> Snapshot:
         """Returns no drops, because it keeps a record of its own."""
         local = Local(cpus=(self._cpu,), processes=(self._running.pid,)).snapshot()
-        if self._nat is None:
+        if self.nat is None:
             return local
-        return local.model_copy(update={"connections": self.connections()})
+        return local.model_copy(update={"connections": self.count()})
 
     def trial_fault(self) -> str | None:
         gap_us = self.record()["worst_poll_gap_ns"] / NS_PER_US
@@ -100,35 +104,47 @@ class CalibrationDut(Lab):
 
         It starts a new record and makes the gateway forget its neighbours.
         """
-        before = self._config, self._nat
+        before = self._config, self.nat
         ordered = tuple(dict(fault) for fault in faults)
         self._config = self._config.model_copy(update={"faults": ordered})
-        self._nat = None if nat is None else dict(nat)
+        self.nat = None if nat is None else dict(nat)
         try:
             self._running.ask("configure", "configured", config=self.gateway_config())
         except DutError:
-            self._config, self._nat = before
+            self._config, self.nat = before
             raise
 
     @property
     def faults(self) -> tuple[dict[str, Any], ...]:
         return self._config.faults
 
-    def connections(self) -> int:
+    def parameters(self) -> TableParameters:
+        nat = self.nat or {}
+        return TableParameters(
+            entries=int(nat.get("entries", DEFAULT_ENTRIES)),
+            timeout_s=nat.get("timeout_ns", DEFAULT_TIMEOUT_S * NS_PER_S) / NS_PER_S,
+        )
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        if hash_size is not None:
+            raise DutError("The calibration gateway's hash table has a fixed size.")
+        if entries is not None:
+            self.configure(faults=self.faults, nat={**(self.nat or {}), "entries": entries})
+
+    def count(self) -> int:
         """Returns the number of connections; DutError if the gateway has no table."""
         return int(self._running.ask("count", "count")["entries"])
 
-    def flush(self) -> tuple[int, float]:
-        """Deletes all connections; returns their number, and the seconds by the gateway's clock."""
+    def delete_all(self) -> Deletion:
         event = self._running.ask("flush", "flushed")
-        return int(event["entries"]), event["ns"] / NS_PER_S
+        return Deletion(connections=int(event["entries"]), seconds=event["ns"] / NS_PER_S)
 
     def set_timeout(self, timeout_s: float) -> None:
         """Sets the timeout of idle connections, until `configure` sets another."""
         timeout_ns = round(timeout_s * NS_PER_S)
         self._running.ask("set-timeout", "timeout-set", ns=timeout_ns)
-        if self._nat is not None:
-            self._nat["timeout_ns"] = timeout_ns
+        if self.nat is not None:
+            self.nat["timeout_ns"] = timeout_ns
 
     def recover(self) -> None:
         self._running.ask("clear", "cleared")
@@ -139,12 +155,7 @@ class CalibrationDut(Lab):
 
     @property
     def table(self) -> ConnectionTable | None:
-        return None if self._nat is None else CalibrationTable(self)
-
-    @property
-    def nat(self) -> dict[str, Any] | None:
-        """The translation of connections, in the form of docs/reference/gateway.md; None: none."""
-        return self._nat
+        return None if self.nat is None else self
 
     def mute(self, for_s: float) -> None:
         """Makes the gateway forward nothing for this time; may be called during a trial."""
@@ -175,9 +186,9 @@ class CalibrationDut(Lab):
             "left": self._side(LEFT),
             "right": self._side(RIGHT),
             "routes": self._routes(LEFT) + self._routes(RIGHT),
-            "translation": self._translation() if self._nat is None else None,
+            "translation": self._translation() if self.nat is None else None,
             "softwires": softwires_for(asked) if asked else None,
-            **({} if self._nat is None else {"nat": self._nat_with_addresses(self._nat)}),
+            **({} if self.nat is None else {"nat": self._nat_with_addresses(self.nat)}),
             "faults": list(self._config.faults),
         }
 
@@ -257,34 +268,35 @@ class CalibrationDut(Lab):
         return {"explicit": [{"ipv4": ipv4, "ipv6": ipv6} for ipv4, ipv6 in pairs]}
 
 
-class CalibrationTable:
-    """The gateway's table of connections, which has exactly the number of entries asked for."""
+def softwires_for(asked: SubscribersSection) -> dict[str, Any] | None:
+    """Returns the gateway's ends of the softwires; None if its subscribers have none."""
+    if not asked.tunnels:
+        return None
+    ends = {"inside": asked.side, "address": asked.gateway}
+    if asked.shares_ipv4:
+        return {**ends, "rules": [_rule(asked)]}
+    return {**ends, "subscribers": asked.ipv6_prefix}
 
-    def __init__(self, dut: CalibrationDut) -> None:
-        self._dut = dut
 
-    def parameters(self) -> TableParameters:
-        nat = self._dut.nat or {}
-        return TableParameters(
-            entries=int(nat.get("entries", DEFAULT_ENTRIES)),
-            timeout_s=nat.get("timeout_ns", DEFAULT_TIMEOUT_S * NS_PER_S) / NS_PER_S,
-        )
+def translation_for(asked: SubscribersSection) -> dict[str, Any] | None:
+    """Returns the stateless translation; None if there is none."""
+    if asked.tunnels or asked.stateful:
+        return None
+    return {"rules": [_rule(asked)], "prefix": asked.gateway_prefix}
 
-    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
-        if hash_size is not None:
-            raise DutError("The calibration gateway's hash table has a fixed size.")
-        if entries is not None:
-            self._change(entries=entries)
 
-    def set_timeout(self, timeout_s: float) -> None:
-        self._dut.set_timeout(timeout_s)
+def routes_to(asked: SubscribersSection, via: str) -> list[dict[str, str]]:
+    """Returns routes to the subscribers by way of the tester's own address on their side."""
+    prefixes = [asked.ipv6_prefix]
+    if asked.tunnels and asked.ipv4_prefix is not None:
+        prefixes.append(asked.ipv4_prefix)
+    return [{"prefix": prefix, "side": asked.side, "via": via} for prefix in prefixes]
 
-    def count(self) -> int:
-        return self._dut.connections()
 
-    def delete_all(self) -> Deletion:
-        connections, seconds = self._dut.flush()
-        return Deletion(connections=connections, seconds=seconds)
-
-    def _change(self, **members: Any) -> None:
-        self._dut.configure(faults=self._dut.faults, nat={**(self._dut.nat or {}), **members})
+def _rule(asked: SubscribersSection) -> dict[str, Any]:
+    return {
+        "ipv6": asked.rule_ipv6_prefix,
+        "ipv4": asked.rule_ipv4_prefix,
+        "ea_bits": asked.number_bits,
+        "psid_offset": asked.offset_bits,
+    }

@@ -9,6 +9,7 @@ from natxy.dut.config import (
     CalibrationConfig,
     CommandConfig,
     DutConfig,
+    DutSection,
     GuestConfig,
     GuestDriver,
     NamespaceConfig,
@@ -41,8 +42,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
     section = {"kind": "none"} | testbed.dut
     if section["kind"] == "reference":
         source.refuse(("dut", "kind"), '"reference" is called "calibration" now')
-    config: NamespaceConfig | GuestConfig | CommandConfig | SshConfig | CalibrationConfig | None
-    config = source.validated(DutConfig, section, at=("dut",))
+    config: DutSection = source.validated(DutConfig, section, at=("dut",))
     plan = AddressPlan(
         left_ip_version=testbed.traffic.left_ip_version,
         right_ip_version=testbed.traffic.right_ip_version,
@@ -74,7 +74,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
         case CalibrationConfig():
             from natxy.dut.calibration import CalibrationDut
 
-            _refuse_sections(_tunnels(testbed), testbed, source)
+            _refuse_sections(_keys_of_ports("tunnel", testbed), testbed, source)
             _check_nat(config, testbed, source)
             return CalibrationDut(config, plan, tester_cpus=testbed.tester.cores)
         case CommandConfig():
@@ -84,7 +84,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
 
             check_installed()
             recipe = recipe_of(config, testbed, source)
-            check_versions("dut.recipe", recipe.name, recipe.ip_versions, plan)
+            check_versions(f"dut.recipe {recipe.name}", recipe.ip_versions, plan)
             return SshDut(config, recipe.filled(config.variables, source))
         case _:
             return NoDut()
@@ -103,9 +103,7 @@ def _check_plain(testbed: Testbed, source: Source, mechanisms: tuple[Mechanism, 
 
     `mechanisms` are those whose subscribers the gateway serves.
     """
-    where: list[Key] = [
-        ("tester", side, "vlans") for side in SIDES if testbed.tester.port(side).vlans
-    ]
+    where = _keys_of_ports("vlans", testbed)
     asked = testbed.subscribers
     if asked is not None and asked.mechanism not in mechanisms:
         if mechanisms:
@@ -115,7 +113,7 @@ def _check_plain(testbed: Testbed, source: Source, mechanisms: tuple[Mechanism, 
                 f'"{asked.mechanism}" is not served by this gateway (expected {served})',
             )
         where.append(("subscribers",))
-    _refuse_sections([*where, *_tunnels(testbed)], testbed, source)
+    _refuse_sections([*where, *_keys_of_ports("tunnel", testbed)], testbed, source)
 
 
 def _check_b4s(testbed: Testbed, source: Source) -> None:
@@ -133,8 +131,9 @@ def _check_b4s(testbed: Testbed, source: Source) -> None:
         )
 
 
-def _tunnels(testbed: Testbed) -> list[Key]:
-    return [("tester", side, "tunnel") for side in SIDES if testbed.tester.port(side).tunnel]
+def _keys_of_ports(name: str, testbed: Testbed) -> list[Key]:
+    """Returns a key of the tester's ports, for each port that has it."""
+    return [("tester", side, name) for side in SIDES if getattr(testbed.tester.port(side), name)]
 
 
 def _refuse_sections(where: list[Key], testbed: Testbed, source: Source) -> None:

@@ -29,7 +29,10 @@ def show_on_stderr(key: str, command: str) -> None:
 
 
 class Commanded(Dut, ABC):
-    """Runs the commands of keys such as `start`; a driver says where they are, and runs them."""
+    """Runs the commands of keys such as `start`; a driver says where they are, and runs them.
+
+    It is its own ConnectionTable, as far as there are commands for it.
+    """
 
     tester_namespace: str | None = None
 
@@ -80,7 +83,7 @@ class Commanded(Dut, ABC):
     def restart(self) -> str:
         if not self.can("restart"):
             raise self.missing("restart")
-        with self._guard.restarting():
+        with self._guard.restarting:
             self.run("restart")
         return f"command: {self.text('restart')}"
 
@@ -96,32 +99,58 @@ class Commanded(Dut, ABC):
         """The table, if a command can count, empty or set it, or a parameter of it is known."""
         known = self._parameters != TableParameters()
         asked = any(self.can(key) for key in ("count", "delete_all", "set_timeout", "resize"))
-        return CommandedTable(self) if known or asked else None
+        return self if known or asked else None
 
     def trial_fault(self) -> str | None:
         """Runs `check`; without it, a gateway that has died looks like one that loses frames."""
-        self._guard.unless_restarting(self._check)
+        self._guard.unless_restarting(lambda: self.run("check"))
         return None
-
-    def _check(self) -> None:
-        self.run("check")
 
     def telemetry(self) -> Snapshot:
         try:
             return _snapshot_of(self.run("telemetry"), at_s=time.monotonic())
         except ValueError as wrong:
-            raise self.misread("telemetry", str(wrong), TELEMETRY) from None
+            raise self._misread("telemetry", str(wrong), TELEMETRY) from None
 
-    @property
     def parameters(self) -> TableParameters:
         return self._parameters
 
-    def change(self, key: str, parameters: TableParameters, **values: str) -> None:
-        """Runs a command that changes the table to these parameters."""
-        self._told(key, **values)
-        self._parameters = parameters
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        self._told("resize", entries=str(entries or ""), hash_size=str(hash_size or ""))
+        now = self._parameters
+        self._parameters = replace(
+            now, entries=entries or now.entries, hash_size=hash_size or now.hash_size
+        )
 
-    def numbers(self, key: str, expected: str) -> list[float]:
+    def set_timeout(self, timeout_s: float) -> None:
+        """Sets the timeout, rounded up to whole seconds, which all gateways take."""
+        whole_s = ceil(timeout_s)
+        self._told("set_timeout", timeout_s=str(whole_s))
+        self._parameters = replace(self._parameters, timeout_s=float(whole_s))
+
+    def count(self) -> int:
+        return self._whole("count", self._numbers("count", COUNT), COUNT)
+
+    def delete_all(self) -> Deletion:
+        """Deletes all connections; the command prints the seconds by the gateway's own clock.
+
+        It may print the number of connections after them. If it does not, they are counted before,
+        if there is a command for that.
+        """
+        counted = self.count() if self.can("count") else None
+        seconds, *told = self._numbers("delete_all", DELETION)
+        if told:
+            counted = self._whole("delete_all", told, DELETION)
+        return Deletion(connections=counted, seconds=seconds)
+
+    def _whole(self, key: str, numbers: list[float], expected: str) -> int:
+        number, *more = numbers
+        if more or not number.is_integer():
+            line = " ".join(f"{each:g}" for each in numbers)
+            raise self._misread(key, line, expected)
+        return int(number)
+
+    def _numbers(self, key: str, expected: str) -> list[float]:
         """Runs a command and returns the numbers in the last line that it printed.
 
         `expected` says in the error what the line should hold.
@@ -132,10 +161,10 @@ class Commanded(Dut, ABC):
         except ValueError:
             numbers = []
         if not numbers or not all(isfinite(number) and number >= 0 for number in numbers):
-            raise self.misread(key, line, expected)
+            raise self._misread(key, line, expected)
         return numbers
 
-    def misread(self, key: str, line: str, expected: str) -> DutError:
+    def _misread(self, key: str, line: str, expected: str) -> DutError:
         return DutError(
             f'{self.where(key)}: `{self.text(key)}` printed "{line[:60]}" (expected {expected})'
         )
@@ -145,56 +174,6 @@ class Commanded(Dut, ABC):
         if not self.can(key):
             raise self.missing(key)
         return self.run(key, values)
-
-
-class CommandedTable:
-    """The connection table of a Commanded gateway, as far as there are commands for it."""
-
-    def __init__(self, dut: Commanded) -> None:
-        self._dut = dut
-
-    def parameters(self) -> TableParameters:
-        return self._dut.parameters
-
-    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
-        now = self._dut.parameters
-        self._dut.change(
-            "resize",
-            replace(now, entries=entries or now.entries, hash_size=hash_size or now.hash_size),
-            entries=str(entries or ""),
-            hash_size=str(hash_size or ""),
-        )
-
-    def set_timeout(self, timeout_s: float) -> None:
-        """Sets the timeout, rounded up to whole seconds, which all gateways take."""
-        whole_s = ceil(timeout_s)
-        self._dut.change(
-            "set_timeout",
-            replace(self._dut.parameters, timeout_s=float(whole_s)),
-            timeout_s=str(whole_s),
-        )
-
-    def count(self) -> int:
-        return self._whole("count", self._dut.numbers("count", COUNT), COUNT)
-
-    def delete_all(self) -> Deletion:
-        """Deletes all connections; the command prints the seconds by the gateway's own clock.
-
-        It may print the number of connections after them. If it does not, they are counted before,
-        if there is a command for that.
-        """
-        counted = self.count() if self._dut.can("count") else None
-        seconds, *told = self._dut.numbers("delete_all", DELETION)
-        if told:
-            counted = self._whole("delete_all", told, DELETION)
-        return Deletion(connections=counted, seconds=seconds)
-
-    def _whole(self, key: str, numbers: list[float], expected: str) -> int:
-        number, *more = numbers
-        if more or not number.is_integer():
-            line = " ".join(f"{each:g}" for each in numbers)
-            raise self._dut.misread(key, line, expected)
-        return int(number)
 
 
 def _snapshot_of(text: str, *, at_s: float) -> Snapshot:

@@ -56,56 +56,69 @@ class NoDutConfig(Model):
     kind: Literal["none"] = "none"
 
 
-class NamespaceConfig(Model):
+class LabConfig(Model):
+    """What labs in namespaces and in guests share."""
+
+    driver: str
+    gateway_cpu: Cpu | None = None  # None: the last CPU that the tester's workers leave free
+    device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
+    # Of stateful drivers: size of the connection tracking table (None: the kernel's own), hash
+    # buckets (None: as many), and timeout of an idle connection. Jool's table has no size.
+    conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
+    hash_size: Annotated[int, Between(1024, 2**31)] | None = None
+    udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
+
+    def users(self) -> dict[str, tuple[str, ...]]:
+        """Returns the keys that only some drivers use, each with these."""
+        raise NotImplementedError
+
+    def unused_keys(self) -> dict[str, tuple[str, ...]]:
+        """Returns the keys that the driver ignores, each with the drivers that use it."""
+        return {key: drivers for key, drivers in self.users().items() if self.driver not in drivers}
+
+    @model_validator(mode="after")
+    def _of_this_driver(self) -> Self:
+        """Refuses keys that the driver ignores."""
+        for key, drivers in self.unused_keys().items():
+            if key in self.model_fields_set:
+                expected = " or ".join(f'"{each}"' for each in drivers)
+                refuse(
+                    f'is not used by driver "{self.driver}" (expected driver {expected})',
+                    member=key,
+                )
+        return self
+
+
+class NamespaceConfig(LabConfig):
     """A gateway in a network namespace of this machine."""
 
     kind: Literal["namespace"]
     driver: Annotated[str, Checked(_known_driver)] = "kernel-router"
-    gateway_cpu: Cpu | None = None  # None: the last CPU that the tester's workers leave free
-    device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
     # MTU of both links of the tester. None: 1500, or 2000 if one side has IPv4 and the other IPv6.
     # AF_XDP allows 3498.
     mtu_bytes: Annotated[int, Between(1280, 3498)] | None = None
-    # Of stateful drivers: size of the connection tracking table (None: the kernel's own), hash
-    # buckets (None: as many), timeout of an idle connection, and whether new ones are logged.
-    conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
-    hash_size: Annotated[int, Between(1024, 2**31)] | None = None
-    udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
-    logging: bool = False
+    logging: bool = False  # whether stateful drivers log new connections
 
-    @model_validator(mode="after")
-    def _of_this_driver(self) -> Self:
-        _refuse_unused(self)
-        return self
-
-    def unused_keys(self) -> dict[str, tuple[str, ...]]:
-        """Returns the keys that the driver ignores, each with the drivers that use it."""
+    def users(self) -> dict[str, tuple[str, ...]]:
         from natxy.dut.lab_drivers import lab_drivers
 
         stateful = tuple(driver.name for driver in lab_drivers().values() if driver.stateful)
         keys = ("conntrack_entries", "hash_size", "udp_timeout_s", "logging")
-        return {} if self.driver in stateful else dict.fromkeys(keys, stateful)
+        return dict.fromkeys(keys, stateful)
 
 
-class GuestConfig(Model):
+class GuestConfig(LabConfig):
     """A gateway in a virtual machine that is built from Debian's packages."""
 
     kind: Literal["guest"]
     driver: GuestDriver = "jool"
-    gateway_cpu: Cpu | None = None  # None: the last CPU that the tester's workers leave free
-    device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
     accelerator: Literal["auto", "kvm", "tcg"] = "auto"  # auto: KVM if a guest runs with it
     memory_mb: Annotated[int, Between(256, 2**20)] = 1024  # a million sessions of Jool need 100
-    # Of stateful drivers, as in a namespace. Jool's table has no size.
-    conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
-    hash_size: Annotated[int, Between(1024, 2**31)] | None = None
-    udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
     # Of Jool: how many ports of the address outside its pool has, the highest ones.
     pool4_ports: Annotated[int, Between(1, 65535)] = 65535
 
     @model_validator(mode="after")
-    def _of_this_driver(self) -> Self:
-        _refuse_unused(self)
+    def _of_jool(self) -> Self:
         if self.driver == "jool" and self.udp_timeout_s < JOOL_LEAST_TIMEOUT_S:
             refuse(
                 f"{self.udp_timeout_s} is too short for Jool (expected {JOOL_LEAST_TIMEOUT_S} or "
@@ -114,26 +127,13 @@ class GuestConfig(Model):
             )
         return self
 
-    def unused_keys(self) -> dict[str, tuple[str, ...]]:
-        """Returns the keys that the driver ignores, each with the drivers that use it."""
-        users: dict[str, tuple[str, ...]] = {
+    def users(self) -> dict[str, tuple[str, ...]]:
+        return {
             "pool4_ports": ("jool",),
             "conntrack_entries": GUEST_CONNTRACK,
             "hash_size": GUEST_CONNTRACK,
             "udp_timeout_s": GUEST_STATEFUL,
         }
-        return {key: drivers for key, drivers in users.items() if self.driver not in drivers}
-
-
-def _refuse_unused(config: NamespaceConfig | GuestConfig) -> None:
-    """Refuses keys that the driver ignores."""
-    for key, drivers in config.unused_keys().items():
-        if key in config.model_fields_set:
-            expected = " or ".join(f'"{driver}"' for driver in drivers)
-            refuse(
-                f'is not used by driver "{config.driver}" (expected driver {expected})',
-                member=key,
-            )
 
 
 class CommandConfig(Model):
@@ -211,5 +211,5 @@ STATED: dict[str, tuple[str, ...]] = {"command": ("entries", "hash_size", "conne
 def settable_keys(section: dict[str, Any], source: Source) -> set[str]:
     """Returns the keys that an experiment can set for this gateway, with effect."""
     config: DutSection = source.validated(DutConfig, section, at=("dut",))
-    unused = config.unused_keys() if isinstance(config, NamespaceConfig | GuestConfig) else ()
+    unused = config.unused_keys() if isinstance(config, LabConfig) else ()
     return set(type(config).model_fields) - set(unused) - set(STATED.get(config.kind, ()))

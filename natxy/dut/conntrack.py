@@ -1,7 +1,7 @@
-"""The kernel's connection tracking table of a gateway in a network namespace.
+"""The kernel's connection tracking table.
 
-Its numbers of entries and hash buckets belong to the whole machine and are read-only in a
-namespace; its count and its timeouts belong to the namespace.
+In a network namespace, its numbers of entries and hash buckets belong to the whole machine and are
+read-only; its count and its timeouts belong to the namespace.
 """
 
 import subprocess
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import IO
 
 from natxy.dut.base import Deletion, TableParameters
-from natxy.dut.execution import execute, in_namespace, set_sysctls
 from natxy.dut.gateway import Site
+from natxy.dut.guest_site import seconds_of, timed
+from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.process import Process, within
 from natxy.errors import DutError
 
-SIZES = Path("/proc/sys/net/netfilter")  # the first namespace's
-SIZE_NAMES = ("nf_conntrack_buckets", "nf_conntrack_max")
+FOLDER = "net/netfilter"  # of /proc/sys
+SIZES = {"entries": "nf_conntrack_max", "hash_size": "nf_conntrack_buckets"}
 # TCP: half open, open, with data that nobody acknowledges (docs/decisions/0033), and while it is
 # closed by FIN. TIME_WAIT and CLOSE are left: a connection in them has been torn down.
 TIMEOUTS = (
@@ -42,61 +43,89 @@ TIMED_DELETION = 's=$EPOCHREALTIME; conntrack -F 2>/dev/null; e=$EPOCHREALTIME; 
 
 
 class Conntrack:
-    """A ConnectionTable; settings of the first namespace are restored when the lab is removed."""
+    """A ConnectionTable; all of its sizes belong to the place alone, as in a guest."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._sizes: dict[str, int] = {}  # as this lab set or found them
 
     def parameters(self) -> TableParameters:
-        return TableParameters(
-            entries=_size("nf_conntrack_max"),
-            hash_size=_size("nf_conntrack_buckets"),
-            timeout_s=float(min(self._timeout_s(name) for name in TIMEOUTS)),
-        )
+        timeouts = (self._number(name) for name in TIMEOUTS)
+        return TableParameters(**self.sizes(), timeout_s=float(min(timeouts)))
+
+    def sizes(self) -> dict[str, int]:
+        """Returns the sizes, by their names in `resize`."""
+        return {key: self._size(name) for key, name in SIZES.items()}
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
-        for name, value in zip(SIZE_NAMES, (hash_size, entries), strict=True):
+        for key, value in (("hash_size", hash_size), ("entries", entries)):
             if value is not None:
-                self._site.ledger.change_setting(str(SIZES / name), str(value))
-            if value is not None or name not in self._sizes:
-                self._sizes[name] = _size(name)  # buckets are rounded up to whole pages
+                self._site.set_sysctls({f"{FOLDER}/{SIZES[key]}": value})
 
     def set_timeout(self, timeout_s: float) -> None:
         """Sets the timeouts of UDP connections with and without an answer, and those of TCP, in
         whole seconds."""
         whole_s = ceil(timeout_s)
-        set_sysctls(self._site.namespace, {f"net/netfilter/{name}": whole_s for name in TIMEOUTS})
+        self._site.set_sysctls({f"{FOLDER}/{name}": whole_s for name in TIMEOUTS})
 
     def count(self) -> int:
-        return int(self._in_namespace(["conntrack", "-C"]))
+        return self._number("nf_conntrack_count")
+
+    def delete_all(self) -> Deletion:
+        """Runs `conntrack -F` and times it by the guest's clock."""
+        connections = self.count()
+        seconds = seconds_of(self._site.run(timed("conntrack -F"), within_s=DELETES_WITHIN_S))
+        if left := self.count():
+            raise DutError(f"`conntrack -F` left {left:,} connections in the guest's table.")
+        return Deletion(connections=connections, seconds=seconds)
+
+    def clear(self) -> None:
+        self._site.run("conntrack -F", within_s=DELETES_WITHIN_S)
+
+    def _number(self, name: str) -> int:
+        return int(self._site.sysctl(f"{FOLDER}/{name}"))
+
+    def _size(self, name: str) -> int:
+        return self._number(name)
+
+
+class SharedConntrack(Conntrack):
+    """The table of a namespace, whose sizes are those of the machine.
+
+    The settings of the first namespace are restored when the lab is removed.
+    """
+
+    _site: NamespaceSite
+
+    def __init__(self, site: NamespaceSite) -> None:
+        super().__init__(site)
+        self._kept: dict[str, int] = {}  # sizes as this lab set or found them
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        for key, value in (("hash_size", hash_size), ("entries", entries)):
+            name = SIZES[key]
+            if value is not None:
+                self._site.ledger.change_setting(f"/proc/sys/{FOLDER}/{name}", str(value))
+            if value is not None or name not in self._kept:
+                self._kept[name] = self._size(name)  # buckets are rounded up to whole pages
 
     def delete_all(self) -> Deletion:
         """Runs `conntrack -F` and times it by this machine's clock."""
         connections = self.count()
-        begin, end = self._in_namespace(["bash", "-c", TIMED_DELETION]).split()
-        # A comma where the locale has one.
-        seconds = float(end.replace(",", ".")) - float(begin.replace(",", "."))
-        return Deletion(connections=connections, seconds=seconds)
+        printed = self._site.run(f"bash -c '{TIMED_DELETION}'", within_s=DELETES_WITHIN_S)
+        return Deletion(connections=connections, seconds=seconds_of(printed))
 
     def fault(self) -> str | None:
         """Returns a sentence if another lab has changed the sizes, which all labs share."""
-        for name, wanted in self._sizes.items():
-            if (now := _size(name)) != wanted:
+        for name, wanted in self._kept.items():
+            if (now := self._size(name)) != wanted:
                 return (
-                    f"{SIZES / name} is {now} (expected {wanted}, as this lab set it): another "
-                    "lab or program has changed it; run one at a time."
+                    f"/proc/sys/{FOLDER}/{name} is {now} (expected {wanted}, as this lab set it): "
+                    "another lab or program has changed it; run one at a time."
                 )
         return None
 
-    def clear(self) -> None:
-        self._in_namespace(["conntrack", "-F"])
-
-    def _in_namespace(self, command: list[str]) -> str:
-        return execute(in_namespace(self._site.namespace, command), timeout_s=DELETES_WITHIN_S)
-
-    def _timeout_s(self, name: str) -> int:
-        return int(self._in_namespace(["cat", f"/proc/sys/net/netfilter/{name}"]))
+    def _size(self, name: str) -> int:
+        return int(Path("/proc/sys", FOLDER, name).read_text())
 
 
 class ConnectionLog:
@@ -107,7 +136,7 @@ class ConnectionLog:
 
     words = "conntrack -E -e NEW to a file; connections are left out while its buffer is full"
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: NamespaceSite) -> None:
         self._site = site
         self._process: subprocess.Popen[bytes] | None = None
         self._file: IO[bytes] | None = None
@@ -153,10 +182,6 @@ class ConnectionLog:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-
-def _size(name: str) -> int:
-    return int((SIZES / name).read_text())
 
 
 def _is_told_of_new_connections(pid: int) -> bool:

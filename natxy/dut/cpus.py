@@ -1,8 +1,12 @@
-"""Chooses the CPUs of a lab's gateway."""
+"""Chooses the CPUs of a lab's gateway, and lists the threads there that belong to it."""
 
 import os
+from collections.abc import Iterable, Sequence
+from functools import cache
 
+from natxy.dut.process import named
 from natxy.errors import ConfigurationError, DutError
+from natxy.model.trial_spec import WatchedCpu
 
 
 def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
@@ -29,3 +33,17 @@ def gateway_cpus(first: int, tester_cpus: tuple[int, ...], count: int) -> list[i
             f"machine's {len(allowed)} (expected 1 to {len(free)})."
         )
     return free[:count]
+
+
+def watched_cpus(cpus: Sequence[int], own: Iterable[int]) -> tuple[WatchedCpu, ...]:
+    """Returns each CPU with the gateway's own threads and the CPU's softirq thread."""
+    softirq = _softirq_threads()
+    return tuple(
+        WatchedCpu(cpu=cpu, threads=tuple(sorted({*own, *softirq.get(cpu, ())}))) for cpu in cpus
+    )
+
+
+@cache
+def _softirq_threads() -> dict[int, tuple[int, ...]]:
+    """Returns `ksoftirqd/N` by CPU, which runs softirqs that take longer than an interrupt may."""
+    return {int(cpu): (number,) for cpu, number in named("ksoftirqd/")}

@@ -8,32 +8,32 @@ engine: t0 ──── tap ──── eth0 ┐
 
 import platform
 import time
+from functools import partial
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Dut, TesterPorts
-from natxy.dut.config import GuestConfig, GuestDriver
-from natxy.dut.cpus import gateway_cpus
-from natxy.dut.devices import usable_device_kind, warn_of_fallback
-from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
-from natxy.dut.gateway_lab import GatewayLab
-from natxy.dut.guest_aftr import GuestAftr
-from natxy.dut.guest_ds_lite import GuestDsLite
-from natxy.dut.guest_gateway import MTU_BYTES, GuestGateway, GuestSite
-from natxy.dut.guest_kernel import GuestIptablesNat44, GuestNat44, GuestRouter
-from natxy.dut.guest_tayga import GuestNat64, GuestTayga
-from natxy.dut.inside import read_inside
+from natxy.dut.base import Dut
+from natxy.dut.config import GuestConfig
+from natxy.dut.cpus import gateway_cpus, watched_cpus
+from natxy.dut.ds_lite import Aftr, DsLite
+from natxy.dut.execution import execute, in_namespace, ip_batch
+from natxy.dut.guest_site import MTU_BYTES, GuestGateway, GuestSite
+from natxy.dut.ip_versions import check_connections, check_versions
 from natxy.dut.jool import Jool, JoolSiit
-from natxy.dut.namespaces import make_namespace, namespace_exists
+from natxy.dut.kernel_router import KernelRouter
+from natxy.dut.lab import ENDS, GatewayLab
+from natxy.dut.masquerade import IptablesRules
+from natxy.dut.namespaces import namespace_exists, read_inside
+from natxy.dut.nat44 import Nat44
+from natxy.dut.nat64 import Nat64
 from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
-from natxy.dut.watched import watched_cpus
-from natxy.errors import ConfigurationError, DutError
+from natxy.dut.tayga import GuestTayga
+from natxy.errors import DutError
 from natxy.guest.image import Image, image_of_this_process
 from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
-TAPS = ("t0", "t1")
 RING_FRAMES = 1000  # of a tap; 50 ms of frames for a guest that forwards 20,000 a second
 FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share it with itself
 # First the memory of slabs, then a line for all CPUs and one for each. It is one question for the
@@ -41,31 +41,87 @@ FIRST = ["nice", "-n", "-20"]  # before other programs on its CPU; it must share
 USE = """
 while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/meminfo
 while read -r line && [[ $line = cpu* ]]; do echo "$line"; done </proc/stat"""
-NAT64: tuple[GuestDriver, ...] = ("jool", "nat64")
 MEMORY_OF = "the slabs of the guest's kernel"
 
-GATEWAYS: dict[GuestDriver, type[GuestGateway]] = {
-    "aftr": GuestAftr,
-    "ds-lite": GuestDsLite,
-    "jool": Jool,
-    "jool-siit": JoolSiit,
-    "kernel-router": GuestRouter,
-    "nat44": GuestNat44,
-    "nat44-iptables": GuestIptablesNat44,
-    "nat64": GuestNat64,
-    "tayga": GuestTayga,
-}
+NAT44, NAT64, SIIT = ((4, 4),), ((6, 4),), ((6, 4), (4, 6))  # IP versions
+JOOL = ("jool-dkms", "jool-tools")
+DESCRIBED = (
+    GuestGateway(
+        driver="aftr",
+        title="Linux, AFTR of DS-Lite: IPv6 tunnels, and NAT44 by nftables",
+        packages=("iproute2", "nftables"),
+        ip_versions=NAT44,
+        make=Aftr,
+    ),
+    GuestGateway(
+        driver="ds-lite",
+        title="Linux, B4 and AFTR of DS-Lite in a row",
+        packages=("iproute2", "nftables"),
+        ip_versions=NAT44,
+        make=DsLite,
+    ),
+    GuestGateway(
+        driver="jool", title="Jool, stateful NAT64", packages=JOOL, ip_versions=NAT64, make=Jool
+    ),
+    GuestGateway(
+        driver="jool-siit",
+        title="Jool, stateless NAT64 (SIIT)",
+        packages=JOOL,
+        ip_versions=SIIT,
+        make=JoolSiit,
+    ),
+    GuestGateway(
+        driver="kernel-router",
+        title="Linux router",
+        ip_versions=((4, 4), (6, 6)),
+        make=KernelRouter,
+    ),
+    GuestGateway(
+        driver="nat44",
+        title="Linux, stateful NAT44 by nftables",
+        packages=("nftables",),
+        ip_versions=NAT44,
+        make=Nat44,
+    ),
+    GuestGateway(
+        driver="nat44-iptables",
+        title="Linux, stateful NAT44 by iptables",
+        packages=("iptables",),
+        ip_versions=NAT44,
+        make=partial(Nat44, rules=IptablesRules),
+    ),
+    GuestGateway(
+        driver="nat64",
+        title="tayga and iptables, stateful NAT64",
+        packages=("tayga", "iptables"),
+        ip_versions=NAT64,
+        make=lambda site: Nat64(site, GuestTayga(site), Nat44(site, IptablesRules)),
+    ),
+    GuestGateway(
+        driver="tayga",
+        title="tayga, stateless NAT64",
+        packages=("tayga",),
+        ip_versions=SIIT,
+        make=GuestTayga,
+    ),
+)
+GATEWAYS = {gateway.driver: gateway for gateway in DESCRIBED}
 
 
-class GuestDut(GatewayLab[GuestGateway]):
+class GuestDut(GatewayLab):
+    _mtu_bytes: int = MTU_BYTES
+
     def __init__(
         self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
-        _check_versions(config.driver, plan)
+        self._driver = GATEWAYS[config.driver]
+        who, versions = f"dut.driver {config.driver}", self._driver.ip_versions
+        check_versions(who, versions, plan, self._driver.expected_versions)
+        if self._driver.stateful:
+            check_connections(config.driver, plan)
         super().__init__(config.gateway_cpu, plan, tester_cpus)
         self._config = config
         self._cores = 1
-        self._namespace: str | None = None
         self._folder: Path | None = None
         self._image: Image | None = None
         self._machine: Machine | None = None
@@ -99,7 +155,7 @@ class GuestDut(GatewayLab[GuestGateway]):
 
     def describe(self) -> dict[str, str]:
         assert self._image is not None, "a guest that runs has an image"
-        packages = (*self._running.packages, f"linux-image-{self._release}")
+        packages = (*self._driver.packages, f"linux-image-{self._release}")
         return {
             "kind": "guest",
             "name": f"guest-{self._config.driver}",
@@ -131,7 +187,7 @@ class GuestDut(GatewayLab[GuestGateway]):
         Each question takes the guest some milliseconds, more than a lab in namespaces needs.
         """
         drops: dict[str, int] = {}
-        ends = dict(zip(TAPS, (LEFT.name, RIGHT.name), strict=True))
+        ends = dict(zip(ENDS, (LEFT.name, RIGHT.name), strict=True))
         read_inside({str(self._namespace): lambda: drops.update(ring_drops(ends))})
         slab_kb, *stat = self.machine.run(USE).splitlines()
         return Snapshot(
@@ -143,15 +199,6 @@ class GuestDut(GatewayLab[GuestGateway]):
             connections=None if self.table is None else self.table.count(),
             drops=drops or None,
         )
-
-    @property
-    def tester_namespace(self) -> str | None:
-        return self._namespace
-
-    def tester_ports(self) -> TesterPorts | None:
-        if self._namespace is None:
-            return None
-        return self._ports(*TAPS, mtu_bytes=MTU_BYTES)
 
     def _check(self) -> None:
         self.machine.check()
@@ -173,15 +220,10 @@ class GuestDut(GatewayLab[GuestGateway]):
     def _make(self) -> None:
         need_qemu()
         self._image = image_of_this_process()
-        self._namespace = name = f"natxy-t-{self._ledger.label}"
-        self._ledger.note_namespace(name)
-        make_namespace(name)
-        set_sysctls(name, {"net/ipv6/conf/default/disable_ipv6": 1})  # addresses are the engine's
-        lines = [f"tuntap add dev {tap} mode tap" for tap in TAPS]
-        lines += [f"link set {tap} mtu {MTU_BYTES} txqueuelen {RING_FRAMES} up" for tap in TAPS]
-        ip_batch(name, lines)
-        self._device_kind = usable_device_kind(name, TAPS[0], self._config.device)
-        warn_of_fallback(self._device_kind)
+        lines = [f"tuntap add dev {tap} mode tap" for tap in ENDS]
+        lines += [f"link set {tap} mtu {MTU_BYTES} txqueuelen {RING_FRAMES} up" for tap in ENDS]
+        ip_batch(self._make_namespace(), lines)
+        self._open_ends(self._config.device)
         self._folder = self._ledger.make_folder()
         self._boot()
 
@@ -194,7 +236,7 @@ class GuestDut(GatewayLab[GuestGateway]):
         cpus = ["taskset", "-c", ",".join(map(str, self._cpus))] if self._cpus else []
         spec = MachineSpec(
             image=self._image,
-            taps=TAPS,
+            taps=ENDS,
             prefix=tuple(in_namespace(self._namespace, [*cpus, *FIRST])),
             console=self._folder / "console.log",
             cores=self._cores,
@@ -203,10 +245,10 @@ class GuestDut(GatewayLab[GuestGateway]):
         )
         self._machine = boot(spec, self._ledger.note_process)
         clocks = self._machine.clocks()
-        site = GuestSite(run=self._machine.run, plan=self._plan, config=self._config)
-        site.route(MTU_BYTES)
+        site = GuestSite(ask=self._machine.run, plan=self._plan, config=self._config)
+        site.route()
         site.spread_frames(self._cores)
-        self._gateway = GATEWAYS[self._config.driver](site)
+        self._gateway = self._driver.make(site)
         self._gateway.start()
         self._machine.check_clock(clocks)
 
@@ -219,22 +261,3 @@ class GuestDut(GatewayLab[GuestGateway]):
         if self._machine is not None:
             machine, self._machine = self._machine, None
             machine.stop()
-
-
-def _check_versions(driver: GuestDriver, plan: AddressPlan) -> None:
-    """Refuses IP versions that do not fit the driver, and a stateful NAT64 without connections."""
-    versions = (plan.left_ip_version, plan.right_ip_version)
-    outward = plan.ip_version(plan.inside), plan.ip_version(plan.outside)
-    fits = GATEWAYS[driver].outward
-    if outward not in fits:
-        expected = " or ".join(f"{inside} and {outside}" for inside, outside in fits)
-        where = ", initiator first" if driver in NAT64 else ""
-        raise ConfigurationError(
-            f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
-            f"which dut.driver {driver} cannot forward (expected {expected}{where})"
-        )
-    if driver in NAT64 and not plan.stateful:
-        raise ConfigurationError(
-            f'connections: is missing, and dut.driver "{driver}" is stateful (expected for example '
-            "count = 10000)"
-        )

@@ -15,15 +15,26 @@ def versions_text(pairs: Sequence[Pair]) -> str:
     return ", or ".join(f"{one} and {other}" for one, other in pairs)
 
 
-def check_versions(key: str, name: str, pairs: Sequence[Pair], plan: AddressPlan) -> None:
+def check_versions(
+    who: str, pairs: Sequence[Pair], plan: AddressPlan, expected: str | None = None
+) -> None:
     """Raises ConfigurationError if the traffic's IP versions are none of the pairs.
 
-    `key` and `name` say in the error who cannot forward them: dut.driver tayga.
+    `who` cannot forward them, such as dut.driver tayga; `expected` are the pairs in other words.
     """
     versions = (plan.left_ip_version, plan.right_ip_version)
     if (versions if plan.inside is LEFT else versions[::-1]) in pairs:
         return
     raise ConfigurationError(
         f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
-        f"which {key} {name} cannot forward (expected {versions_text(pairs)})"
+        f"which {who} cannot forward (expected {expected or versions_text(pairs)})"
     )
+
+
+def check_connections(driver: str, plan: AddressPlan) -> None:
+    """Raises ConfigurationError if a stateful NAT64 has no connections, not even unused ones."""
+    if plan.translates and not plan.stateful:
+        raise ConfigurationError(
+            f'connections: is missing, and dut.driver "{driver}" is stateful (expected for example '
+            "count = 10000)"
+        )

@@ -8,12 +8,10 @@ from natxy.dut.addresses import NAT64_PREFIX
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.config import JOOL_LEAST_TIMEOUT_S
 from natxy.dut.conntrack import DELETES_WITHIN_S
-from natxy.dut.guest_gateway import GuestGateway, GuestSite, fed, seconds_of, timed
+from natxy.dut.gateway import Gateway
+from natxy.dut.guest_site import GuestSite, fed, seconds_of, timed
 from natxy.errors import DutError
 
-PACKAGES = ("jool-dkms", "jool-tools")
-NAT64_FILE = "/tmp/nat64.json"
-SIIT_FILE = "/tmp/siit.json"
 # The shortest that Jool takes (RFC 6146 section 4): of UDP, of a TCP handshake, of TCP after it.
 LEAST_TIMEOUTS_S = {
     "udp-timeout": JOOL_LEAST_TIMEOUT_S,
@@ -22,21 +20,60 @@ LEAST_TIMEOUTS_S = {
 }
 
 
-class Jool(GuestGateway):
+class JoolInstance(Gateway):
+    """An instance of one of Jool's modules, with what it is told in a file."""
+
+    module: ClassVar[str]
+    kind: ClassVar[str]
+
+    def start(self) -> None:
+        self.run(f"modprobe {self.module}")
+        self._add()
+
+    def restart(self) -> str:
+        self.reload()
+        return "software reset: Jool's module removed and loaded again, with a new instance"
+
+    def reload(self) -> float:
+        """Removes and loads the module; returns the seconds that the removal took."""
+        removed_s = seconds_of(self.run(timed(f"modprobe -r {self.module}")))
+        self.start()
+        return removed_s
+
+    def run(self, command: str) -> str:
+        return self._site.run(command, within_s=DELETES_WITHIN_S)
+
+    def describe(self) -> dict[str, str]:
+        version = self.run(f"{self.module} --version").strip()
+        return {"software": f"Jool {version}, {self.kind}", "configuration": self._configuration}
+
+    def _add(self) -> None:
+        """Adds an instance with all of its settings, which the one before it has taken along.
+
+        One command for each of them, or for each mapping, would take an emulated guest half a
+        second or more.
+        """
+        file = f"/tmp/{self.module}.json"
+        written = fed(f"cat >{file}", self._configuration)
+        self.run(f"{written}\n{self.module} file handle {file}")
+
+    @property
+    def _configuration(self) -> str:
+        """The instance, as Jool reads it."""
+        raise NotImplementedError
+
+
+class Jool(JoolInstance):
     """The stateful NAT64; each reset makes a new instance, which begins with an empty table."""
 
-    title: ClassVar[str] = "Jool, stateful NAT64"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
-    outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4),)
+    module: ClassVar[str] = "jool"
+    kind: ClassVar[str] = "stateful NAT64"
     table: "JoolSessions"
+    _site: GuestSite
 
     def __init__(self, site: GuestSite) -> None:
         super().__init__(site)
         self.table = JoolSessions(self, site.config.udp_timeout_s)
-
-    def start(self) -> None:
-        self._site.run("modprobe jool")
-        self._add()
 
     def reset(self) -> None:
         self.run("jool instance remove")
@@ -46,33 +83,8 @@ class Jool(GuestGateway):
         self.table.timeout_s = self._site.config.udp_timeout_s
         self.reload()
 
-    def restart(self) -> str:
-        self.reload()
-        return "software reset: Jool's module removed and loaded again, with a new instance"
-
-    def reload(self) -> float:
-        """Removes and loads the module; returns the seconds that the removal took."""
-        removed_s = seconds_of(self.run(timed("modprobe -r jool")))
-        self.start()
-        return removed_s
-
-    def run(self, command: str) -> str:
-        return self._site.run(command, DELETES_WITHIN_S)
-
     def describe(self) -> dict[str, str]:
-        return {
-            "software": f"Jool {self.run('jool --version').strip()}, stateful NAT64",
-            "configuration": self._configuration,
-            "udp_timeout_s": str(self.table.timeout_s),
-        }
-
-    def _add(self) -> None:
-        """Adds an instance with all of its settings, which the one before it has taken along.
-
-        One command for each of them would take an emulated guest half a second.
-        """
-        written = fed(f"cat >{NAT64_FILE}", self._configuration)
-        self.run(f"{written}\njool file handle {NAT64_FILE}")
+        return {**super().describe(), "udp_timeout_s": str(self.table.timeout_s)}
 
     @property
     def _configuration(self) -> str:
@@ -132,30 +144,9 @@ class JoolSessions:
         }
 
 
-class JoolSiit(GuestGateway):
-    title: ClassVar[str] = "Jool, stateless NAT64 (SIIT)"
-    packages: ClassVar[tuple[str, ...]] = PACKAGES
-    outward: ClassVar[tuple[tuple[int, int], ...]] = ((6, 4), (4, 6))
-
-    def start(self) -> None:
-        self._site.run("modprobe jool_siit")
-        self._add()
-
-    def restart(self) -> str:
-        self._site.run("modprobe -r jool_siit")
-        self.start()
-        return "software reset: Jool's module removed and loaded again, with a new instance"
-
-    def describe(self) -> dict[str, str]:
-        return {
-            "software": f"Jool {self._site.run('jool_siit --version').strip()}, SIIT",
-            "configuration": self._configuration,
-        }
-
-    def _add(self) -> None:
-        """Makes the instance from a file: a command for each mapping would take milliseconds."""
-        self._site.run(fed(f"cat >{SIIT_FILE}", self._configuration))
-        self._site.run(f"jool_siit file handle {SIIT_FILE}")
+class JoolSiit(JoolInstance):
+    module: ClassVar[str] = "jool_siit"
+    kind: ClassVar[str] = "SIIT"
 
     @property
     def _configuration(self) -> str:

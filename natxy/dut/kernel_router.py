@@ -2,17 +2,16 @@
 
 from natxy.dut.gateway import Gateway
 from natxy.dut.lab_drivers import LabDriver
-from natxy.dut.links import forwarding_restarted
 
 
 class KernelRouter(Gateway):
     """A gateway without state that a trial leaves behind, and without a process that can end."""
 
     def restart(self) -> str:
-        return forwarding_restarted(self._site.namespace)
+        return self._site.restart_forwarding()
 
     def recover(self) -> None:
-        forwarding_restarted(self._site.namespace)
+        self.restart()
 
     def describe(self) -> dict[str, str]:
         return {"software": "Linux kernel, IPv4 and IPv6 forwarding"}
@@ -23,6 +22,6 @@ DRIVERS = (
         name="kernel-router",
         gateway="the Linux kernel as a router",
         ip_versions=((4, 4), (6, 6)),
-        make=lambda site, _: KernelRouter(site),
+        make=KernelRouter,
     ),
 )

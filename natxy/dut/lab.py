@@ -1,11 +1,27 @@
-"""Base of the gateways that this process makes: a lab, or the calibration gateway."""
+"""Bases of the gateways that this process makes: a lab, or the calibration gateway."""
 
+from abc import abstractmethod
 from typing import ClassVar
 
-from natxy.dut.base import Dut
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
+from natxy.dut.base import ConnectionTable, Dut, TesterPorts
+from natxy.dut.cpus import gateway_cpu
+from natxy.dut.devices import (
+    DeviceKind,
+    device_string,
+    usable_device_kind,
+    warn_of_fallback,
+)
+from natxy.dut.execution import set_sysctls
+from natxy.dut.gateway import Gateway
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
-from natxy.dut.namespaces import need_root
+from natxy.dut.namespaces import make_namespace, need_root
+from natxy.dut.restart_guard import RestartGuard
+from natxy.errors import DutError
+from natxy.model.testbed import Port
+
+ENDS = ("t0", "t1")  # the tester's interfaces
 
 
 class Lab(Dut):
@@ -47,3 +63,99 @@ class Lab(Dut):
         """The record of what is made, from `start` to `stop`."""
         assert self._made is not None, "a lab that was started has a ledger"
         return self._made
+
+
+class TesterLab(Lab):
+    """A lab that has the tester in a network namespace, natxy-t-LABEL."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._namespace: str | None = None
+        self._device_kind = DeviceKind(name="")
+
+    @property
+    def tester_namespace(self) -> str | None:
+        return self._namespace
+
+    def tester_ports(self) -> TesterPorts | None:
+        if self._namespace is None:
+            return None
+        left, right = (
+            device_string(self._device_kind, number, end, mtu_bytes=self._mtu_bytes)
+            for number, end in enumerate(ENDS)
+        )
+        return TesterPorts(
+            left=self._port(LEFT, left), right=self._port(RIGHT, right), mtu_bytes=self._mtu_bytes
+        )
+
+    def _port(self, side: SideAddresses, device: str) -> Port:
+        """Returns the tester's port on a side."""
+        raise NotImplementedError
+
+    @property
+    def _mtu_bytes(self) -> int:
+        """The MTU of the tester's links."""
+        raise NotImplementedError
+
+    def _make_namespace(self) -> str:
+        """Makes the namespace without IPv6, whose addresses are the engine's; returns its name."""
+        name = f"natxy-t-{self._ledger.label}"
+        self._ledger.note_namespace(name)
+        make_namespace(name)
+        set_sysctls(name, {"net/ipv6/conf/default/disable_ipv6": 1})
+        self._namespace = name
+        return name
+
+    def _open_ends(self, wanted: str) -> None:
+        """Decides as what the tester's interfaces are opened."""
+        self._device_kind = usable_device_kind(str(self._namespace), ENDS[0], wanted)
+
+
+class GatewayLab(TesterLab):
+    """A gateway in a lab of its own, which `start` makes and `stop` removes."""
+
+    def __init__(self, cpu: int | None, plan: AddressPlan, tester_cpus: tuple[int, ...]) -> None:
+        """`cpu` is the one that the testbed gives the gateway; None: a free one."""
+        super().__init__()
+        self._plan = plan
+        self._cpu = gateway_cpu(cpu, tester_cpus)
+        self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
+        self._tester_cpus = tester_cpus
+        self._gateway: Gateway | None = None
+        self._guard = RestartGuard()
+
+    def reset(self) -> None:
+        self._running.reset()
+
+    def restart(self) -> str:
+        with self._guard.restarting:
+            return self._running.restart()
+
+    def trial_fault(self) -> str | None:
+        self._guard.unless_restarting(self._check)
+        return self._running.fault()
+
+    @property
+    def table(self) -> ConnectionTable | None:
+        return self._gateway.table if self._gateway else None
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return tuple(self._cpus)
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raises DutError if the gateway, or a part of the lab, is gone."""
+
+    @property
+    def _running(self) -> Gateway:
+        if self._gateway is None:
+            raise DutError("The lab is not running; start it first.")
+        return self._gateway
+
+    def _port(self, side: SideAddresses, device: str) -> Port:
+        return self._plan.tester_port(side, device)
+
+    def _open_ends(self, wanted: str) -> None:
+        super()._open_ends(wanted)
+        warn_of_fallback(self._device_kind)

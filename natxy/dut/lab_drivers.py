@@ -8,11 +8,11 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 import natxy.dut
-from natxy.dut.gateway import Gateway, Site
 from natxy.dut.ip_versions import Pair
 
-if TYPE_CHECKING:  # its check of a driver's name uses this file
-    from natxy.dut.config import NamespaceConfig
+if TYPE_CHECKING:  # both use the configuration, whose check of a driver's name uses this file
+    from natxy.dut.gateway import Gateway
+    from natxy.dut.namespace_site import NamespaceSite
 
 # What each lab needs: the Debian package of each program.
 LAB_PACKAGES = {"ip": "iproute2", "ethtool": "ethtool", "sysctl": "procps", "taskset": "util-linux"}
@@ -25,10 +25,9 @@ class LabDriver:
     name: str
     gateway: str  # what it is, in a few words
     ip_versions: tuple[Pair, ...]
-    make: Callable[[Site, "NamespaceConfig"], Gateway]
+    make: Callable[["NamespaceSite"], "Gateway"]
     stateful: bool = False
     in_a_row: bool = False  # two gateways, the front one on the initiator's side
-    needs_connections: bool = False  # also where all traffic is background
     packages: Mapping[str, str] = field(default_factory=dict)  # as LAB_PACKAGES, in addition
 
 

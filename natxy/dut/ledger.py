@@ -4,7 +4,6 @@ Each lab has a JSON file in the runtime folder, which its process keeps locked. 
 locked belongs to a process that no longer runs.
 """
 
-import fcntl
 import itertools
 import json
 import os
@@ -20,7 +19,7 @@ from typing import IO, Any
 from natxy.dut.namespaces import remove_namespace
 from natxy.dut.process import Process
 from natxy.errors import DutError
-from natxy.runtime_folder import SYSTEM, runtime_folder
+from natxy.runtime_folder import SYSTEM, lock_now, runtime_folder
 
 LABEL = re.compile(r"\d+(-\d+)?")
 
@@ -50,10 +49,10 @@ class Entries:
 
         Settings in `kept` stay: another lab has changed them as well, and restores them.
         """
-        steps: list[Callable[[], None]] = [process.end for process in self.processes]
+        steps: list[Callable[[], object]] = [process.end for process in self.processes]
         steps += [partial(remove_namespace, name) for name in self.namespaces]
         settings = {path: value for path, value in self.settings.items() if path not in kept}
-        steps += [partial(_restore, path, value) for path, value in settings.items()]
+        steps += [partial(Path(path).write_text, value) for path, value in settings.items()]
         steps += [partial(_remove_folder, folder) for folder in self.folders]
         left = []
         for step in steps:
@@ -139,7 +138,7 @@ def _sweep_one(path: Path) -> list[str]:
     except (FileNotFoundError, PermissionError):  # gone meanwhile, or another user's
         return []
     with file:
-        if not _lock(file):
+        if not lock_now(file):
             return []
         try:
             left = Entries.from_json(file.read()).undo(kept=_living_settings(besides=path))
@@ -163,7 +162,7 @@ def _living_settings(*, besides: Path) -> dict[str, str]:
 def _settings_if_it_lives(path: Path) -> dict[str, str]:
     try:
         with path.open("r+") as file:
-            return {} if _lock(file) else Entries.from_json(file.read()).settings
+            return {} if lock_now(file) else Entries.from_json(file.read()).settings
     except (OSError, ValueError, TypeError):  # the lab ended meanwhile
         return {}
 
@@ -181,22 +180,10 @@ def _claim_label(folder: Path) -> tuple[str, IO[str]]:
             file = (folder / f"{label}.json").open("x+")
         except FileExistsError:
             continue
-        if _lock(file):
+        if lock_now(file):
             return label, file
         file.close()
     raise AssertionError("unreachable")
-
-
-def _lock(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return Path(file.name).exists()  # False: another process has swept it meanwhile
-
-
-def _restore(path: str, value: str) -> None:
-    Path(path).write_text(value)
 
 
 def _remove_folder(path: str) -> None:

@@ -26,20 +26,12 @@ QUEUES = "numtxqueues 1 numrxqueues 1"  # a second queue loses half of AF_XDP's 
 TO_BACK, TO_FRONT = "to-back", "to-front"
 QUIET_IPV6 = {"accept_dad": 0, "accept_ra": 0, "autoconf": 0, "router_solicitations": 0}
 
-
+SWITCHES = ("net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding")
 FORWARDING = {
-    "net/ipv4/ip_forward": 1,
-    "net/ipv6/conf/all/forwarding": 1,
+    **dict.fromkeys(SWITCHES, 1),
     "net/ipv4/conf/all/rp_filter": 0,
     "net/ipv4/conf/all/send_redirects": 0,
 }
-
-
-def forwarding_restarted(namespace: str) -> str:
-    """Restarts forwarding; interfaces stay up, because the tester's ends would go down as well."""
-    set_sysctls(namespace, {"net/ipv4/ip_forward": 0, "net/ipv6/conf/all/forwarding": 0})
-    set_sysctls(namespace, FORWARDING)  # switching it resets what depends on it
-    return "software reset: forwarding of IPv4 and IPv6 switched off and on again"
 
 
 def send_whole_frames(namespace: str, interface: str) -> None:
@@ -152,14 +144,10 @@ class LabLinks:
         )
 
     def _quieten(self) -> None:
-        """Keeps the kernel from sending frames of its own; called before the links are made.
-
-        IPv6 is off at the tester's kernel, because its addresses are the engine's.
-        """
+        """Keeps the kernel from sending frames of its own; called before the links are made."""
         quiet = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
         for gateway in self.gateways:
             set_sysctls(gateway, quiet | {"net/ipv4/conf/default/rp_filter": 0})
-        set_sysctls(self.tester, {"net/ipv6/conf/default/disable_ipv6": 1})
 
     @staticmethod
     def _set_up(namespace: str, interfaces: list[str]) -> None:
@@ -173,8 +161,11 @@ class LabLinks:
             lines = addresses_and_routes(plan, side, self.gateway_end(side))
             ip_batch(self.gateway_of(side), lines)
         if self.front is not None:
-            ip_batch(self.front_gateway, _to_back(plan))
-            ip_batch(self.gateway, _to_front(plan))
+            # Native IPv6, and what one of the two gateways has translated.
+            outwards = [plan.outside.ipv6_prefix, NAT64_PREFIX]
+            inwards = [plan.inside.ipv6_prefix, CLAT_PREFIX]
+            ip_batch(self.front_gateway, _middle(TO_BACK, FRONT_IPV6, BACK_IPV6, outwards))
+            ip_batch(self.gateway, _middle(TO_FRONT, BACK_IPV6, FRONT_IPV6, inwards))
 
 
 def veth_line(end: str, peer: str, peer_namespace: str, mtu_bytes: int) -> str:
@@ -184,16 +175,6 @@ def veth_line(end: str, peer: str, peer_namespace: str, mtu_bytes: int) -> str:
         f"link add {end} {mtu} {QUEUES} type veth "
         f"peer name {peer} netns {peer_namespace} {mtu} {QUEUES}"
     )
-
-
-def _to_back(plan: AddressPlan) -> list[str]:
-    """Returns `ip` lines for the front gateway: native IPv6, and what it has translated."""
-    return _middle(TO_BACK, FRONT_IPV6, BACK_IPV6, [plan.outside.ipv6_prefix, NAT64_PREFIX])
-
-
-def _to_front(plan: AddressPlan) -> list[str]:
-    """Returns `ip` lines for the back gateway: native IPv6, and answers to what was translated."""
-    return _middle(TO_FRONT, BACK_IPV6, FRONT_IPV6, [plan.inside.ipv6_prefix, CLAT_PREFIX])
 
 
 def _middle(end: str, own: str, next_hop: str, prefixes: Sequence[str]) -> list[str]:

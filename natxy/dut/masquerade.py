@@ -1,7 +1,7 @@
 """Masquerading rules: sources inside become the gateway's address outside."""
 
-from natxy.dut.execution import execute, in_namespace
-from natxy.dut.gateway import Site
+from dataclasses import dataclass
+from typing import ClassVar
 
 TABLE = "natxy"
 
@@ -18,59 +18,41 @@ def nftables_rules(inside: str, outside: str) -> str:
     )
 
 
-def iptables_rules(inside: str, outside: str) -> str:
-    """Returns what iptables-restore reads, which replaces the rules from before."""
-    rule = iptables_rule(inside, outside)
-    return f"*nat\n-F POSTROUTING\n{rule}\nCOMMIT\n"
-
-
-def iptables_rule(inside: str, outside: str) -> str:
-    return f"-A POSTROUTING -s {inside} -o {outside} -j MASQUERADE"
-
-
+@dataclass(frozen=True)
 class NftablesRules:
-    name = "nftables"
+    """Rules for an IPv4 prefix inside and an interface outside, and the program that sets them."""
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    inside: str
+    outside: str
+    name: ClassVar[str] = "nftables"
+    program: ClassVar[str] = "nft"
+    command: ClassVar[str] = "nft -f -"
 
-    def set(self) -> None:
-        """Sets the rules in place of those from before."""
-        execute(self._nft(["-f", "-"]), feed=f"table ip {TABLE}\ndelete table ip {TABLE}\n{self}")
+    @property
+    def text(self) -> str:
+        return nftables_rules(self.inside, self.outside)
 
-    def version(self) -> str:
-        return execute(["nft", "--version"]).strip()
-
-    def __str__(self) -> str:
-        return nftables_rules(*ends(self._site))
-
-    def _nft(self, arguments: list[str]) -> list[str]:
-        return in_namespace(self._site.namespace, ["nft", *arguments])
-
-
-class IptablesRules:
-    name = "iptables"
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
-    def set(self) -> None:
-        """Sets the rules in place of those from before."""
-        command = ["iptables-restore", "--noflush"]
-        feed = iptables_rules(*ends(self._site))
-        execute(in_namespace(self._site.namespace, command), feed=feed)
-
-    def version(self) -> str:
-        return execute(["iptables", "--version"]).strip()
+    @property
+    def feed(self) -> str:
+        """What the command reads to set the rules in place of those from before."""
+        return f"table ip {TABLE}\ndelete table ip {TABLE}\n{self.text}"
 
     def __str__(self) -> str:
-        return iptables_rule(*ends(self._site))
+        return self.text
 
 
-Rules = NftablesRules | IptablesRules
+class IptablesRules(NftablesRules):
+    name: ClassVar[str] = "iptables"
+    program: ClassVar[str] = "iptables"
+    command: ClassVar[str] = "iptables-restore --noflush"
 
+    @property
+    def text(self) -> str:
+        return f"*nat\n-F POSTROUTING\n{self}\nCOMMIT\n"
 
-def ends(site: Site) -> tuple[str, str]:
-    """Returns the IPv4 prefix inside and the interface outside."""
-    inside, outside = site.plan.inside, site.plan.outside
-    return inside.ipv4_prefix, site.links.gateway_end(outside)
+    @property
+    def feed(self) -> str:
+        return self.text
+
+    def __str__(self) -> str:
+        return f"-A POSTROUTING -s {self.inside} -o {self.outside} -j MASQUERADE"

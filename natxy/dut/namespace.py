@@ -11,21 +11,18 @@ Two gateways in a row have a namespace each: natxy-f-LABEL is the one on the ini
 import platform
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import TesterPorts
 from natxy.dut.config import NamespaceConfig
-from natxy.dut.cpus import gateway_cpus
-from natxy.dut.devices import usable_device_kind, warn_of_fallback
-from natxy.dut.gateway import Gateway, Site
-from natxy.dut.gateway_lab import GatewayLab
-from natxy.dut.ip_versions import check_versions
-from natxy.dut.lab_drivers import LabDriver, lab_drivers
+from natxy.dut.cpus import gateway_cpus, watched_cpus
+from natxy.dut.ip_versions import check_connections, check_versions
+from natxy.dut.lab import GatewayLab
+from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.links import LabLinks, spread_frames
+from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.namespaces import make_namespace
 from natxy.dut.napi import thread_napi
 from natxy.dut.priority import without_throttling
 from natxy.dut.snapshot import Local
-from natxy.dut.watched import watched_cpus
-from natxy.errors import ConfigurationError, DutError
+from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
@@ -33,12 +30,14 @@ PLAIN_MTU_BYTES = 1500
 TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
 
 
-class NamespaceDut(GatewayLab[Gateway]):
+class NamespaceDut(GatewayLab):
     def __init__(
         self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
         self._driver = lab_drivers()[config.driver]
-        _check_driver(self._driver, plan)
+        check_versions(f"dut.driver {config.driver}", self._driver.ip_versions, plan)
+        if self._driver.stateful:
+            check_connections(config.driver, plan)
         super().__init__(config.gateway_cpu, plan, tester_cpus)
         self._config = config
         self._links: LabLinks | None = None
@@ -74,9 +73,6 @@ class NamespaceDut(GatewayLab[Gateway]):
     def before_trial(self) -> None:
         self._running.check()
 
-    def trial_fault(self) -> str | None:
-        return super().trial_fault() or self._running.fault()
-
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
         """The gateway's CPUs; none if it runs inside the tester's send call."""
@@ -94,18 +90,8 @@ class NamespaceDut(GatewayLab[Gateway]):
         ).snapshot()
 
     @property
-    def tester_namespace(self) -> str | None:
-        return self._links.tester if self._links else None
-
-    @property
     def gateway_namespace(self) -> str | None:
         return self._links.gateway if self._links else None
-
-    def tester_ports(self) -> TesterPorts | None:
-        if self._links is None:
-            return None
-        ends = map(self._links.tester_end, (LEFT, RIGHT))
-        return self._ports(*ends, mtu_bytes=self._mtu_bytes)
 
     def _check(self) -> None:
         self._running.check()
@@ -131,7 +117,8 @@ class NamespaceDut(GatewayLab[Gateway]):
             mtu_bytes=self._mtu_bytes,
             front=self._plan.inside if self._driver.in_a_row else None,
         )
-        for name in (links.tester, *links.gateways):
+        self._make_namespace()
+        for name in links.gateways:
             self._ledger.note_namespace(name)
             make_namespace(name)
         links.make()
@@ -144,28 +131,20 @@ class NamespaceDut(GatewayLab[Gateway]):
             for side in (LEFT, RIGHT):
                 name = links.gateway_end(side)
                 self._napi_threads += thread_napi(links.gateway_of(side), name, self._cpu)
-        self._device_kind = usable_device_kind(links.tester, "t0", self._config.device)
-        warn_of_fallback(self._device_kind)
-        site = Site(
+        self._open_ends(self._config.device)
+        links.route(self._plan)
+        site = NamespaceSite(
             links=links,
             plan=self._plan,
+            config=self._config,
             cpu=self._cpu,
             ledger=self._ledger,
             folder=self._ledger.make_folder(),
         )
-        self._gateway = self._driver.make(site, self._config)
+        self._gateway = self._driver.make(site)
         self._gateway.start()
 
     def _end(self) -> None:
         if self._gateway is not None:
             self._gateway.stop()
             self._gateway = None
-
-
-def _check_driver(driver: LabDriver, plan: AddressPlan) -> None:
-    check_versions("dut.driver", driver.name, driver.ip_versions, plan)
-    if driver.needs_connections and not plan.stateful:
-        raise ConfigurationError(
-            f'connections: is missing, and dut.driver "{driver.name}" is stateful (expected for '
-            "example count = 10000)"
-        )

@@ -5,11 +5,10 @@ overload never causes loss. Threaded NAPI gives it a kernel thread, which is pin
 """
 
 import os
-from pathlib import Path
 
 from natxy.dut.execution import execute, in_namespace, write_file
 from natxy.dut.priority import put_first
-from natxy.dut.process import within
+from natxy.dut.process import named, within
 from natxy.errors import DutError
 
 APPEARS_WITHIN_S = 2.0
@@ -35,15 +34,4 @@ def thread_napi(namespace: str, interface: str, cpu: int) -> tuple[int, ...]:
 
 def napi_threads(interface: str) -> list[int]:
     """Returns process numbers of the interface's NAPI threads, `napi/INTERFACE-NUMBER`."""
-    return [
-        int(path.parent.name)
-        for path in Path("/proc").glob("[0-9]*/comm")
-        if _name(path).startswith(f"napi/{interface}-")
-    ]
-
-
-def _name(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:  # the process ended meanwhile
-        return ""
+    return [number for _, number in named(f"napi/{interface}-")]

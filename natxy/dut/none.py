@@ -1,4 +1,4 @@
-"""A device under test that Natxy does not control."""
+"""A device under test that Natxy does not control, and a cable in place of one."""
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
@@ -17,3 +17,10 @@ class NoDut(Dut):
 
     def describe(self) -> dict[str, str]:
         return {"kind": "none"}
+
+
+class Cable(NoDut):
+    """A cable between the tester's two ports, for the self-test, which keeps no connections."""
+
+    def describe(self) -> dict[str, str]:
+        return {"kind": "loop"}

@@ -126,17 +126,14 @@ def backlog_drops(cpus: Collection[int], root: Path = ROOT) -> dict[str, int]:
 
     The kernel counts it for each CPU, not for each namespace.
     """
-    rows = [[int(word, 16) for word in line.split()] for line in _lines(_softnet(root))]
+    lines = _lines(root / OWN_NET / "softnet_stat")
+    rows = [[int(word, 16) for word in line.split()] for line in lines]
     counted = [
         row[SOFTNET_DROPPED]
         for row in rows
         if not cpus or len(row) <= SOFTNET_CPU or row[SOFTNET_CPU] in cpus
     ]
     return {"CPU queue": sum(counted)} if counted else {}
-
-
-def _softnet(root: Path) -> Path:
-    return root / OWN_NET / "softnet_stat"
 
 
 def _lines(path: Path) -> list[str]:

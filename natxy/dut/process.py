@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,17 @@ def within(seconds: float, condition: Callable[[], bool]) -> bool:
             return False
         time.sleep(0.005)
     return True
+
+
+def named(prefix: str) -> list[tuple[str, int]]:
+    """Returns the processes and kernel threads whose names begin so: what follows, and number."""
+    found: list[tuple[str, int]] = []
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        with suppress(OSError):  # the process ended meanwhile
+            name = path.read_text().strip()
+            if name.startswith(prefix):
+                found.append((name.removeprefix(prefix), int(path.parent.name)))
+    return found
 
 
 def _start_ticks(pid: int) -> int | None:

@@ -31,7 +31,7 @@ KINDS = {  # of variables: the values that a kind has beside addresses, and what
 }
 # Variables that a running measurement changes, too.
 TIMEOUT, ENTRIES, HASH_SIZE, CORES = "udp_timeout_s", "entries", "hash_size", "cores"
-MEASURED, NOT_MEASURED = "measured here", "not measured here"
+MEASURED = "measured here"
 Commands = Annotated[tuple[str, ...], Field(min_length=1)]
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT
-from natxy.dut.inside import read_inside
 from natxy.dut.links import LabLinks
+from natxy.dut.namespaces import read_inside
 from natxy.dut.proc_files import (
     ROOT,
     backlog_drops,

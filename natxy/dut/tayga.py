@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, VIRTUAL_IPV6_PREFIX, AddressPlan
-from natxy.dut.execution import ip_batch
 from natxy.dut.gateway import Gateway, Site
 from natxy.dut.lab_drivers import LabDriver
+from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.priority import put_first
 from natxy.dut.process import within
 from natxy.errors import DutError
@@ -17,6 +17,7 @@ from natxy.errors import DutError
 QUEUE_FRAMES = 10000  # tayga loses frames with the 500 that a tun has
 OWN_IPV4 = "192.0.2.1"  # sources of the ICMP errors that it sends; documentation prefixes,
 OWN_IPV6 = "2001:db8::1"  # which no traffic uses
+CARRIER = "/sys/class/net/nat64/carrier"  # in a guest; 1: a program has attached to the device
 STARTS_WITHIN_S = 5.0
 STOPS_WITHIN_S = 2.0
 
@@ -41,55 +42,80 @@ def single_translation(plan: AddressPlan) -> Translation:
     )
 
 
-def tayga_configuration(translation: Translation, folder: Path) -> str:
-    """Returns tayga's configuration file; `folder` is for its own data."""
-    return "\n".join(
-        [
-            f"tun-device {translation.device}",
-            f"ipv4-addr {OWN_IPV4}",
-            f"ipv6-addr {OWN_IPV6}",
-            f"data-dir {folder}",
-            *(f"map {ipv4} {ipv6}" for ipv4, ipv6 in translation.mappings),
-            "",
-        ]
-    )
-
-
-def device_lines(translation: Translation, mtu_bytes: int) -> list[str]:
-    """Returns `ip` lines for the tun device, whose MTU tayga reads once, when it starts."""
-    device = translation.device
-    prefixes = (*translation.prefixes, OWN_IPV4, OWN_IPV6)
-    return [
-        f"tuntap add dev {device} mode tun",
-        f"link set {device} mtu {mtu_bytes} txqueuelen {QUEUE_FRAMES} up",
-        *(f"route add {prefix} dev {device}" for prefix in prefixes),
-    ]
-
-
 class Tayga(Gateway):
-    """A child process on a tun device, run with `-d`, without which it logs nothing.
+    """tayga on a tun device. It has static mappings only, and no table that fills."""
 
-    It has static mappings only, and no table that fills.
-    """
-
-    def __init__(self, site: Site, translation: Translation) -> None:
+    def __init__(self, site: Site, translation: Translation | None = None) -> None:
+        """Without a translation, it is that of the site's IP versions."""
         super().__init__(site)
-        self._translation = translation
-        self._process: subprocess.Popen[bytes] | None = None
+        self._translation = translation or single_translation(site.plan)
 
-    def translate(self) -> None:
-        """Makes the tun device and starts tayga."""
-        lines = device_lines(self._translation, self._site.links.inner_mtu_bytes)
-        ip_batch(self._site.namespace, lines)
-        self._config.write_text(self._configuration())
+    def start(self) -> None:
+        """Makes the tun device, whose MTU tayga reads once, and starts tayga on it."""
+        device = self._translation.device
+        prefixes = (*self._translation.prefixes, OWN_IPV4, OWN_IPV6)
+        mtu = f"mtu {self._site.inner_mtu_bytes}"
+        self._site.ip(
+            [
+                f"tuntap add dev {device} mode tun",
+                f"link set {device} {mtu} txqueuelen {QUEUE_FRAMES} up",
+                *(f"route add {prefix} dev {device}" for prefix in prefixes),
+            ]
+        )
+        self._site.write(self._config, self._configuration())
         self._run()
 
     def restart(self) -> str:
         """Kills and restarts tayga; its tun device and the routes to it stay."""
-        self.check()
-        self._end(at_once=True)
+        self._kill()
         self._run()
         return f"{self._translation.role}software reset: tayga killed and started again"
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "software": f"{self._translation.role}tayga",
+            "configuration": self._configuration(),
+            "tun_queue_frames": str(QUEUE_FRAMES),
+        }
+
+    def _run(self) -> None:
+        """Starts tayga, and waits until it reads frames."""
+        raise NotImplementedError
+
+    def _kill(self) -> None:
+        """Ends a tayga that runs."""
+        raise NotImplementedError
+
+    @property
+    def _config(self) -> Path:
+        return self._site.folder / f"{self._translation.device}.conf"
+
+    @property
+    def _log(self) -> Path:
+        return self._site.folder / f"{self._translation.device}.log"
+
+    def _configuration(self) -> str:
+        """Returns tayga's configuration file; the folder is for its own data."""
+        return "\n".join(
+            [
+                f"tun-device {self._translation.device}",
+                f"ipv4-addr {OWN_IPV4}",
+                f"ipv6-addr {OWN_IPV6}",
+                f"data-dir {self._site.folder}",
+                *(f"map {ipv4} {ipv6}" for ipv4, ipv6 in self._translation.mappings),
+                "",
+            ]
+        )
+
+
+class TaygaProcess(Tayga):
+    """A child process in a namespace, run with `-d`, without which it logs nothing."""
+
+    _site: NamespaceSite
+
+    def __init__(self, site: NamespaceSite, translation: Translation | None = None) -> None:
+        super().__init__(site, translation)
+        self._process: subprocess.Popen[bytes] | None = None
 
     def _run(self) -> None:
         with self._log.open("wb") as log:
@@ -122,6 +148,10 @@ class Tayga(Gateway):
             self._process.wait()
         self._process = None
 
+    def _kill(self) -> None:
+        self.check()
+        self._end(at_once=True)
+
     def recover(self) -> None:
         self._end(at_once=True)
         self._run()
@@ -139,22 +169,8 @@ class Tayga(Gateway):
     def describe(self) -> dict[str, str]:
         said = re.search(r"TAYGA (\S+)", self._log.read_text(errors="replace"))
         version = said.group(1) if said else "(version unknown)"
-        return {
-            "software": f"{self._translation.role}tayga {version}",
-            "configuration": self._configuration(),
-            "tun_queue_frames": str(QUEUE_FRAMES),
-        }
-
-    @property
-    def _config(self) -> Path:
-        return self._site.folder / f"{self._translation.device}.conf"
-
-    @property
-    def _log(self) -> Path:
-        return self._site.folder / f"{self._translation.device}.log"
-
-    def _configuration(self) -> str:
-        return tayga_configuration(self._translation, self._site.folder)
+        described = super().describe()
+        return {**described, "software": f"{described['software']} {version}"}
 
     def _ended(self) -> bool:
         return self._process is not None and self._process.poll() is not None
@@ -164,12 +180,43 @@ class Tayga(Gateway):
         return "Using tun device" in self._log.read_text(errors="replace")
 
 
+class GuestTayga(Tayga):
+    """A job of a guest's shell."""
+
+    def start(self) -> None:
+        self._site.run("modprobe tun")
+        super().start()
+
+    def check(self) -> None:
+        """Raises DutError, with tayga's last line, if it has ended."""
+        self._site.run(f"kill -0 $(<{self._pid}) || {{ cat {self._log}; false; }}")
+
+    def _run(self) -> None:
+        """Starts tayga in the background, and waits until it reads frames."""
+        command = f"tayga -d --config {self._config} >{self._log} 2>&1"
+        self._site.run(f"{command} & echo $! >{self._pid}")
+        self._site.run(f"{carrier_becomes(1)} || {{ cat {self._log}; false; }}")
+
+    def _kill(self) -> None:
+        self._site.run(f"kill -9 $(<{self._pid}) && {carrier_becomes(0)}")
+
+    @property
+    def _pid(self) -> Path:
+        return self._config.with_suffix(".pid")
+
+
+def carrier_becomes(wanted: int) -> str:
+    """Returns a command that waits for 5 s, and fails if the tun device has another state then."""
+    state = f'read -r state <{CARRIER} && [ "$state" = {wanted} ]'
+    return f"for n in {{1..50}}; do {state} && break; sleep 0.1; done && {state}"
+
+
 DRIVERS = (
     LabDriver(
         name="tayga",
         gateway="stateless NAT64 by tayga",
         ip_versions=((6, 4), (4, 6)),
-        make=lambda site, _: Tayga(site, single_translation(site.plan)),
+        make=TaygaProcess,
         packages={"tayga": "tayga", "stdbuf": "coreutils"},
     ),
 )

@@ -9,21 +9,17 @@ IPv6 address (RFC 7915). The PLAT translates back, and masquerades: it is the NA
 from dataclasses import replace
 
 from natxy.dut.addresses import CLAT_PREFIX, NAT64_PREFIX
-from natxy.dut.config import NamespaceConfig
-from natxy.dut.conntrack import Conntrack
-from natxy.dut.gateway import Gateway, Site
+from natxy.dut.gateway import GatewayOfParts
 from natxy.dut.lab_drivers import LabDriver
-from natxy.dut.nat64 import PACKAGES, Nat64, described_together
-from natxy.dut.tayga import Tayga, Translation
+from natxy.dut.namespace_site import NamespaceSite
+from natxy.dut.nat64 import PACKAGES, namespace_nat64
+from natxy.dut.tayga import TaygaProcess, Translation
 
 
-class Xlat464(Gateway):
+class Xlat464(GatewayOfParts):
     """Both gateways, of which the PLAT has the connection tracking table."""
 
-    table: Conntrack
-
-    def __init__(self, site: Site, config: NamespaceConfig) -> None:
-        super().__init__(site)
+    def __init__(self, site: NamespaceSite) -> None:
         plan = site.plan
         clat = Translation(
             role="CLAT: ",
@@ -37,44 +33,11 @@ class Xlat464(Gateway):
             mappings=plan.double_mappings(),
             prefixes=(plan.inside.ipv4_prefix, NAT64_PREFIX),
         )
-        self._clat = Tayga(replace(site, is_front=True), clat)
-        self._plat = Nat64(site, config, plat)
-        self.table = self._plat.table
-
-    def translate(self) -> None:
-        self._plat.translate()
-        self._clat.translate()
-
-    def stop(self) -> None:
-        self._clat.stop()
-        self._plat.stop()
-
-    def reset(self) -> None:
-        """Empties the PLAT's connection tracking table; the CLAT has no state."""
-        self._plat.reset()
-
-    def restart(self) -> str:
-        return f"{self._clat.restart()}; {self._plat.restart()}"
-
-    def recover(self) -> None:
-        self._clat.recover()
-        self._plat.recover()
-
-    def check(self) -> None:
-        self._clat.check()
-        self._plat.check()
-
-    @property
-    def processes(self) -> tuple[int, ...]:
-        return (*self._clat.processes, *self._plat.processes)
-
-    def fault(self) -> str | None:
-        return self._plat.fault()
+        front = TaygaProcess(replace(site, is_front=True), clat)
+        super().__init__(site, front, namespace_nat64(site, plat))
 
     def describe(self) -> dict[str, str]:
-        inner_mtu_bytes = self._site.links.inner_mtu_bytes
-        described = described_together(self._clat.describe(), self._plat.describe())
-        return {**described, "inner_mtu_bytes": str(inner_mtu_bytes)}
+        return {**super().describe(), "inner_mtu_bytes": str(self._site.inner_mtu_bytes)}
 
 
 DRIVERS = (

@@ -35,7 +35,6 @@ ERROR = SearchError(fraction=Fraction(1, 100))
 DELAY_SHARE = 2  # the loaded delay is measured at half of the limit, where no queue fills up
 OFFSET_FPS = 1000  # so low that a frame has left the loop before the next one is due
 DELAY_REPEATS = 3  # at least; see Repeats
-PLAIN: dict[str, object] = {"vlans": (), "tunnel": None}  # of a port
 
 
 class Ceiling(Model):
@@ -79,8 +78,8 @@ def looped(testbed: Testbed) -> Testbed:
     tester, traffic = testbed.tester, testbed.traffic
     version = looped_version(traffic)
     ports = {
-        "left": tester.left.model_copy(update=PLAIN | _addresses(looped_port(LEFT, RIGHT, ""))),
-        "right": tester.right.model_copy(update=PLAIN | _addresses(looped_port(RIGHT, LEFT, ""))),
+        "left": looped_port(LEFT, RIGHT, tester.left.device),
+        "right": looped_port(RIGHT, LEFT, tester.right.device),
     }
     versions = {"left_ip_version": version, "right_ip_version": version}
     return Testbed(
@@ -199,8 +198,3 @@ def _with_macs(tester: ReadyTester) -> ReadyTester:
     }
     changed = section.model_copy(update=ports)
     return tester.with_testbed(tester.testbed.model_copy(update={"tester": changed}))
-
-
-def _addresses(port: object) -> dict[str, object]:
-    """Returns all values of a port except the device, which is the testbed's."""
-    return {key: value for key, value in vars(port).items() if key != "device"}

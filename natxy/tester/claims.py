@@ -8,7 +8,6 @@ A second tester at a port, or at a tester's CPU, is refused. The CPUs of a lab's
 announced, with a file for each process: on a machine of few CPUs, two labs share them on purpose.
 """
 
-import fcntl
 import hashlib
 import os
 import shlex
@@ -23,7 +22,7 @@ from typing import IO, Self
 from natxy.errors import InUse
 from natxy.model.testbed import TesterSection
 from natxy.model.trial_spec import Side
-from natxy.runtime_folder import SYSTEM, is_made, runtime_folder
+from natxy.runtime_folder import SYSTEM, is_made, lock_now, runtime_folder
 from natxy.tester.port_identity import port_identity
 
 VARIABLE = "NATXY_LOCKS"
@@ -153,7 +152,7 @@ def _take(path: Path, what: str, kind: str) -> IO[str]:
     end = time.monotonic() + PATIENCE_S
     while True:
         file = path.open("a+")
-        if _lock_now(file):
+        if lock_now(file):
             _sign(file)
             return file
         owner = _read_owner(file)
@@ -169,7 +168,7 @@ def _owner(path: Path) -> str:
         file = path.open("r+")
     except OSError:
         return ""
-    if _lock_now(file):  # its process was killed
+    if lock_now(file):  # its process was killed
         _give_back(file)
         return ""
     owner = _read_owner(file)
@@ -180,18 +179,6 @@ def _owner(path: Path) -> str:
 def _read_owner(file: IO[str]) -> str:
     file.seek(0)
     return file.read().strip() or "another process"
-
-
-def _lock_now(file: IO[str]) -> bool:
-    """Returns False if another process has locked the file, or has removed it meanwhile."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))
-    except FileNotFoundError:
-        return False
 
 
 def _sign(file: IO[str]) -> None:

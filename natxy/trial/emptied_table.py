@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from natxy.dut.base import Dut
-from natxy.dut.cable import Cable
-from natxy.dut.none import NoDut
+from natxy.dut.none import Cable, NoDut
 from natxy.errors import DutError, MeasurementError
 
 RESETS_AGAIN = 3

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
-from natxy.dut.base import Dut, TesterPort, TesterPorts
+from natxy.dut.base import Dut, TesterPorts
 from natxy.dut.config import LABS
 from natxy.model.event import Hello
 from natxy.model.source import Source
@@ -216,6 +216,6 @@ def with_ports(testbed: Testbed, ports: TesterPorts | None) -> Testbed:
     return testbed.model_copy(update={"tester": tester})
 
 
-def _merged(written: Port, made: TesterPort) -> Port:
-    known = {key: value for key, value in vars(made).items() if value is not None}
+def _merged(written: Port, made: Port) -> Port:
+    known = made.model_dump(exclude_unset=True, exclude_none=True)
     return written.model_copy(update=known)

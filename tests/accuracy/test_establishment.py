@@ -12,7 +12,7 @@ import pytest
 
 from natxy.cli import run_command as natxy
 from natxy.dut.base import TableParameters
-from natxy.dut.calibration import CalibrationDut, CalibrationTable
+from natxy.dut.calibration import CalibrationDut
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.event import Progress
 from natxy.model.measurement import Measurement
@@ -287,7 +287,7 @@ def test_one_connection_each_or_drawn_with_repetition(tmp_path: Path) -> None:
         tmp_path, count=2 * N, rate_fps=2 * RATE_FPS, connections='order = "repeating"'
     ) as (setup, dut):
         trial = valid_trial(setup, Establishing(rate_fps=RATE_FPS))
-        assert dut.connections() == of_phase(trial, "establish").new
+        assert dut.count() == of_phase(trial, "establish").new
     made = of_phase(trial, "establish")
     assert made.new + made.known == 2 * N
     assert made.new == pytest.approx(865, abs=40)
@@ -298,11 +298,11 @@ def test_one_connection_each_or_drawn_with_repetition(tmp_path: Path) -> None:
 def tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway whose table can be counted, but neither described nor changed."""
 
-    def refuse(table: CalibrationTable, timeout_s: float) -> None:
+    def refuse(table: CalibrationDut, timeout_s: float) -> None:
         raise DutError("Its timeout cannot be set.")
 
-    monkeypatch.setattr(CalibrationTable, "parameters", lambda _: TableParameters())
-    monkeypatch.setattr(CalibrationTable, "set_timeout", refuse)
+    monkeypatch.setattr(CalibrationDut, "parameters", lambda _: TableParameters())
+    monkeypatch.setattr(CalibrationDut, "set_timeout", refuse)
 
 
 def test_a_table_with_too_few_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,7 +318,7 @@ def test_fewer_connections_can_be_accepted(tmp_path: Path) -> None:
     accepts = 'incomplete = "accept"\nminimum = 900'
     with stateful_gateway(tmp_path, nat="entries = 900", connections=accepts) as (setup, dut):
         trial = valid_trial(setup)
-        assert dut.connections() == 900
+        assert dut.count() == 900
     assert trial.verdict is Verdict.PASS
     assert trial.phase_1
     assert trial.phase_1.sent - trial.phase_1.lost == 900
@@ -360,7 +360,7 @@ def test_a_table_that_is_dropped_between_the_phases(
 
         def empties_it_later() -> None:
             starts()
-            threading.Timer(0.35, dut.flush).start()
+            threading.Timer(0.35, dut.delete_all).start()
 
         monkeypatch.setattr(dut, "before_trial", empties_it_later)
         trial = valid_trial(setup)

@@ -67,15 +67,15 @@ def test_faults_are_set_between_trials(dut: CalibrationDut) -> None:
 
 def test_a_table_of_connections_is_set_and_asked(dut: CalibrationDut) -> None:
     with pytest.raises(DutError, match="there is no"):
-        dut.connections()
+        dut.count()
     made = {"kind": "nat64", "inside": "left", "pool": ["198.19.0.1"], "prefix": "64:ff9b::/96"}
     nat = made | {"entries": 7}
     dut.configure(nat=nat, faults=[{"kind": "nat-collide", "every": 2}])
     assert dut.gateway_config()["nat"] == nat
-    assert dut.connections() == 0
-    entries, seconds = dut.flush()
-    assert entries == 0
-    assert 0 <= seconds < 1
+    assert dut.count() == 0
+    deletion = dut.delete_all()
+    assert deletion.connections == 0
+    assert 0 <= deletion.seconds < 1
     dut.set_timeout(0.5)
     assert dut.record()["nat"]["created"] == 0
     dut.configure()

@@ -14,10 +14,10 @@ import pytest
 
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import NamespaceConfig
-from natxy.dut.gateway import Site
 from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.namespace import NamespaceDut
+from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.napi import napi_threads
 from natxy.dut.process import within
 from natxy.errors import DutError
@@ -105,7 +105,7 @@ def test_failed_start_leaves_nothing(start_lab: StartLab, monkeypatch: pytest.Mo
     seen: list[str] = []
 
     class Broken:
-        def __init__(self, site: Site, _: NamespaceConfig) -> None:
+        def __init__(self, site: NamespaceSite) -> None:
             seen.append(site.links.label)
 
         def start(self) -> None:

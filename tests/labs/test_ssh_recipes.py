@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.dut.inside import read_inside
+from natxy.dut.namespaces import read_inside
 from natxy.dut.process import within
 from natxy.dut.recipe import Keys, read_recipe
 from natxy.dut.ssh import SshDut

@@ -16,7 +16,7 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
-from natxy.dut.inside import read_inside
+from natxy.dut.namespaces import read_inside
 from natxy.errors import DutError
 
 TESTER, GATEWAY = "natxy-tcp-t", "natxy-tcp-g"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.dut.inside import read_inside
+from natxy.dut.namespaces import read_inside
 from natxy.model.telemetry import Snapshot
 from natxy.trial.connection_table import IncompletePhase1
 from natxy.trial.observer import Observer

@@ -2,9 +2,9 @@
 
 import pytest
 
-from natxy.dut import conntrack
-from natxy.dut.conntrack import TIMEOUTS, Conntrack
-from natxy.dut.gateway import Site
+from natxy.dut import namespace_site
+from natxy.dut.conntrack import TIMEOUTS, SharedConntrack
+from natxy.dut.namespace_site import NamespaceSite
 
 
 class Commands:
@@ -14,25 +14,26 @@ class Commands:
         self._printed = printed
         self.run: list[list[str]] = []
 
-    def __call__(self, arguments: list[str], *, timeout_s: float = 0.0) -> str:
+    def __call__(self, arguments: list[str], *, feed: str, timeout_s: float) -> str:
         self.run.append(arguments)
         return self._printed
 
 
 @pytest.fixture
-def table(monkeypatch: pytest.MonkeyPatch) -> Conntrack:
-    site = Site.__new__(Site)
-    monkeypatch.setattr(Site, "namespace", "natxy-g")
-    return Conntrack(site)
+def table(monkeypatch: pytest.MonkeyPatch) -> SharedConntrack:
+    site = NamespaceSite.__new__(NamespaceSite)
+    monkeypatch.setattr(NamespaceSite, "namespace", "natxy-g")
+    return SharedConntrack(site)
 
 
 def test_timeouts_are_set_in_whole_seconds_and_not_too_short(
-    table: Conntrack, monkeypatch: pytest.MonkeyPatch
+    table: SharedConntrack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[tuple[str, dict[str, int]]] = []
-    monkeypatch.setattr(conntrack, "set_sysctls", lambda *given: told.append(given))
+    commands = Commands()
+    monkeypatch.setattr(namespace_site, "execute", commands)
     table.set_timeout(4.2)
-    assert told == [("natxy-g", {f"net/netfilter/{name}": 5 for name in TIMEOUTS})]
+    settings = [f"net/netfilter/{name}=5" for name in TIMEOUTS]
+    assert commands.run == [["ip", "netns", "exec", "natxy-g", "sysctl", "-q", "-w", *settings]]
 
 
 def test_a_tcp_connection_lives_until_it_is_closed() -> None:
@@ -44,11 +45,11 @@ def test_a_tcp_connection_lives_until_it_is_closed() -> None:
 
 @pytest.mark.parametrize("printed", ["10.5 12.75\n", "10,5 12,75\n"], ids=["point", "comma"])
 def test_a_deletion_is_timed_by_its_own_clock(
-    printed: str, table: Conntrack, monkeypatch: pytest.MonkeyPatch
+    printed: str, table: SharedConntrack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connections are counted before, since none is left after it."""
     commands = Commands(printed)
-    monkeypatch.setattr(conntrack, "execute", commands)
-    monkeypatch.setattr(Conntrack, "count", lambda _: len(commands.run) or 1000)
+    monkeypatch.setattr(namespace_site, "execute", commands)
+    monkeypatch.setattr(SharedConntrack, "count", lambda _: len(commands.run) or 1000)
     deletion = table.delete_all()
     assert (deletion.connections, deletion.seconds) == (1000, 2.25)

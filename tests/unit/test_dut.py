@@ -290,15 +290,16 @@ def test_the_calibration_gateway_is_the_server_of_two_links(
     dut.start()
     ports = dut.tester_ports()
     assert ports is not None
-    assert "role=client,id=0," in ports.left.device
-    assert "role=client,id=1," in ports.right.device
+    left, right = str(ports.left.device), str(ports.right.device)
+    assert "role=client,id=0," in left
+    assert "role=client,id=1," in right
     assert dut.describe()["software"] == "natxy-gateway 9.9"
     dut.before_trial()
     assert dut.trial_fault() == (
         "The calibration gateway did not poll its ports for 2000 us, more than "
         "dut.poll_gap_limit_us = 1000."
     )
-    socket = Path(ports.left.device.partition("socket=")[2].partition(",")[0])
+    socket = Path(left.partition("socket=")[2].partition(",")[0])
     assert socket.parent.exists()
     dut.stop()
     assert not socket.parent.exists()

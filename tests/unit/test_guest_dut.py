@@ -4,25 +4,26 @@ import json
 import os
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from natxy.dut import guest_tayga, watched
+from natxy.dut import cpus, tayga
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.dut.config import GuestConfig
 from natxy.dut.conntrack import TIMEOUTS
-from natxy.dut.guest import GuestDut
-from natxy.dut.guest_aftr import GuestAftr
-from natxy.dut.guest_ds_lite import GuestDsLite
-from natxy.dut.guest_gateway import GuestSite
-from natxy.dut.guest_kernel import GuestIptablesNat44, GuestNat44, GuestRouter
-from natxy.dut.guest_tayga import GuestNat64, GuestTayga
+from natxy.dut.ds_lite import Aftr, DsLite
+from natxy.dut.guest import GATEWAYS, GuestDut
+from natxy.dut.guest_site import GuestSite
 from natxy.dut.jool import Jool, JoolSiit, stat_of
+from natxy.dut.kernel_router import KernelRouter
+from natxy.dut.nat44 import Nat44
+from natxy.dut.tayga import GuestTayga
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
@@ -63,7 +64,7 @@ class FakeGuest:
 
     def site(self, plan: AddressPlan, **keys: object) -> GuestSite:
         config = GuestConfig.model_validate({"kind": "guest", **keys})
-        return GuestSite(run=self, plan=plan, config=config)
+        return GuestSite(ask=self, plan=plan, config=config)
 
 
 def plan(left: int, right: int, **keys: Any) -> AddressPlan:
@@ -177,12 +178,12 @@ def test_a_lab_that_does_not_run_says_so() -> None:
 
 def test_the_guest_forwards_between_its_interfaces() -> None:
     guest = FakeGuest()
-    guest.site(plan(4, 4)).route(1500)
+    guest.site(plan(4, 4)).route()
     quiet, links, forwarding = guest.ran
     assert "echo 0 >/proc/sys/net/ipv6/conf/eth1/accept_dad" in quiet
     assert "link set eth0 mtu 1500 up" in links
     assert f"route add 198.19.0.0/16 via {RIGHT.tester_ipv4} dev eth1 onlink" in links
-    assert forwarding.splitlines() == [
+    assert forwarding.split(" &&\n") == [
         "echo 1 >/proc/sys/net/ipv4/ip_forward",
         "echo 1 >/proc/sys/net/ipv6/conf/all/forwarding",
     ]
@@ -193,7 +194,7 @@ def test_jool_is_the_plat_of_subscribers_and_routes_to_them() -> None:
     source = Source(name="lab.toml", text=CLATS)
     asked: SubscribersSection = source.validated(SubscribersSection, source.toml()["subscribers"])
     site = guest.site(plan(6, 4, stateful=True, subscribers=asked))
-    site.route(1500)
+    site.route()
     assert f"route add 2001:db8::/32 via {LEFT.tester_ipv6} dev eth0 onlink" in guest.ran[1]
     Jool(site).start()
     assert added(guest.ran[-1])["global"]["pool6"] == "2001:db9::/96"
@@ -201,7 +202,7 @@ def test_jool_is_the_plat_of_subscribers_and_routes_to_them() -> None:
 
 def test_iptables_masquerades() -> None:
     guest = FakeGuest({"read -r n": "7\n"})
-    nat44 = GuestIptablesNat44(guest.site(plan(4, 4, stateful=True)))
+    nat44 = GATEWAYS["nat44-iptables"].make(guest.site(plan(4, 4, stateful=True)))
     nat44.start()
     rule = "-A POSTROUTING -s 198.18.0.0/16 -o eth1 -j MASQUERADE"
     assert guest.ran[0].startswith("iptables-restore --noflush <<")
@@ -211,42 +212,38 @@ def test_iptables_masquerades() -> None:
 
 def test_tayga_translates_on_a_tun_device() -> None:
     guest = FakeGuest()
-    tayga = GuestTayga(guest.site(plan(6, 4)))
-    tayga.start()
+    gateway = GuestTayga(guest.site(plan(6, 4)))
+    gateway.start()
     module, device, written, started, attached = guest.ran
     assert module == "modprobe tun"
     assert "link set nat64 mtu 1500 txqueuelen 10000 up\n" in device
     assert "map 198.18.0.0/16 2001:2::/112\n" in written
-    assert started.startswith("tayga -d --config /tmp/tayga.conf ")
+    assert started.startswith("tayga -d --config /tmp/nat64.conf ")
     assert '"$state" = 1' in attached
     guest.ran.clear()
-    assert "killed and started again" in tayga.restart()
+    assert "killed and started again" in gateway.restart()
     killed, *again = guest.ran
-    assert killed.startswith("kill -9 $(</tmp/tayga.pid) && ")
+    assert killed.startswith("kill -9 $(</tmp/nat64.pid) && ")
     assert '"$state" = 0' in killed
     assert again == [started, attached]
-    assert tayga.table is None
+    assert gateway.table is None
 
 
 def test_a_wait_for_tayga_ends_with_the_state_or_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     carrier = tmp_path / "carrier"
-    monkeypatch.setattr(guest_tayga, "CARRIER", carrier)
+    monkeypatch.setattr(tayga, "CARRIER", carrier)
     for state, status in (("1", 0), ("0", 1)):
         carrier.write_text(f"{state}\n")
-        command = guest_tayga.carrier_becomes(1).replace("{1..50}", "{1..2}")
+        command = tayga.carrier_becomes(1).replace("{1..50}", "{1..2}")
         assert subprocess.run(["bash", "-c", command], check=False).returncode == status
 
 
-def test_a_tayga_that_ended_says_its_last_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tayga_that_ended_says_its_last_line(tmp_path: Path) -> None:
     guest = FakeGuest()
-    log, process = tmp_path / "log", tmp_path / "pid"
-    monkeypatch.setattr(guest_tayga, "LOG", log)
-    monkeypatch.setattr(guest_tayga, "PROCESS", process)
-    GuestTayga(guest.site(plan(6, 4))).check()
+    log, process = tmp_path / "nat64.log", tmp_path / "nat64.pid"
+    GuestTayga(replace(guest.site(plan(6, 4)), folder=tmp_path)).check()
     log.write_text("no map for this host\n")
     for pid, status in ((os.getpid(), 0), (2**22 + 1, 1)):
         process.write_text(f"{pid}\n")
@@ -259,7 +256,7 @@ def test_a_tayga_that_ended_says_its_last_line(
 
 def test_tayga_and_iptables_are_a_stateful_nat64() -> None:
     guest = FakeGuest({"read -r n": "7\n"})
-    nat64 = GuestNat64(guest.site(NAT64))
+    nat64 = GATEWAYS["nat64"].make(guest.site(NAT64))
     nat64.start()
     assert guest.ran[0] == "modprobe tun"
     assert any("-s 198.18.0.0/16 -o eth1 -j MASQUERADE" in command for command in guest.ran)
@@ -273,7 +270,7 @@ def test_an_aftr_has_a_softwire_for_each_b4() -> None:
     guest = FakeGuest({"read -r n": "7\n"})
     source = Source(name="lab.toml", text=B4S)
     asked: SubscribersSection = source.validated(SubscribersSection, source.toml()["subscribers"])
-    aftr = GuestAftr(guest.site(plan(4, 4, stateful=True, subscribers=asked)))
+    aftr = Aftr(guest.site(plan(4, 4, stateful=True, subscribers=asked)))
     aftr.start()
     off, batch, on, rules = guest.ran[:4]
     assert (off, on) == tuple(
@@ -305,7 +302,7 @@ def test_each_virtual_cpu_gets_its_share(cores: int, mask: str) -> None:
 
 def test_a_router_is_reset_by_its_forwarding() -> None:
     guest = FakeGuest()
-    router = GuestRouter(guest.site(plan(6, 6)))
+    router = KernelRouter(guest.site(plan(6, 6)))
     assert "forwarding of IPv4 and IPv6 switched off and on" in router.restart()
     assert [command.split()[1] for command in guest.ran] == ["0", "1"]
     assert router.table is None
@@ -314,8 +311,8 @@ def test_a_router_is_reset_by_its_forwarding() -> None:
 def added(command: str) -> Any:
     """The instance that a command adds, by its file."""
     written, text, end, handled = command.splitlines()
-    assert (written, end) == ("cat >/tmp/nat64.json <<'NATXY'", "NATXY")
-    assert handled == "jool file handle /tmp/nat64.json"
+    assert (written, end) == ("cat >/tmp/jool.json <<'NATXY'", "NATXY")
+    assert handled == "jool file handle /tmp/jool.json"
     return json.loads(text)
 
 
@@ -403,7 +400,7 @@ def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
 
 def test_ds_lite_in_a_row_has_a_link_with_room_for_the_outer_header() -> None:
     guest = FakeGuest({"read -r n": "2048\n"})
-    lab = GuestDsLite(guest.site(plan(4, 4, stateful=True), driver="ds-lite"))
+    lab = DsLite(guest.site(plan(4, 4, stateful=True), driver="ds-lite"))
     lab.start()
     made, aftr, b4, rules, *_ = guest.ran
     assert made.startswith(
@@ -436,19 +433,19 @@ def test_a_jool_that_counts_otherwise_is_refused() -> None:
 def test_siit_gets_all_mappings_in_one_file(networks: int) -> None:
     guest = FakeGuest()
     JoolSiit(guest.site(plan(6, 4, networks=networks), driver="jool-siit")).start()
-    _, written, handled = guest.ran
-    command, text, end = written.splitlines()
-    assert (command, end) == ("cat >/tmp/siit.json <<'NATXY'", "NATXY")
+    _, added = guest.ran
+    command, text, end, handled = added.splitlines()
+    assert (command, end) == ("cat >/tmp/jool_siit.json <<'NATXY'", "NATXY")
     mappings = json.loads(text)["eamt"]
     assert len(mappings) == 2 * networks
     assert mappings[0]["ipv6 prefix"].startswith("2001:2::/")
     assert mappings[0]["ipv4 prefix"].startswith("198.18.0.0/")
-    assert handled == "jool_siit file handle /tmp/siit.json"
+    assert handled == "jool_siit file handle /tmp/jool_siit.json"
 
 
 def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
     guest = FakeGuest({"read -r n": "2048\n"})
-    nat44 = GuestNat44(
+    nat44 = Nat44(
         guest.site(
             plan(4, 4, stateful=True), driver="nat44", conntrack_entries=4096, udp_timeout_s=77
         )
@@ -457,7 +454,7 @@ def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
     rules, *settings = [command for command in guest.ran if not command.startswith("read")]
     assert 'ip saddr 198.18.0.0/16 oifname "eth1" masquerade' in rules
     assert settings == [
-        *(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
+        " &&\n".join(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
         "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_buckets",
         "echo 4096 >/proc/sys/net/netfilter/nf_conntrack_max",
     ]
@@ -465,7 +462,7 @@ def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
 
 def test_a_renewed_nat44_has_the_table_of_its_start() -> None:
     guest = FakeGuest({"read -r n": "2048\n"})
-    nat44 = GuestNat44(guest.site(plan(4, 4, stateful=True), driver="nat44", udp_timeout_s=77))
+    nat44 = Nat44(guest.site(plan(4, 4, stateful=True), driver="nat44", udp_timeout_s=77))
     nat44.start()
     nat44.table.resize(entries=9, hash_size=9)
     nat44.table.set_timeout(1000)
@@ -473,7 +470,7 @@ def test_a_renewed_nat44_has_the_table_of_its_start() -> None:
     nat44.renew()
     assert guest.ran == [
         "conntrack -F",
-        *(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
+        " &&\n".join(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
         "echo 2048 >/proc/sys/net/netfilter/nf_conntrack_buckets",
         "echo 2048 >/proc/sys/net/netfilter/nf_conntrack_max",
     ]
@@ -486,7 +483,7 @@ def test_each_cpu_of_a_guest_is_watched_with_all_threads_of_qemu(
     assert isinstance(dut, GuestDut)
     monkeypatch.setattr(dut, "_cpus", [4, 6])
     monkeypatch.setattr(dut, "_machine", SimpleNamespace(threads=(71, 72, 75)))
-    monkeypatch.setattr(watched, "_softirq_threads", lambda: {4: (30,), 5: (31,)})
+    monkeypatch.setattr(cpus, "_softirq_threads", lambda: {4: (30,), 5: (31,)})
     assert dut.watched == (
         WatchedCpu(cpu=4, threads=(30, 71, 72, 75)),
         WatchedCpu(cpu=6, threads=(71, 72, 75)),
@@ -513,12 +510,12 @@ def test_a_guest_serves_cells_with_the_same_addresses(changes: str, serves: bool
 
 def test_nat44_s_timeout_is_never_too_short() -> None:
     guest = FakeGuest()
-    GuestNat44(guest.site(plan(4, 4, stateful=True), driver="nat44")).table.set_timeout(77.2)
+    Nat44(guest.site(plan(4, 4, stateful=True), driver="nat44")).table.set_timeout(77.2)
     assert all(command.startswith("echo 78 >") for command in guest.ran)
 
 
 def test_a_deletion_that_leaves_connections_is_refused() -> None:
     guest = FakeGuest({"read -r n": "5\n", "b=$EPOCHREALTIME": "emptied\n1.5 2.75\n"})
-    table = GuestNat44(guest.site(plan(4, 4, stateful=True), driver="nat44")).table
+    table = Nat44(guest.site(plan(4, 4, stateful=True), driver="nat44")).table
     with pytest.raises(DutError, match="left 5 connections"):
         table.delete_all()

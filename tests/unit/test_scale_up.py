@@ -12,9 +12,10 @@ from rich.console import Console
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.series import _with_phase_1
 from natxy.cli.series_options import SeriesOptions
-from natxy.dut.base import TesterPort, TesterPorts
+from natxy.dut.base import TesterPorts
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Measurement
+from natxy.model.testbed import Port
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
 from natxy.procedure.series import PREVIOUS, Searching
@@ -213,7 +214,7 @@ def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
 def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
     class OfALab(Cores):
         def tester_ports(self) -> TesterPorts | None:
-            port = TesterPort(device="net_af_xdp0,iface=t0")
+            port = Port(device="net_af_xdp0,iface=t0")
             return TesterPorts(left=port, right=port, mtu_bytes=1500)
 
     heard = Hearing()

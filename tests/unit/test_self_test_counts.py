@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from natxy.dut.cable import Cable
+from natxy.dut.none import Cable
 from natxy.model.distribution import NOTHING
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TrafficSection

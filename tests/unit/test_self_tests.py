@@ -12,7 +12,7 @@ from rich.console import Console
 
 from natxy.cli import run_command
 from natxy.cli.self_test import ceiling_table, remarks, traffic_words
-from natxy.dut.cable import Cable
+from natxy.dut.none import Cable
 from natxy.errors import StorageError
 from natxy.model.event import Hello, PortInfo, Worker
 from natxy.model.self_test_record import DelayAt, OwnDelay, SelfTestRecord, TesterIdentity

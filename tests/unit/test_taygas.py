@@ -8,7 +8,6 @@ from typing import IO, Any, ClassVar
 
 import pytest
 
-from natxy.dut import conntrack
 from natxy.dut.addresses import (
     CLAT_PREFIX,
     LEFT,
@@ -19,10 +18,12 @@ from natxy.dut.addresses import (
     embedded,
 )
 from natxy.dut.config import NamespaceConfig
-from natxy.dut.gateway import Gateway, Site
+from natxy.dut.conntrack import SharedConntrack
+from natxy.dut.gateway import Gateway
 from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.ledger import Ledger
 from natxy.dut.links import FORWARDING, LabLinks
+from natxy.dut.namespace_site import NamespaceSite
 from natxy.errors import DutError
 
 FRONT, BACK = "natxy-f-7", "natxy-g-7"
@@ -66,8 +67,8 @@ class Commands:
 
     def ip_lines(self, namespace: str) -> list[str]:
         """Returns what `ip` was told in a namespace."""
-        batch = f"ip -n {namespace} -batch -"
-        return [line for said, fed in self.seen if said == batch for line in fed.splitlines()]
+        batches = (f"ip -n {namespace} -batch -", f"ip netns exec {namespace} ip -batch -")
+        return [line for said, fed in self.seen if said in batches for line in fed.splitlines()]
 
     def fed_to(self, command: str) -> str:
         (fed,) = [fed for said, fed in self.seen if said == command]
@@ -85,7 +86,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Commands:
     monkeypatch.setattr(subprocess, "run", commands)
     monkeypatch.setattr(subprocess, "Popen", FakeTayga)
     monkeypatch.setattr(FakeTayga, "started", [])
-    monkeypatch.setattr(conntrack, "_size", lambda _: 262_144)
+    monkeypatch.setattr(SharedConntrack, "_size", lambda *_: 262_144)
     return commands
 
 
@@ -99,10 +100,13 @@ def started(driver: str, folder: Path, left: int = 4, inside: SideAddresses = LE
     declared = lab_drivers()[driver]
     links = LabLinks(label="7", mtu_bytes=1500, front=inside if declared.in_a_row else None)
     ledger = Ledger.__new__(Ledger)  # nothing is noted in it
-    site = Site(links=links, plan=plan, cpu=None, ledger=ledger, folder=folder)
     config = NamespaceConfig.model_validate({"kind": "namespace", "driver": driver})
+    site = NamespaceSite(
+        links=links, plan=plan, config=config, cpu=None, ledger=ledger, folder=folder
+    )
     links.make()
-    gateway = declared.make(site, config)
+    links.route(plan)
+    gateway = declared.make(site)
     gateway.start()
     return gateway
 
@@ -212,7 +216,7 @@ def test_clat_and_plat_are_watched_restarted_and_checked(
     commands: Commands, tmp_path: Path
 ) -> None:
     gateway = started("464xlat", tmp_path)
-    plat, clat = FakeTayga.started
+    clat, plat = FakeTayga.started
     assert plat.arguments[:4] == ["ip", "netns", "exec", BACK]
     assert clat.arguments[:4] == ["ip", "netns", "exec", FRONT]
     assert sorted(gateway.processes) == sorted([plat.pid, clat.pid])

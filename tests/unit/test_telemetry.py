@@ -11,8 +11,8 @@ from natxy.campaign.taped import TapedDut
 from natxy.dut.addresses import LEFT
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
-from natxy.dut.inside import read_inside
 from natxy.dut.links import LabLinks
+from natxy.dut.namespaces import read_inside
 from natxy.dut.proc_files import (
     PAGE_BYTES,
     TICK_HZ,

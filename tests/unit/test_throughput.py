@@ -14,11 +14,12 @@ from rich.console import Console
 
 from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.provenance import provenance
-from natxy.dut.base import TesterPort, TesterPorts
+from natxy.dut.base import TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
 from natxy.measure.search_remarks import bound_remarks
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.testbed import Port
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
@@ -371,8 +372,8 @@ def test_a_median_above_all_lower_bounds_is_one_and_below_them_is_none(measure: 
 
 def test_what_a_lab_made_replaces_what_was_written(nat64: TrafficPlan) -> None:
     made = TesterPorts(
-        left=TesterPort(device="net_af_xdp0,iface=t0", ipv6_real="2001:2::9"),
-        right=TesterPort(device="net_af_xdp1,iface=t1"),
+        left=Port(device="net_af_xdp0,iface=t0", ipv6_real="2001:2::9"),
+        right=Port(device="net_af_xdp1,iface=t1"),
         mtu_bytes=2000,
     )
     tester = with_ports(nat64.testbed, made).tester
