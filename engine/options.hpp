@@ -3,15 +3,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "plumbing/options.hpp"
+
 namespace natxy {
 
-class UsageError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using plumbing::UsageError;
 
 struct Options {
   std::string left;

@@ -8,12 +8,9 @@
 namespace natxy::gateway {
 namespace {
 
-using plumbing::Json;
-using plumbing::Names;
-using plumbing::Object;
-using plumbing::Value;
+using namespace plumbing;
 
-constexpr Range kRealtime_ns{0, 5'000'000'000};  // the kernel throttles longer ones
+constexpr auto kRealtime_ns = integer<Nanoseconds>(0, 5'000'000'000);  // the kernel throttles more
 
 Mac read_mac(const Value& value) {
   if (const auto mac = parse_mac(value.text())) return *mac;
@@ -25,43 +22,37 @@ auto read_neighbours(const Value& value) {
   Object object(value);
   for (const auto& item : value.json().items()) {
     const Json name = item.key();
-    neighbours[read_address(Value(name, value.path()))] = read_mac(object[item.key()]);
+    neighbours[read_address(Value(name, value.path()))] = object.read(item.key(), read_mac);
   }
   return neighbours;
 }
 
-VlanTag read_vlan(const Value& value) {
+VlanTag read_vlan(Object& object) {
   static const Names<std::uint16_t> kTypes{{"802.1Q", 0x8100}, {"802.1ad", 0x88a8}};
-  Object object(value);
-  const VlanTag tag{.type = object["tpid"].one_of(kTypes),
-                    .id = object["id"].integer<std::uint16_t>(1, 4094)};
-  object.close();
-  return tag;
+  return {.type = object.read("tpid", one_of(kTypes)),
+          .id = object.read("id", integer<std::uint16_t>(1, 4094))};
 }
 
-SideConfig read_side_config(const Value& value, SideConfig side) {
-  Object object(value);
-  if (const auto found = object.find("addresses")) side.addresses = found->list(read_address);
-  if (const auto found = object.find("neighbours")) side.neighbours = read_neighbours(*found);
-  if (const auto found = object.find("vlans")) side.vlans = found->list(0, kMaxVlanTags, read_vlan);
-  object.close();
-  return side;
+// Returns a reader of a side, which has these values where members are missing.
+auto side_reader(const SideConfig& usual) {
+  return [&usual](Object& object) -> SideConfig {
+    return {.addresses = object.read_or("addresses", usual.addresses, list_of(read_address)),
+            .neighbours = object.read_or("neighbours", usual.neighbours, read_neighbours),
+            .vlans = object.read_or("vlans", usual.vlans, list_of(0, kMaxVlanTags, read_vlan))};
+  };
 }
 
-Route read_route(const Value& value) {
-  Object object(value);
-  Route route{.prefix = read_prefix(object["prefix"]),
-              .side = read_side(object["side"]),
-              .via = object.optional("via", read_address)};
-  object.close();
-  return route;
+Route read_route(Object& object) {
+  return {.prefix = object.read("prefix", read_prefix),
+          .side = object.read("side", read_side),
+          .via = object.optional("via", read_address)};
 }
 
 ExplicitMapping read_mapping(const Value& value) {
-  Object object(value);
-  const ExplicitMapping mapping{.ipv4 = read_prefix(object["ipv4"], false),
-                                .ipv6 = read_prefix(object["ipv6"], true)};
-  object.close();
+  const auto mapping = value.read([](Object& object) -> ExplicitMapping {
+    return {.ipv4 = object.read("ipv4", read_ipv4_prefix),
+            .ipv6 = object.read("ipv6", read_ipv6_prefix)};
+  });
   if (mapping.ipv4.suffix_bits() <= mapping.ipv6.suffix_bits()) return mapping;
   throw ConfigError(value.path(),
                     "the IPv6 prefix leaves fewer bits than the IPv4 prefix (expected as many or "
@@ -69,14 +60,13 @@ ExplicitMapping read_mapping(const Value& value) {
 }
 
 MappingRule read_rule(const Value& value) {
-  Object object(value);
-  MappingRule rule{.ipv6 = read_prefix(object["ipv6"], true),
-                   .ipv4 = read_prefix(object["ipv4"], false),
-                   .ea_bits = object["ea_bits"].integer<unsigned>(0, 48)};
-  if (const auto found = object.find("psid_offset")) {
-    rule.psid_offset = found->integer<unsigned>(0, 15);
-  }
-  object.close();
+  const auto rule = value.read([](Object& object) -> MappingRule {
+    return {.ipv6 = object.read("ipv6", read_ipv6_prefix),
+            .ipv4 = object.read("ipv4", read_ipv4_prefix),
+            .ea_bits = object.read("ea_bits", integer<unsigned>(0, 48)),
+            .psid_offset =
+                object.read_or("psid_offset", MappingRule{}.psid_offset, integer<unsigned>(0, 15))};
+  });
   const auto refuse = [&](const std::string& sentence) {
     throw ConfigError(value.path() + ".ea_bits", std::to_string(rule.ea_bits) + sentence);
   };
@@ -96,39 +86,28 @@ MappingRule read_rule(const Value& value) {
 }
 
 std::vector<ExplicitMapping> read_mappings(Object& object) {
-  const auto found = object.find("explicit");
-  return found ? found->list(read_mapping) : std::vector<ExplicitMapping>{};
+  return object.read_or("explicit", std::vector<ExplicitMapping>{}, list_of(read_mapping));
 }
 
 std::vector<MappingRule> read_rules(Object& object) {
-  const auto found = object.find("rules");
-  return found ? found->list(read_rule) : std::vector<MappingRule>{};
+  return object.read_or("rules", std::vector<MappingRule>{}, list_of(read_rule));
 }
 
-Translation read_translation(const Value& value) {
-  Object object(value);
-  Translation translation{
-      .mappings = read_mappings(object), .rules = read_rules(object), .prefix = {}};
-  translation.prefix = object.optional("prefix", read_translation_prefix);
-  object.close();
-  return translation;
+Translation read_translation(Object& object) {
+  return {.mappings = read_mappings(object),
+          .rules = read_rules(object),
+          .prefix = object.optional("prefix", read_translation_prefix)};
 }
 
-Prefix read_ipv6_prefix(const Value& value) {
-  return read_prefix(value, true);
-}
-
-SoftwireConfig read_softwires(const Value& value) {
-  Object object(value);
-  SoftwireConfig softwires{.inside = read_side(object["inside"]),
-                           .address = read_address(object["address"]),
+SoftwireConfig read_softwires(Object& object) {
+  SoftwireConfig softwires{.inside = object.read("inside", read_side),
+                           .address = object.read("address", read_address),
                            .mappings = read_mappings(object),
                            .rules = read_rules(object),
                            .subscribers = object.optional("subscribers", read_ipv6_prefix)};
   if (!softwires.address.is_ipv6) {
     object["address"].refuse("is not an IPv6 address (expected an address such as 2001:2::1)");
   }
-  object.close();
   return softwires;
 }
 
@@ -137,9 +116,9 @@ SoftwireConfig read_softwires(const Value& value) {
 void read_faults(const Value& value, Config& config) {
   (void)value.list([&](const Value& fault) {
     if (!is_nat_fault(fault.json())) {
-      config.faults.push_back(read_fault(fault));
+      config.faults.push_back(fault.read(read_fault));
     } else if (config.nat) {
-      config.nat->faults.push_back(read_nat_fault(fault));
+      config.nat->faults.push_back(fault.read(read_nat_fault));
     } else {
       throw ConfigError(fault.path(),
                         "there is no stateful translation (expected \"nat\" in the configuration)");
@@ -155,17 +134,13 @@ Json parse(std::string_view text) {
   throw ConfigError("line", plumbing::shown(json) + " is not an object (expected {...})");
 }
 
-// Uses the empty path for the root, so that error paths start with the member's name.
-Config read_config(const Json& json) {
-  Object object(Value(json, ""));
+Config read_members(Object& object) {
   auto config = default_config();
   for (const auto side : kSides) {
     auto& side_config = config.sides[index_of(side)];
-    if (const auto found = object.find(name_of(side))) {
-      side_config = read_side_config(*found, std::move(side_config));
-    }
+    side_config = object.read_or(name_of(side), side_config, side_reader(side_config));
   }
-  if (const auto found = object.find("routes")) config.routes = found->list(read_route);
+  config.routes = object.read_or("routes", config.routes, list_of(read_route));
   config.translation = object.optional("translation", read_translation);
   config.softwires = object.optional("softwires", read_softwires);
   config.nat = object.optional("nat", read_nat);
@@ -173,12 +148,18 @@ Config read_config(const Json& json) {
     throw ConfigError("softwires.subscribers", "needs a stateful translation (expected \"nat\")");
   }
   if (const auto found = object.find("faults")) read_faults(*found, config);
-  config.idle_ns = number_or(object, "idle_ns", 0, kAny);
-  object.close();
+  config.idle_ns = object.read_or("idle_ns", config.idle_ns, kAny);
   return config;
 }
 
-std::optional<Request> read_request(const std::string& name, Object& object) {
+// Uses the empty path for the root, so that error paths start with the member's name.
+Config read_config(const Json& json) {
+  return Value(json, "").read(read_members);
+}
+
+Request read_request(Object& object) {
+  const auto verb = object["request"];
+  const auto& name = verb.text();
   if (name == "configure") {
     const auto config = object["config"];
     if (!config.json().is_object()) config.refuse("is not an object (expected {...})");
@@ -186,17 +167,17 @@ std::optional<Request> read_request(const std::string& name, Object& object) {
   }
   if (name == "clear") return ClearRequest{};
   if (name == "record") return RecordRequest{};
-  if (name == "mute") return MuteRequest{.for_ns = number(object, "for_ns", kDuration_ns)};
-  if (name == "realtime") {
-    return RealtimeRequest{.for_ns = number(object, "for_ns", kRealtime_ns)};
-  }
+  if (name == "mute") return MuteRequest{.for_ns = object.read("for_ns", kDuration_ns)};
+  if (name == "realtime") return RealtimeRequest{.for_ns = object.read("for_ns", kRealtime_ns)};
   if (name == "flush") return FlushRequest{};
   if (name == "count") return CountRequest{};
-  if (name == "set-timeout") return SetTimeoutRequest{.ns = number(object, "ns", kTimeout_ns)};
-  if (name == "forget") return ForgetRequest{.connection = number(object, "connection", kOrdinal)};
-  if (name == "change") return ChangeRequest{.connection = number(object, "connection", kOrdinal)};
+  if (name == "set-timeout") return SetTimeoutRequest{.ns = object.read("ns", kTimeout_ns)};
+  if (name == "forget") return ForgetRequest{.connection = object.read("connection", kOrdinal)};
+  if (name == "change") return ChangeRequest{.connection = object.read("connection", kOrdinal)};
   if (name == "quit") return QuitRequest{};
-  return std::nullopt;
+  verb.refuse(
+      "is unknown (expected one of configure, clear, mute, realtime, record, flush, count, "
+      "set-timeout, forget, change, quit)");
 }
 
 }  // namespace
@@ -221,16 +202,7 @@ Config parse_config(std::string_view text) {
 
 Request parse_request(std::string_view line) {
   const auto json = parse(line);
-  Object object(Value(json, ""));
-  const auto name = object["request"];
-  const auto request = read_request(name.text(), object);
-  if (!request) {
-    name.refuse(
-        "is unknown (expected one of configure, clear, mute, realtime, record, flush, count, "
-        "set-timeout, forget, change, quit)");
-  }
-  object.close();
-  return *request;
+  return Value(json, "").read(read_request);
 }
 
 }  // namespace natxy::gateway

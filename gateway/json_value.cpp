@@ -8,22 +8,19 @@
 namespace natxy::gateway {
 
 using plumbing::Names;
-using plumbing::Object;
 using plumbing::Value;
 
-std::uint64_t read_number(const Value& value, Range range) {
-  return value.integer<std::uint64_t>(range.min, range.max);
+namespace {
+
+Prefix read_prefix_of(const Value& value, bool is_ipv6) {
+  const auto prefix = read_prefix(value);
+  if (prefix.address.is_ipv6 == is_ipv6) return prefix;
+  throw ConfigError(value.path(),
+                    std::string("the prefix is of the other IP version (expected an ") +
+                        (is_ipv6 ? "IPv6" : "IPv4") + " prefix)");
 }
 
-std::uint64_t number(Object& object, const std::string& name, Range range) {
-  return read_number(object[name], range);
-}
-
-std::uint64_t number_or(Object& object, const std::string& name, std::uint64_t otherwise,
-                        Range range) {
-  const auto found = object.find(name);
-  return found ? read_number(*found, range) : otherwise;
-}
+}  // namespace
 
 IpAddress read_address(const Value& value) {
   if (const auto address = parse_address(value.text())) return *address;
@@ -37,12 +34,12 @@ Prefix read_prefix(const Value& value) {
   return *prefix;
 }
 
-Prefix read_prefix(const Value& value, bool is_ipv6) {
-  const auto prefix = read_prefix(value);
-  if (prefix.address.is_ipv6 == is_ipv6) return prefix;
-  throw ConfigError(value.path(),
-                    std::string("the prefix is of the other IP version (expected an ") +
-                        (is_ipv6 ? "IPv6" : "IPv4") + " prefix)");
+Prefix read_ipv4_prefix(const Value& value) {
+  return read_prefix_of(value, false);
+}
+
+Prefix read_ipv6_prefix(const Value& value) {
+  return read_prefix_of(value, true);
 }
 
 Side read_side(const Value& value) {
@@ -52,7 +49,7 @@ Side read_side(const Value& value) {
 
 Prefix read_translation_prefix(const Value& value) {
   constexpr std::array kLengths{32U, 40U, 48U, 56U, 64U, 96U};
-  const auto prefix = read_prefix(value, true);
+  const auto prefix = read_ipv6_prefix(value);
   if (std::ranges::find(kLengths, prefix.length) == kLengths.end()) {
     throw ConfigError(value.path(), "the prefix has a length of " + std::to_string(prefix.length) +
                                         " (expected 32, 40, 48, 56, 64 or 96; RFC 6052, 2.2)");

@@ -2,15 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <stdexcept>
 #include <string>
 
 namespace natxy::gateway {
-
-struct OptionsError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct Options {
   std::string left;
@@ -23,7 +17,8 @@ struct Options {
   bool shows_help = false;
 };
 
-[[nodiscard]] Options parse_options(int count, char** words);
+// Throws plumbing::UsageError.
+[[nodiscard]] Options parse_options(int count, char* const* words);
 [[nodiscard]] const char* usage();
 
 }  // namespace natxy::gateway

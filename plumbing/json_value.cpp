@@ -29,11 +29,6 @@ std::uint64_t Value::number(std::uint64_t min, std::uint64_t max) const {
   return value;
 }
 
-bool Value::boolean() const {
-  if (!json_.is_boolean()) refuse("is not a truth value (expected true or false)");
-  return json_.get<bool>();
-}
-
 const std::string& Value::text() const {
   if (!json_.is_string()) refuse("is not a string (expected \"...\")");
   return json_.get_ref<const std::string&>();
@@ -50,6 +45,11 @@ void Value::check_size(std::size_t min, std::size_t max) const {
     throw JsonError(path_, std::to_string(json_.size()) + " elements are out of range (expected " +
                                range + ")");
   }
+}
+
+bool boolean(const Value& value) {
+  if (!value.json().is_boolean()) value.refuse("is not a truth value (expected true or false)");
+  return value.json().get<bool>();
 }
 
 Object::Object(const Value& value) : json_(value.json()), path_(value.path()) {

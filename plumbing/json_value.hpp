@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,8 @@ using Names = std::vector<std::pair<std::string, Enum>>;
 // writes nested values recursively, and deeply nested input would overflow the stack.
 [[nodiscard]] std::string shown(const Json& value);
 
+// A reader of a value is a function that takes the value, or the object that the value must be. In
+// the second case, the reader must read all members that there are.
 class Value {
  public:
   Value(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
@@ -38,11 +41,11 @@ class Value {
   [[nodiscard]] const Json& json() const { return json_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  template <typename Integer>
-  [[nodiscard]] Integer integer(std::uint64_t min, std::uint64_t max) const {
-    return static_cast<Integer>(number(min, max));
-  }
-  [[nodiscard]] bool boolean() const;
+  // Returns what the reader makes of this value.
+  template <typename Read>
+  auto read(const Read& reader) const;
+
+  [[nodiscard]] std::uint64_t number(std::uint64_t min, std::uint64_t max) const;
   [[nodiscard]] const std::string& text() const;
   template <typename Enum>
   [[nodiscard]] Enum one_of(const Names<Enum>& names) const {
@@ -53,30 +56,23 @@ class Value {
     }
     refuse("is unknown (expected one of " + all + ")");
   }
-  template <typename Element>
-  [[nodiscard]] std::vector<Element> list(std::size_t min, std::size_t max,
-                                          Element (*read)(const Value&)) const {
-    check_size(min, max);
-    return list(read);
-  }
   template <typename Read>
-  [[nodiscard]] auto list(Read read) const {
+  [[nodiscard]] auto list(const Read& reader) const {
     if (!json_.is_array()) refuse("is not a list (expected [...])");
-    std::vector<decltype(read(*this))> elements;
-    for (std::size_t i = 0; i < json_.size(); ++i) elements.push_back(read(element(i)));
+    std::vector<decltype(read(reader))> elements;
+    for (std::size_t i = 0; i < json_.size(); ++i) elements.push_back(element(i).read(reader));
     return elements;
   }
+  void check_size(std::size_t min, std::size_t max) const;
 
  private:
-  [[nodiscard]] std::uint64_t number(std::uint64_t min, std::uint64_t max) const;
   [[nodiscard]] Value element(std::size_t index) const;
-  void check_size(std::size_t min, std::size_t max) const;
 
   const Json& json_;
   std::string path_;
 };
 
-// A JSON object whose members must all be read: close() refuses those that were not.
+// A JSON object.
 class Object {
  public:
   explicit Object(const Value& value);
@@ -84,11 +80,22 @@ class Object {
   // Returns the member; absent if it is missing or null.
   [[nodiscard]] std::optional<Value> find(const std::string& name);
   [[nodiscard]] Value operator[](const std::string& name);
+
+  // Read a member. If it is missing or null, read() throws JsonError, and the others return nothing
+  // or `otherwise`.
   template <typename Read>
-  auto optional(const std::string& name,
-                Read read) -> std::optional<decltype(read(std::declval<Value>()))> {
-    if (const auto value = find(name)) return read(*value);
-    return std::nullopt;
+  auto read(const std::string& name, const Read& reader) {
+    return (*this)[name].read(reader);
+  }
+  template <typename Read>
+  auto optional(const std::string& name, const Read& reader) {
+    const auto value = find(name);
+    return value ? std::optional(value->read(reader)) : std::nullopt;
+  }
+  template <typename Result, typename Read>
+  Result read_or(const std::string& name, Result otherwise, const Read& reader) {
+    const auto value = find(name);
+    return value ? value->read(reader) : std::move(otherwise);
   }
   // Throws JsonError for a member that was not read.
   void close() const;
@@ -101,5 +108,41 @@ class Object {
   std::string path_;
   std::set<std::string> known_;
 };
+
+template <typename Read>
+auto Value::read(const Read& reader) const {
+  if constexpr (std::is_invocable_v<Read, Object&>) {
+    Object object(*this);
+    auto result = reader(object);
+    object.close();
+    return result;
+  } else {
+    return reader(*this);
+  }
+}
+
+// Reads true or false.
+[[nodiscard]] bool boolean(const Value& value);
+
+// Return readers: of a whole number, of a name, of a list, and of a list with a limited size.
+template <typename Integer>
+constexpr auto integer(std::uint64_t min, std::uint64_t max) {
+  return [=](const Value& value) { return static_cast<Integer>(value.number(min, max)); };
+}
+template <typename Enum>
+auto one_of(const Names<Enum>& names) {
+  return [&names](const Value& value) { return value.one_of(names); };
+}
+template <typename Read>
+auto list_of(Read reader) {
+  return [=](const Value& value) { return value.list(reader); };
+}
+template <typename Read>
+auto list_of(std::size_t min, std::size_t max, Read reader) {
+  return [=](const Value& value) {
+    value.check_size(min, max);
+    return value.list(reader);
+  };
+}
 
 }  // namespace natxy::plumbing

@@ -60,12 +60,12 @@ void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons)
   const auto dropped = [&](std::uint64_t count, const std::string& what) {
     if (count > 0) reasons.push_back(who + std::to_string(count) + " frames " + what);
   };
-  dropped(port.rx_missed, "missed for lack of descriptors (rx_missed)");
-  dropped(port.rx_no_buffer, "missed for lack of buffers (rx_no_buffer)");
-  dropped(port.rx_errors, "received with an error (rx_errors)");
-  dropped(port.tx_errors, "not sent because of an error (tx_errors)");
+  dropped(port.counters.rx_missed, "missed for lack of descriptors (rx_missed)");
+  dropped(port.counters.rx_no_buffer, "missed for lack of buffers (rx_no_buffer)");
+  dropped(port.counters.rx_errors, "received with an error (rx_errors)");
+  dropped(port.counters.tx_errors, "not sent because of an error (tx_errors)");
   dropped(port.records_lost, "without a record, because its buffer had no room (records_lost)");
-  dropped(port.kernel_rx_dropped, "dropped by the network interface (kernel_rx_dropped)");
+  dropped(port.counters.kernel_rx_dropped, "dropped by the network interface (kernel_rx_dropped)");
   dropped(port.clock.unstamped, "without a time stamp of the port's clock" + advice);
   dropped(port.clock.implausible, "with an impossible time stamp of the port's clock" + advice);
   if (port.clock.error_ns > static_cast<double>(spec::kClockErrorLimitNs)) {

@@ -28,15 +28,8 @@ constexpr const char* kHalfStampedDelayDefinition =
 
 spec::PortResult port_result(const TrialMeasure& measure, spec::Side side, TickRate ticks) {
   const auto index = static_cast<std::size_t>(side);
-  const auto& moved = measure.ports[index].moved;
-  spec::PortResult result{.side = side,
-                          .rx_missed = moved.rx_missed,
-                          .rx_errors = moved.rx_errors,
-                          .rx_no_buffer = moved.rx_no_buffer,
-                          .tx_errors = moved.tx_errors,
-                          .kernel_rx_dropped = moved.kernel_rx_dropped,
-                          .link_downs = moved.link_downs};
-  result.clock = measure.ports[index].clock;
+  spec::PortResult result{
+      .side = side, .counters = measure.ports[index].moved, .clock = measure.ports[index].clock};
   IcmpTally icmp;
   for (const auto& phase : measure.phases) {
     const auto& receiver = *phase.ports[index];

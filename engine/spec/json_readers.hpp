@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "plumbing/json_value.hpp"
@@ -26,10 +27,8 @@ std::array<std::uint8_t, kOctets> address(const plumbing::Value& value) {
   return octets;
 }
 
-// Reads a member that is true or false; absent, it is `usual`.
-inline bool flag(plumbing::Object& object, const std::string& name, bool usual = false) {
-  return object.optional(name, [](const plumbing::Value& of) { return of.boolean(); })
-      .value_or(usual);
-}
+// Reads a number without limits.
+inline constexpr auto kAnyNumber =
+    plumbing::integer<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace natxy::spec

@@ -11,8 +11,8 @@ struct PortCounters {
   std::uint64_t rx_errors = 0;
   std::uint64_t rx_no_buffer = 0;
   std::uint64_t tx_errors = 0;
-  std::uint64_t kernel_rx_dropped = 0;
-  std::uint64_t link_downs = 0;  // how often the link went down
+  std::uint64_t kernel_rx_dropped = 0;  // drops of the network interface behind the port
+  std::uint64_t link_downs = 0;         // how often the link went down
 
   [[nodiscard]] PortCounters operator-(const PortCounters& before) const {
     return {.rx_missed = rx_missed - before.rx_missed,

@@ -1,19 +1,15 @@
-#include <limits>
 #include <utility>
 
 #include "plumbing/json_value.hpp"
 #include "spec/json.hpp"
+#include "spec/json_readers.hpp"
 #include "spec/names.hpp"
 #include "spec/spec_json.hpp"
 
 namespace natxy::spec {
 namespace {
 
-using plumbing::Json;
-using plumbing::Object;
-using plumbing::parse_json;
-using plumbing::shown;
-using plumbing::Value;
+using namespace plumbing;
 
 std::optional<std::uint64_t> id_of(const Json& json) {
   if (!json.is_object()) return std::nullopt;
@@ -29,18 +25,14 @@ const Names<Verb> kVerbs = {
 Request simple_request(const Json& json) {
   if (!json.is_object())
     throw SpecError("line", shown(json) + " is not an object (expected {...})");
-  Object object(Value(json, ""));
-  const auto verb = object["request"].one_of(kVerbs);
-  if (verb != Verb::kTrial) {
-    object.close();
+  return Value(json, "").read([](Object& object) -> Request {
+    const auto verb = object.read("request", one_of(kVerbs));
     if (verb == Verb::kCancel) return CancelRequest{};
-    return QuitRequest{};
-  }
-  TrialRequest trial;
-  trial.id = object["id"].integer<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
-  (void)object["spec"];
-  object.close();
-  return trial;
+    if (verb == Verb::kQuit) return QuitRequest{};
+    TrialRequest trial{.id = object.read("id", kAnyNumber), .spec = {}};
+    (void)object["spec"];  // parse_request() reads it
+    return trial;
+  });
 }
 
 }  // namespace

@@ -15,11 +15,7 @@
 namespace natxy::spec {
 namespace {
 
-using plumbing::Json;
-using plumbing::Object;
-using plumbing::parse_json;
-using plumbing::shown;
-using plumbing::Value;
+using namespace plumbing;
 
 // --- addresses --------------------------------------------------------------------------
 
@@ -54,165 +50,107 @@ std::string own_address(const Value& value) {
 // --- the spec, from the inside out ------------------------------------------------------
 
 constexpr std::size_t kMaxOwnAddresses = 4096;
+constexpr auto kNanoseconds = integer<std::uint64_t>(0, kMaxTrialNs);
 
-std::uint64_t nanoseconds(const Value& value) {
-  return value.integer<std::uint64_t>(0, kMaxTrialNs);
+Segment segment(Object& object) {
+  return {.frames = object.read("frames", integer<std::uint64_t>(0, kMaxFramesPerStream - 1)),
+          .rate_fps = object.read("rate_fps", integer<std::uint64_t>(1, kMaxRateFps)),
+          .pause_ns = object.read("pause_ns", kNanoseconds),
+          .burst_frames =
+              object.read_or("burst_frames", 1U, integer<std::uint32_t>(1, kMaxBurstFrames)),
+          .burst_rate_fps = object.read_or("burst_rate_fps", std::uint64_t{0},
+                                           integer<std::uint64_t>(0, kMaxRateFps))};
 }
 
-std::uint32_t burst_limit(const Value& value) {
-  return value.integer<std::uint32_t>(0, kMaxBurstLimit);
-}
-
-Segment segment(const Value& value) {
-  const auto burst_frames = [](const Value& of) {
-    return of.integer<std::uint32_t>(1, kMaxBurstFrames);
-  };
-  const auto rate_or_none = [](const Value& of) {
-    return of.integer<std::uint64_t>(0, kMaxRateFps);
-  };
-  Object object(value);
-  const Segment segment{
-      .frames = object["frames"].integer<std::uint64_t>(0, kMaxFramesPerStream - 1),
-      .rate_fps = object["rate_fps"].integer<std::uint64_t>(1, kMaxRateFps),
-      .pause_ns = nanoseconds(object["pause_ns"]),
-      .burst_frames = object.optional("burst_frames", burst_frames).value_or(1U),
-      .burst_rate_fps = object.optional("burst_rate_fps", rate_or_none).value_or(0U)};
-  object.close();
-  return segment;
-}
-
-Mix mix(const Value& value) {
-  Object object(value);
+Mix mix(Object& object) {
   Mix mix;
-  mix.n = object["n"].integer<std::uint32_t>(1, kMaxMixN);
-  mix.m = object["m"].integer<std::uint32_t>(0, mix.n);
-  mix.even = flag(object, "even");
-  object.close();
+  mix.n = object.read("n", integer<std::uint32_t>(1, kMaxMixN));
+  mix.m = object.read("m", integer<std::uint32_t>(0, mix.n));
+  mix.even = object.read_or("even", false, boolean);
   return mix;
 }
 
-Stream stream(const Value& value) {
-  Object object(value);
-  Stream stream;
-  stream.direction = object["direction"].one_of(kDirections);
-  stream.mix = mix(object["mix"]);
-  stream.segments = object["segments"].list<Segment>(1, kMaxSegments, segment);
-  stream.foreground = object.optional("foreground", read_traffic);
-  stream.background = object.optional("background", read_traffic);
-  object.close();
-  return stream;
+Stream stream(Object& object) {
+  return {.direction = object.read("direction", one_of(kDirections)),
+          .mix = object.read("mix", mix),
+          .segments = object.read("segments", list_of(1, kMaxSegments, segment)),
+          .foreground = object.optional("foreground", read_traffic),
+          .background = object.optional("background", read_traffic)};
 }
 
-Phase phase(const Value& value) {
-  Object object(value);
-  const auto count = [](const Value& of) { return of.integer<std::uint64_t>(0, kMaxConnections); };
-  const Phase phase{
-      .name = object["name"].text(),
-      .gap_ns = nanoseconds(object["gap_ns"]),
-      .streams = object["streams"].list<Stream>(1, 2, stream),
-      .minimum_connections = object.optional("minimum_connections", count).value_or(0)};
-  object.close();
-  return phase;
+Phase phase(Object& object) {
+  return {.name = object["name"].text(),
+          .gap_ns = object.read("gap_ns", kNanoseconds),
+          .streams = object.read("streams", list_of(1, 2, stream)),
+          .minimum_connections = object.read_or("minimum_connections", std::uint64_t{0},
+                                                integer<std::uint64_t>(0, kMaxConnections))};
 }
 
-NextHop next_hop(const Value& value) {
-  Object object(value);
-  const NextHop hop{.ipv4 = object.optional("ipv4", address<4>),
-                    .ipv6 = object.optional("ipv6", address<16>),
-                    .mac = object.optional("mac", mac_address)};
-  object.close();
-  return hop;
+NextHop next_hop(Object& object) {
+  return {.ipv4 = object.optional("ipv4", address<4>),
+          .ipv6 = object.optional("ipv6", address<16>),
+          .mac = object.optional("mac", mac_address)};
 }
 
-VlanTag vlan_tag(const Value& value) {
-  const auto priority = [](const Value& of) { return of.integer<std::uint8_t>(0, 7); };
-  const auto tpid = [](const Value& of) { return of.one_of(kTagTypes); };
-  Object object(value);
-  const VlanTag tag{.tpid = object.optional("tpid", tpid).value_or(VlanTag{}.tpid),
-                    .id = object["id"].integer<std::uint16_t>(1, kMaxVlanId),
-                    .priority = object.optional("priority", priority).value_or(0)};
-  object.close();
-  return tag;
+VlanTag vlan_tag(Object& object) {
+  return {.tpid = object.read_or("tpid", VlanTag{}.tpid, one_of(kTagTypes)),
+          .id = object.read("id", integer<std::uint16_t>(1, kMaxVlanId)),
+          .priority = object.read_or("priority", std::uint8_t{0}, integer<std::uint8_t>(0, 7))};
 }
 
-SideSpec side(const Value& value) {
-  Object object(value);
-  SideSpec side{.next_hop = next_hop(object["next_hop"]), .own_addresses = {}};
-  if (const auto vlans = object.find("vlans")) {
-    side.vlans = vlans->list<VlanTag>(0, kMaxVlanTags, vlan_tag);
-  }
-  side.own_addresses = object["own_addresses"].list<std::string>(0, kMaxOwnAddresses, own_address);
-  object.close();
-  return side;
+SideSpec side(Object& object) {
+  return {
+      .next_hop = object.read("next_hop", next_hop),
+      .vlans = object.read_or("vlans", std::vector<VlanTag>{}, list_of(0, kMaxVlanTags, vlan_tag)),
+      .own_addresses = object.read("own_addresses", list_of(0, kMaxOwnAddresses, own_address))};
 }
 
-std::array<SideSpec, 2> sides(const Value& value) {
-  Object object(value);
-  std::array<SideSpec, 2> sides{side(object["left"]), side(object["right"])};
-  object.close();
-  return sides;
+std::array<SideSpec, 2> sides(Object& object) {
+  return {object.read("left", side), object.read("right", side)};
 }
 
-WarmUp warm_up(const Value& value) {
-  Object object(value);
-  const WarmUp warm_up{.mode = object["mode"].one_of(kWarmUpModes),
-                       .timeout_ns = nanoseconds(object["timeout_ns"])};
-  object.close();
-  return warm_up;
+WarmUp warm_up(Object& object) {
+  return {.mode = object.read("mode", one_of(kWarmUpModes)),
+          .timeout_ns = object.read("timeout_ns", kNanoseconds)};
 }
 
-Tags tags(const Value& value) {
-  Object object(value);
-  const Tags tags{.after_ns = nanoseconds(object["after_ns"]),
-                  .count = object["count"].integer<std::uint64_t>(1, kMaxFramesPerStream - 1)};
-  object.close();
-  return tags;
+Tags tags(Object& object) {
+  return {.after_ns = object.read("after_ns", kNanoseconds),
+          .count = object.read("count", integer<std::uint64_t>(1, kMaxFramesPerStream - 1))};
 }
 
-Recording recording(const Value& value) {
-  Object object(value);
-  const Recording recording{.tags = object.optional("tags", tags),
-                            .ipdv = flag(object, "ipdv"),
-                            .frames = flag(object, "frames"),
-                            .mappings = flag(object, "mappings")};
-  object.close();
-  return recording;
+Recording recording(Object& object) {
+  return {.tags = object.optional("tags", tags),
+          .ipdv = object.read_or("ipdv", false, boolean),
+          .frames = object.read_or("frames", false, boolean),
+          .mappings = object.read_or("mappings", false, boolean)};
 }
 
-WatchedCpu watched_cpu(const Value& value) {
-  constexpr auto kMax = std::numeric_limits<std::int32_t>::max();
-  const auto thread = [](const Value& of) { return of.integer<std::int32_t>(0, kMax); };
-  Object object(value);
-  WatchedCpu watched{.cpu = object["cpu"].integer<int>(0, kMaxWatched - 1), .threads = {}};
-  watched.threads = object["threads"].list<std::int32_t>(0, kMaxWatched, thread);
-  object.close();
-  return watched;
+WatchedCpu watched_cpu(Object& object) {
+  constexpr auto kThread = integer<std::int32_t>(0, std::numeric_limits<std::int32_t>::max());
+  return {.cpu = object.read("cpu", integer<int>(0, kMaxWatched - 1)),
+          .threads = object.read("threads", list_of(0, kMaxWatched, kThread))};
 }
 
-std::vector<WatchedCpu> watched_cpus(const Value& value) {
-  return value.list<WatchedCpu>(0, kMaxWatched, watched_cpu);
-}
-
-TrialSpec trial_spec(const Value& value) {
-  Object object(value);
+TrialSpec trial_spec(Object& object) {
   TrialSpec spec;
-  spec.version = object["version"].integer<int>(kVersion, kVersion);
-  spec.seed = object["seed"].integer<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max());
-  spec.nonce = object["nonce"].integer<std::uint32_t>(0, std::numeric_limits<std::uint32_t>::max());
-  spec.drain_ns = nanoseconds(object["drain_ns"]);
-  spec.frame_timeout_ns = nanoseconds(object["frame_timeout_ns"]);
-  spec.lateness_tolerance_ns = nanoseconds(object["lateness_tolerance_ns"]);
-  spec.early_end_ns = object.optional("early_end_ns", nanoseconds).value_or(0);
-  spec.link_may_fall = flag(object, "link_may_fall");
-  spec.realtime = object["realtime"].boolean();
-  spec.burst_limit_frames = object.optional("burst_limit_frames", burst_limit).value_or(0);
-  spec.watched = object.optional("watched", watched_cpus).value_or(std::vector<WatchedCpu>{});
-  spec.recording = object.optional("recording", recording).value_or(Recording{});
-  spec.warm_up = warm_up(object["warm_up"]);
-  spec.sides = sides(object["sides"]);
-  spec.phases = object["phases"].list<Phase>(1, kMaxPhases, phase);
-  object.close();
-  validate(spec);
+  spec.version = object.read("version", integer<int>(kVersion, kVersion));
+  spec.seed = object.read("seed", kAnyNumber);
+  spec.nonce =
+      object.read("nonce", integer<std::uint32_t>(0, std::numeric_limits<std::uint32_t>::max()));
+  spec.drain_ns = object.read("drain_ns", kNanoseconds);
+  spec.frame_timeout_ns = object.read("frame_timeout_ns", kNanoseconds);
+  spec.lateness_tolerance_ns = object.read("lateness_tolerance_ns", kNanoseconds);
+  spec.early_end_ns = object.read_or("early_end_ns", spec.early_end_ns, kNanoseconds);
+  spec.link_may_fall = object.read_or("link_may_fall", false, boolean);
+  spec.realtime = object.read("realtime", boolean);
+  spec.burst_limit_frames =
+      object.read_or("burst_limit_frames", 0U, integer<std::uint32_t>(0, kMaxBurstLimit));
+  spec.watched = object.read_or("watched", spec.watched, list_of(0, kMaxWatched, watched_cpu));
+  spec.recording = object.read_or("recording", spec.recording, recording);
+  spec.warm_up = object.read("warm_up", warm_up);
+  spec.sides = object.read("sides", sides);
+  spec.phases = object.read("phases", list_of(1, kMaxPhases, phase));
   return spec;
 }
 
@@ -221,7 +159,9 @@ TrialSpec trial_spec(const Value& value) {
 TrialSpec read_spec(const Json& json) {
   if (!json.is_object())
     throw SpecError("spec", shown(json) + " is not an object (expected {...})");
-  return trial_spec(Value(json, ""));
+  auto spec = Value(json, "").read(trial_spec);
+  validate(spec);
+  return spec;
 }
 
 TrialSpec parse_spec(std::string_view text) {

@@ -7,6 +7,6 @@
 namespace natxy::spec {
 
 // Throws SpecError.
-[[nodiscard]] Traffic read_traffic(const plumbing::Value& value);
+[[nodiscard]] Traffic read_traffic(plumbing::Object& object);
 
 }  // namespace natxy::spec

@@ -203,13 +203,8 @@ struct PortResult {
   std::uint64_t neighbour = 0;  // ARP and Neighbour Discovery, answered or not
   // By receive queue: the received frames of all streams; see KindCounters.
   std::vector<std::uint64_t> queue_received;
-  std::uint64_t rx_missed = 0;  // from here: the port's counters, as they grew during the trial
-  std::uint64_t rx_errors = 0;
-  std::uint64_t rx_no_buffer = 0;
-  std::uint64_t tx_errors = 0;
-  std::uint64_t kernel_rx_dropped = 0;  // drops of the network interface behind the port
-  std::uint64_t link_downs = 0;         // how often the link went down
-  std::uint64_t records_lost = 0;       // frame records for which the buffer had no room
+  PortCounters counters;           // as they grew during the trial
+  std::uint64_t records_lost = 0;  // frame records for which the buffer had no room
   double worst_poll_gap_ns = 0;
   ArrivalClock clock;
   IcmpErrors icmp;  // a part of foreign

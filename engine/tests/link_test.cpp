@@ -45,8 +45,8 @@ TEST(Link, ThatFellAndCameBackIsAReason) {
   ASSERT_EQ(result.invalid_reasons.size(), 1U);
   EXPECT_EQ(result.invalid_reasons[0],
             "right port: its link went down and came back once within the trial (link_downs)");
-  EXPECT_EQ(result.ports[1].link_downs, 1U);
-  EXPECT_EQ(result.ports[0].link_downs, 0U);
+  EXPECT_EQ(result.ports[1].counters.link_downs, 1U);
+  EXPECT_EQ(result.ports[0].counters.link_downs, 0U);
 }
 
 TEST(Link, ThatIsDownAtTheEndIsOneReason) {
@@ -59,7 +59,7 @@ TEST(Link, ThatIsDownAtTheEndIsOneReason) {
 TEST(Link, MayFallWhereTheSpecSaysSo) {
   const auto result = with_link_down_for(2, true);
   EXPECT_TRUE(result.valid);
-  EXPECT_EQ(result.ports[1].link_downs, 1U);
+  EXPECT_EQ(result.ports[1].counters.link_downs, 1U);
   EXPECT_FALSE(with_link_down_for(1'000'000, true).valid);
 }
 

@@ -50,11 +50,11 @@ inline void put_port(Counts& counts, const spec::PortResult& port) {
   const auto who = run::words(port.side) + " ";
   put(counts, who + "foreign", port.foreign);
   put(counts, who + "neighbour", port.neighbour);
-  put(counts, who + "rx_missed", port.rx_missed);
-  put(counts, who + "rx_errors", port.rx_errors);
-  put(counts, who + "rx_no_buffer", port.rx_no_buffer);
-  put(counts, who + "tx_errors", port.tx_errors);
-  put(counts, who + "kernel_rx_dropped", port.kernel_rx_dropped);
+  put(counts, who + "rx_missed", port.counters.rx_missed);
+  put(counts, who + "rx_errors", port.counters.rx_errors);
+  put(counts, who + "rx_no_buffer", port.counters.rx_no_buffer);
+  put(counts, who + "tx_errors", port.counters.tx_errors);
+  put(counts, who + "kernel_rx_dropped", port.counters.kernel_rx_dropped);
 }
 
 // Returns all counters of faults that are not 0.

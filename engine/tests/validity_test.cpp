@@ -83,7 +83,7 @@ TEST(Trial, ADropCounterThatMovedMakesItInvalid) {
   };
   const auto result = Runner(device).run(both_ways(), drop, kGoOn);
   EXPECT_FALSE(result.valid);
-  EXPECT_EQ(result.ports[1].kernel_rx_dropped, 5U);
+  EXPECT_EQ(result.ports[1].counters.kernel_rx_dropped, 5U);
   EXPECT_EQ(result.invalid_reasons.front(),
             "right port: 5 frames dropped by the network interface (kernel_rx_dropped)");
 }

@@ -9,20 +9,19 @@
 
 namespace natxy::gateway {
 
-using plumbing::Names;
-using plumbing::Object;
-using plumbing::Value;
+using namespace plumbing;
 
 namespace {
 
-constexpr Range kRate{1, 1'000'000'000};
-constexpr Range kFrames{1, 1'000'000'000};
+constexpr std::uint64_t kMost = 1'000'000'000;
+constexpr auto kRate = integer<std::uint64_t>(1, kMost);
+constexpr auto kFrames = integer<std::uint64_t>(1, kMost);
 
 FaultKind read_reorder(Object& object) {
   Reorder reorder;
-  reorder.every = number(object, "every", {2, kFrames.max});
-  reorder.by = number_or(object, "by", 1, {1, reorder.every - 1});
-  reorder.within_ns = number_or(object, "within_ns", reorder.within_ns, kDuration_ns);
+  reorder.every = object.read("every", integer<std::uint64_t>(2, kMost));
+  reorder.by = object.read_or("by", reorder.by, integer<std::uint64_t>(1, reorder.every - 1));
+  reorder.within_ns = object.read_or("within_ns", reorder.within_ns, kDuration_ns);
   return reorder;
 }
 
@@ -35,15 +34,10 @@ Names<CorruptField> corrupt_fields() {
 }
 
 FaultKind read_corrupt(Object& object) {
-  Corrupt corrupt;
-  corrupt.every = number(object, "every", kFrames);
-  corrupt.field = object["field"].one_of(corrupt_fields());
-  if (const auto fix = object.find("fix_checksum")) corrupt.fix_checksum = fix->boolean();
-  return corrupt;
-}
-
-std::vector<Nanoseconds> read_durations(const Value& value) {
-  return value.list([](const Value& duration) { return read_number(duration, kDuration_ns); });
+  static const auto kFields = corrupt_fields();
+  return Corrupt{.every = object.read("every", kFrames),
+                 .field = object.read("field", one_of(kFields)),
+                 .fix_checksum = object.read_or("fix_checksum", true, boolean)};
 }
 
 FaultKind read_delay(Object& object) {
@@ -57,34 +51,30 @@ FaultKind read_delay(Object& object) {
                       "pattern_ns and uniform_ns)");
   }
   if (fixed) {
-    delay.pattern_ns = {read_number(*fixed, kDuration_ns)};
+    delay.pattern_ns = {kDuration_ns(*fixed)};
   } else if (pattern) {
-    delay.pattern_ns = read_durations(*pattern);
+    delay.pattern_ns = pattern->list(kDuration_ns);
     if (delay.pattern_ns.empty()) {
       throw ConfigError(pattern->path(), "is empty (expected at least one delay)");
     }
   } else {
-    const auto ends = read_durations(*uniform);
+    const auto ends = uniform->list(kDuration_ns);
     if (ends.size() != 2 || ends[0] > ends[1]) {
       throw ConfigError(uniform->path(), "is not a range of delays (expected [least, most])");
     }
     delay.uniform_ns = {ends[0], ends[1]};
   }
-  delay.seed = number_or(object, "seed", 0, kAny);
+  delay.seed = object.read_or("seed", delay.seed, kAny);
   return delay;
 }
 
 FaultKind read_rate_limit(Object& object) {
-  return RateLimit{.rate_fps = number(object, "rate_fps", kRate),
-                   .depth = number_or(object, "depth", 1, kFrames)};
+  return RateLimit{.rate_fps = object.read("rate_fps", kRate),
+                   .depth = object.read_or("depth", RateLimit{}.depth, kFrames)};
 }
 
-DepartureSegment read_departure_segment(const Value& value) {
-  Object object(value);
-  const DepartureSegment segment{.frames = number(object, "frames", kFrames),
-                                 .rate_fps = number(object, "rate_fps", kRate)};
-  object.close();
-  return segment;
+DepartureSegment read_departure_segment(Object& object) {
+  return {.frames = object.read("frames", kFrames), .rate_fps = object.read("rate_fps", kRate)};
 }
 
 std::vector<DepartureSegment> read_departures(Object& object) {
@@ -97,15 +87,15 @@ std::vector<DepartureSegment> read_departures(Object& object) {
 }
 
 FaultKind read_buffer(Object& object) {
-  return Buffer{.frames = number(object, "frames", kFrames),
-                .drain_fps = number(object, "drain_fps", kRate),
+  return Buffer{.frames = object.read("frames", kFrames),
+                .drain_fps = object.read("drain_fps", kRate),
                 .departures = read_departures(object)};
 }
 
 FaultKind read_sulk(Object& object) {
-  return Sulk{.rate_fps = number(object, "rate_fps", kRate),
-              .depth = number_or(object, "depth", 1, kFrames),
-              .for_ns = number(object, "for_ns", kDuration_ns),
+  return Sulk{.rate_fps = object.read("rate_fps", kRate),
+              .depth = object.read_or("depth", Sulk{}.depth, kFrames),
+              .for_ns = object.read("for_ns", kDuration_ns),
               .departures = read_departures(object)};
 }
 
@@ -114,8 +104,8 @@ using FaultReader = std::function<FaultKind(Object&)>;
 const std::map<std::string, FaultReader>& fault_readers() {
   static const std::map<std::string, FaultReader> kReaders{
       {"rate_limit", read_rate_limit},
-      {"loss", [](Object& o) { return Loss{.every = number(o, "every", kFrames)}; }},
-      {"duplicate", [](Object& o) { return Duplicate{.every = number(o, "every", kFrames)}; }},
+      {"loss", [](Object& o) { return Loss{.every = o.read("every", kFrames)}; }},
+      {"duplicate", [](Object& o) { return Duplicate{.every = o.read("every", kFrames)}; }},
       {"reorder", read_reorder},
       {"corrupt", read_corrupt},
       {"delay", read_delay},
@@ -127,14 +117,12 @@ const std::map<std::string, FaultReader>& fault_readers() {
 std::optional<Direction> read_direction(Object& object) {
   static const Names<std::optional<Direction>> kNames{
       {"forward", Direction::kForward}, {"reverse", Direction::kReverse}, {"both", std::nullopt}};
-  const auto found = object.find("direction");
-  return found ? found->one_of(kNames) : std::nullopt;
+  return object.read_or("direction", std::optional<Direction>{}, one_of(kNames));
 }
 
 }  // namespace
 
-Fault read_fault(const Value& value) {
-  Object object(value);
+Fault read_fault(Object& object) {
   const auto kind = object["kind"];
   const auto reader = fault_readers().find(kind.text());
   if (reader == fault_readers().end()) {
@@ -142,9 +130,7 @@ Fault read_fault(const Value& value) {
         "is unknown (expected one of buffer, corrupt, delay, duplicate, loss, rate_limit, reorder, "
         "sulk, nat-collide, nat-forget, nat-change)");
   }
-  Fault fault{.direction = read_direction(object), .kind = reader->second(object)};
-  object.close();
-  return fault;
+  return {.direction = read_direction(object), .kind = reader->second(object)};
 }
 
 }  // namespace natxy::gateway

@@ -7,6 +7,6 @@
 namespace natxy::gateway {
 
 // Throws ConfigError.
-[[nodiscard]] Fault read_fault(const plumbing::Value& value);
+[[nodiscard]] Fault read_fault(plumbing::Object& object);
 
 }  // namespace natxy::gateway

@@ -7,8 +7,8 @@
 namespace natxy::gateway {
 
 // Each throws ConfigError.
-[[nodiscard]] NatConfig read_nat(const plumbing::Value& value);
+[[nodiscard]] NatConfig read_nat(plumbing::Object& object);
 [[nodiscard]] bool is_nat_fault(const plumbing::Json& value);
-[[nodiscard]] NatFault read_nat_fault(const plumbing::Value& value);
+[[nodiscard]] NatFault read_nat_fault(plumbing::Object& object);
 
 }  // namespace natxy::gateway
