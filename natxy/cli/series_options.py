@@ -63,9 +63,9 @@ class SeriesOptions:
     foreground: Annotated[
         str | None,
         traffic_option(
-            help="Share of foreground traffic, in %: what the gateway translates (a router: all "
-            "traffic); the rest is native IPv6. The list 100,90,50,10 measures RFC 8219's mixes in "
-            "turn [default: the testbed's].",
+            help="Share of the frames that are foreground, in %: those that a translator "
+            "translates; the rest is native IPv6. The list 100,90,50,10 measures RFC 8219's mixes "
+            "in turn [default: the testbed's].",
             metavar="PERCENT",
         ),
     ] = None

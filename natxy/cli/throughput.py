@@ -76,8 +76,9 @@ def throughput(
     patience: Annotated[
         float | None,
         typer.Option(
-            help="Time limit in seconds for each row of the table. When the planned durations of "
-            "the row's trials reach it, no further repetition starts (bisection only) [default: no "
+            help="Time limit in seconds for each combination of frame size, mix, number of "
+            "networks and burst length. When the sum of the planned durations of its trials "
+            "reaches this limit, no further repetition starts (bisection only) [default: no "
             "limit].",
             metavar="S",
         ),
@@ -85,8 +86,8 @@ def throughput(
     exceed_ratio: Annotated[
         float | None,
         search_option(
-            help="With --search mlr: the largest share of the time of all trials at one rate that "
-            "trials with too much loss may have. For the NDR, one lost frame is too much; for a "
+            help="With --search mlr: a rate passes if trials with too much loss took at most this "
+            "share of the time of all its trials. For the NDR, one lost frame is too much; for a "
             "PDR, more than its --loss [default: 0].",
             metavar="RATIO",
         ),
