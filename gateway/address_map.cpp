@@ -42,43 +42,43 @@ IpAddress extract(const Prefix& prefix, const IpAddress& ipv6) {
 }
 
 bool AddressMap::is_explicit(const IpAddress& ipv4) const {
-  return find_longest(mappings_, &ExplicitMapping::ipv4, ipv4) != nullptr ||
-         find_longest(rules_, &MappingRule::ipv4, ipv4) != nullptr;
+  return find_longest(mappings, &ExplicitMapping::ipv4, ipv4) != nullptr ||
+         find_longest(rules, &MappingRule::ipv4, ipv4) != nullptr;
 }
 
 const MappingRule* AddressMap::rule_of(const IpAddress& address) const {
-  return find_longest(rules_, address.is_ipv6 ? &MappingRule::ipv6 : &MappingRule::ipv4, address);
+  return find_longest(rules, address.is_ipv6 ? &MappingRule::ipv6 : &MappingRule::ipv4, address);
 }
 
 // RFC 7757, 3.3.1: the suffix follows the IPv6 prefix, zeros follow the suffix.
 std::optional<IpAddress> AddressMap::to_ipv6(const IpAddress& ipv4, Port port) const {
-  if (const auto* mapping = find_longest(mappings_, &ExplicitMapping::ipv4, ipv4)) {
+  if (const auto* mapping = find_longest(mappings, &ExplicitMapping::ipv4, ipv4)) {
     const auto suffix_bits = mapping->ipv4.suffix_bits();
     const auto padding = mapping->ipv6.suffix_bits() - suffix_bits;
     const auto suffix = low_bits(ipv4.value, suffix_bits);
     const auto moved = padding == 128 ? 0 : suffix << padding;
     return IpAddress::ipv6(mapping->ipv6.address.value | moved);
   }
-  if (const auto* rule = find_longest(rules_, &MappingRule::ipv4, ipv4)) {
+  if (const auto* rule = find_longest(rules, &MappingRule::ipv4, ipv4)) {
     return rule->to_ipv6(ipv4, port);
   }
-  if (!prefix_) return std::nullopt;
-  return embed(*prefix_, ipv4);
+  if (!prefix) return std::nullopt;
+  return embed(*prefix, ipv4);
 }
 
 // RFC 7757, 3.3.2: takes as many bits of the IPv6 suffix as the IPv4 prefix leaves; drops the rest.
 std::optional<IpAddress> AddressMap::to_ipv4(const IpAddress& ipv6, Port port) const {
-  if (const auto* mapping = find_longest(mappings_, &ExplicitMapping::ipv6, ipv6)) {
+  if (const auto* mapping = find_longest(mappings, &ExplicitMapping::ipv6, ipv6)) {
     const auto suffix_bits = mapping->ipv4.suffix_bits();
     const auto padding = mapping->ipv6.suffix_bits() - suffix_bits;
     const auto suffix = padding == 128 ? 0 : low_bits(ipv6.value >> padding, suffix_bits);
     return IpAddress::ipv4(static_cast<std::uint32_t>(mapping->ipv4.address.value | suffix));
   }
-  if (const auto* rule = find_longest(rules_, &MappingRule::ipv6, ipv6)) {
+  if (const auto* rule = find_longest(rules, &MappingRule::ipv6, ipv6)) {
     return rule->to_ipv4(ipv6, port);
   }
-  if (!prefix_ || !prefix_->contains(ipv6)) return std::nullopt;
-  return extract(*prefix_, ipv6);
+  if (!prefix || !prefix->contains(ipv6)) return std::nullopt;
+  return extract(*prefix, ipv6);
 }
 
 }  // namespace natxy::gateway

@@ -17,13 +17,10 @@ struct ExplicitMapping {
   Prefix ipv6;  // has at least as many suffix bits as the IPv4 prefix
 };
 
-class AddressMap {
- public:
-  AddressMap(std::vector<ExplicitMapping> mappings, std::optional<Prefix> prefix)
-      : AddressMap(std::move(mappings), {}, prefix) {}
-  AddressMap(std::vector<ExplicitMapping> mappings, std::vector<MappingRule> rules,
-             std::optional<Prefix> prefix)
-      : mappings_(std::move(mappings)), rules_(std::move(rules)), prefix_(prefix) {}
+struct AddressMap {
+  std::vector<ExplicitMapping> mappings{};
+  std::vector<MappingRule> rules{};
+  std::optional<Prefix> prefix{};
 
   // Returns whether there is a mapping or a rule for the address.
   [[nodiscard]] bool is_explicit(const IpAddress& ipv4) const;
@@ -32,11 +29,6 @@ class AddressMap {
   // port: of the packet at this address; only rules need it.
   [[nodiscard]] std::optional<IpAddress> to_ipv6(const IpAddress& ipv4, Port port = {}) const;
   [[nodiscard]] std::optional<IpAddress> to_ipv4(const IpAddress& ipv6, Port port = {}) const;
-
- private:
-  std::vector<ExplicitMapping> mappings_;
-  std::vector<MappingRule> rules_;
-  std::optional<Prefix> prefix_;
 };
 
 // Embed an IPv4 address in an IPv6 address, and extract it (RFC 6052, 2.2): it follows the prefix,

@@ -144,27 +144,19 @@ struct Route {
   std::optional<IpAddress> via;  // absent: the destination is on the link
 };
 
-struct Translation {
-  std::vector<ExplicitMapping> mappings;
-  std::vector<MappingRule> rules;
-  std::optional<Prefix> prefix;
-};
-
-// The softwires of one side. Mappings and rules assign to inner IPv4 addresses the subscribers'
-// ends.
+// The softwires of one side.
 struct SoftwireConfig {
   Side inside = Side::kLeft;
   IpAddress address;  // the gateway's end of all softwires
-  std::vector<ExplicitMapping> mappings;
-  std::vector<MappingRule> rules;
-  std::optional<Prefix>
-      subscribers;  // ends whose packets only the stateful translation tells apart
+  AddressMap map;     // from inner IPv4 addresses to the subscribers' ends
+  // Ends whose packets only the stateful translation tells apart.
+  std::optional<Prefix> subscribers;
 };
 
 struct Config {
   std::array<SideConfig, 2> sides;  // by Side
   std::vector<Route> routes;
-  std::optional<Translation> translation;
+  std::optional<AddressMap> translation;
   std::optional<SoftwireConfig> softwires;
   std::optional<NatConfig> nat;
   std::vector<Fault> faults;

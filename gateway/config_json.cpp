@@ -85,25 +85,22 @@ MappingRule read_rule(const Value& value) {
   return rule;
 }
 
-std::vector<ExplicitMapping> read_mappings(Object& object) {
-  return object.read_or("explicit", std::vector<ExplicitMapping>{}, list_of(read_mapping));
+AddressMap read_map(Object& object) {
+  return {
+      .mappings = object.read_or("explicit", std::vector<ExplicitMapping>{}, list_of(read_mapping)),
+      .rules = object.read_or("rules", std::vector<MappingRule>{}, list_of(read_rule))};
 }
 
-std::vector<MappingRule> read_rules(Object& object) {
-  return object.read_or("rules", std::vector<MappingRule>{}, list_of(read_rule));
-}
-
-Translation read_translation(Object& object) {
-  return {.mappings = read_mappings(object),
-          .rules = read_rules(object),
-          .prefix = object.optional("prefix", read_translation_prefix)};
+AddressMap read_translation(Object& object) {
+  auto map = read_map(object);
+  map.prefix = object.optional("prefix", read_translation_prefix);
+  return map;
 }
 
 SoftwireConfig read_softwires(Object& object) {
   SoftwireConfig softwires{.inside = object.read("inside", read_side),
                            .address = object.read("address", read_address),
-                           .mappings = read_mappings(object),
-                           .rules = read_rules(object),
+                           .map = read_map(object),
                            .subscribers = object.optional("subscribers", read_ipv6_prefix)};
   if (!softwires.address.is_ipv6) {
     object["address"].refuse("is not an IPv6 address (expected an address such as 2001:2::1)");

@@ -22,29 +22,29 @@ namespace {
 
 constexpr int kUnusable = 2;  // exit status for a wrong command line or an unusable device
 
-Answer answer(RingGateway& gateway, const ConfigureRequest& request) {
+std::string answer(RingGateway& gateway, const ConfigureRequest& request) {
   gateway.configure(request.config);
-  return {.event = done_event("configured")};
+  return done_event("configured");
 }
 
-Answer answer(RingGateway& gateway, const ClearRequest& /*request*/) {
+std::string answer(RingGateway& gateway, const ClearRequest& /*request*/) {
   gateway.clear();
-  return {.event = done_event("cleared")};
+  return done_event("cleared");
 }
 
-Answer answer(RingGateway& gateway, const RecordRequest& /*request*/) {
-  return {.event = record_event(gateway.record())};
+std::string answer(RingGateway& gateway, const RecordRequest& /*request*/) {
+  return record_event(gateway.record());
 }
 
-Answer answer(RingGateway& gateway, const MuteRequest& request) {
+std::string answer(RingGateway& gateway, const MuteRequest& request) {
   gateway.mute(request.for_ns);
-  return {.event = done_event("muted")};
+  return done_event("muted");
 }
 
-Answer answer(RingGateway& gateway, const RealtimeRequest& request) {
-  if (gateway.realtime(request.for_ns)) return {.event = done_event("realtime")};
-  return {.event = error_event(
-              "request: the system refuses a real-time policy (expected root or CAP_SYS_NICE)")};
+std::string answer(RingGateway& gateway, const RealtimeRequest& request) {
+  if (gateway.realtime(request.for_ns)) return done_event("realtime");
+  return error_event(
+      "request: the system refuses a real-time policy (expected root or CAP_SYS_NICE)");
 }
 
 void use_sessions(RingGateway& gateway, const std::function<void(Sessions&)>& use) {
@@ -55,7 +55,7 @@ void use_sessions(RingGateway& gateway, const std::function<void(Sessions&)>& us
 
 // Flushes the table. The time is measured in the forwarding loop, so it does not include the
 // request's way.
-Answer answer(RingGateway& gateway, const FlushRequest& /*request*/) {
+std::string answer(RingGateway& gateway, const FlushRequest& /*request*/) {
   std::uint64_t entries = 0;
   Nanoseconds took_ns = 0;
   use_sessions(gateway, [&](Sessions& sessions) {
@@ -63,52 +63,51 @@ Answer answer(RingGateway& gateway, const FlushRequest& /*request*/) {
     entries = sessions.flush(clock_ns);
     took_ns = clock_ns() - start_ns;
   });
-  return {.event = flushed_event(entries, took_ns)};
+  return flushed_event(entries, took_ns);
 }
 
-Answer answer(RingGateway& gateway, const CountRequest& /*request*/) {
+std::string answer(RingGateway& gateway, const CountRequest& /*request*/) {
   std::uint64_t entries = 0;
   use_sessions(gateway, [&](const Sessions& sessions) { entries = sessions.count(); });
-  return {.event = count_event(entries)};
+  return count_event(entries);
 }
 
-Answer answer(RingGateway& gateway, const SetTimeoutRequest& request) {
+std::string answer(RingGateway& gateway, const SetTimeoutRequest& request) {
   use_sessions(gateway, [&](Sessions& sessions) { sessions.set_timeout(request.ns); });
-  return {.event = done_event("timeout-set")};
+  return done_event("timeout-set");
 }
 
-Answer answer_about(std::uint64_t connection, bool is_known, std::string_view done) {
-  if (is_known) return {.event = done_event(done)};
+std::string answer_about(std::uint64_t connection, bool is_known, std::string_view done) {
+  if (is_known) return done_event(done);
   throw ConfigError("request",
                     "connection " + std::to_string(connection) +
                         " is not in the table (expected the ordinal of one that exists)");
 }
 
-Answer answer(RingGateway& gateway, const ForgetRequest& request) {
+std::string answer(RingGateway& gateway, const ForgetRequest& request) {
   bool is_known = false;
   use_sessions(gateway, [&](Sessions& s) { is_known = s.forget(request.connection); });
   return answer_about(request.connection, is_known, "forgotten");
 }
 
-Answer answer(RingGateway& gateway, const ChangeRequest& request) {
+std::string answer(RingGateway& gateway, const ChangeRequest& request) {
   bool is_known = false;
   use_sessions(gateway, [&](Sessions& s) { is_known = s.change(request.connection); });
   return answer_about(request.connection, is_known, "changed");
 }
 
-Answer answer(RingGateway& /*gateway*/, const QuitRequest& /*request*/) {
-  return {.event = {}, .is_last = true};
+std::string answer(RingGateway& /*gateway*/, const QuitRequest& /*request*/) {
+  return {};
 }
 
-Answer answer_line(RingGateway& gateway, const std::string& line) {
+std::string answer_line(RingGateway& gateway, const std::string& line) {
   try {
     return std::visit([&](const auto& request) { return answer(gateway, request); },
                       parse_request(line));
   } catch (const ConfigError& error) {
-    return {.event = error_event(error.what())};
+    return error_event(error.what());
   } catch (const std::bad_alloc&) {
-    return {.event = error_event(
-                "nat.entries: there is not enough memory for the table (expected fewer)")};
+    return error_event("nat.entries: there is not enough memory for the table (expected fewer)");
   }
 }
 

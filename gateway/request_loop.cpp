@@ -15,13 +15,14 @@
 namespace natxy::gateway {
 namespace {
 
-// Answers all complete lines. Returns false after the last answer, or if nobody reads the answers.
+// Answers all complete lines. Returns false after the last request, or if nobody reads the answers.
 bool answer_lines(plumbing::LineReader& lines, plumbing::EventWriter& events,
                   const Answerer& answer) {
   while (const auto line = lines.next()) {
-    const auto given = answer(*line);
-    if (!given.event.empty()) events.write(given.event);
-    if (given.is_last || events.broken()) return false;
+    const auto event = answer(*line);
+    if (event.empty()) return false;
+    events.write(event);
+    if (events.broken()) return false;
   }
   return true;
 }

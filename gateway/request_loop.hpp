@@ -13,11 +13,8 @@ namespace natxy::gateway {
 // poll for them.
 [[nodiscard]] int open_signals();
 
-struct Answer {
-  std::string event;  // empty if there is no answer
-  bool is_last = false;
-};
-using Answerer = std::function<Answer(const std::string& line)>;
+// Returns the answer to a request; empty after the last request.
+using Answerer = std::function<std::string(const std::string& line)>;
 
 void run_requests(int signals, plumbing::EventWriter& events, const Answerer& answer);
 

@@ -29,14 +29,10 @@ FramePtr forward(const Ipv6Packet& packet, FrameStore& store) {
   return frame;
 }
 
-AddressMap map_of(const Translation& translation) {
-  return {translation.mappings, translation.rules, translation.prefix};
-}
-
 }  // namespace
 
 Router::Router(const Config& config)
-    : routes_(config.routes), translator_(map_of(config.translation.value_or(Translation{}))) {}
+    : routes_(config.routes), translator_(config.translation.value_or(AddressMap{})) {}
 
 const Route* Router::find(const IpAddress& destination) const {
   return find_longest(routes_, &Route::prefix, destination);

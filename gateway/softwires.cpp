@@ -19,7 +19,7 @@ FramePtr Softwires::encapsulate(const Frame& frame, const IpAddress& end, FrameS
   write16(ip + 4, static_cast<std::uint32_t>(inner.size()));
   ip[6] = kIpv4InIpv6;
   ip[7] = kHopLimit;
-  own_.write(ip + 8);
+  config_.address.write(ip + 8);
   end.write(ip + 24);
   std::ranges::copy(inner, ip + kIpv6Octets);
   return outer;

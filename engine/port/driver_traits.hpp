@@ -23,7 +23,7 @@ struct DriverTraits {
   std::uint32_t rx_ring_frames = 0;
   std::uint16_t rx_descriptors = 1024;
   std::uint16_t tx_descriptors = 1024;
-  bool rx_pool_is_umem = false;  // AF_XDP; see umem_pool.hpp
+  bool rx_pool_is_umem = false;  // AF_XDP; see plumbing/umem_pool.hpp
   std::uint16_t tx_queues = 1;   // 0: as many as the device reports
   std::uint16_t rx_queues = 1;   // the same
   bool distributes = false;      // among its receive queues, by a hash of addresses and ports (RSS)

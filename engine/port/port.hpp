@@ -17,7 +17,6 @@
 #include "port/port_clock.hpp"
 #include "port/rx_queue.hpp"
 #include "port/tx_queue.hpp"
-#include "port/umem_pool.hpp"
 #include "spec/event.hpp"
 #include "spec/port_counters.hpp"
 

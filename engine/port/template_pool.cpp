@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "plumbing/umem_pool.hpp"
 #include "spec/event.hpp"
 
 namespace natxy::port {
@@ -42,12 +43,13 @@ void write_template(rte_mempool*, void* whole, void* object, unsigned) {
   std::memcpy(rte_pktmbuf_mtod(frame, void*), bytes.data(), bytes.size());
 }
 
-}  // namespace
-
+// Returns the name with a unique number, because DPDK's names must differ.
 std::string numbered_pool_name(const std::string& name) {
   static std::atomic<unsigned> number{0};
   return name + "-" + std::to_string(number++);
 }
+
+}  // namespace
 
 rte_mempool* create_pool(const PoolOptions& options) {
   const auto name = numbered_pool_name(options.name);
@@ -58,6 +60,25 @@ rte_mempool* create_pool(const PoolOptions& options) {
                          "no memory for " + std::to_string(options.frames) + " frames of " +
                              std::to_string(options.data_room_bytes) + " octets: " +
                              rte_strerror(rte_errno) + " (expected a larger --memory-mb)");
+}
+
+rte_mempool* create_umem_pool(const PoolOptions& options) {
+  const auto octets = std::to_string(plumbing::kUmemBufferOctets) + " octets";
+  auto* pool = plumbing::create_umem_pool({.name = numbered_pool_name(options.name),
+                                           .frames = options.frames,
+                                           .cache_frames = kPoolCacheFrames,
+                                           .numa_node = options.numa_node});
+  if (pool == nullptr) {
+    throw spec::TrialError(spec::ErrorKind::kDevice,
+                           "no memory in one piece for " + std::to_string(options.frames) +
+                               " frames of " + octets + ": " + rte_strerror(rte_errno) +
+                               " (expected a larger --memory-mb)");
+  }
+  if (rte_pktmbuf_data_room_size(pool) >= options.data_room_bytes) return pool;
+  rte_mempool_free(pool);
+  throw spec::TrialError(
+      spec::ErrorKind::kDevice,
+      "AF_XDP has buffers of " + octets + ", too few for the MTU (expected a smaller --mtu)");
 }
 
 TemplatePool::~TemplatePool() {

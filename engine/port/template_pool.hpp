@@ -20,11 +20,11 @@ struct PoolOptions {
   int numa_node = -1;
 };
 
-// Returns the name with a unique number, because DPDK's names must differ.
-[[nodiscard]] std::string numbered_pool_name(const std::string& name);
-
 // Creates a pool of mbufs. Throws TrialError (device).
 [[nodiscard]] rte_mempool* create_pool(const PoolOptions& options);
+// Creates that of an AF_XDP port (see plumbing/umem_pool.hpp). Throws TrialError (device), also if
+// its buffers are smaller than the data room of the options.
+[[nodiscard]] rte_mempool* create_umem_pool(const PoolOptions& options);
 
 class TemplatePool {
  public:

@@ -6,19 +6,16 @@ namespace {
 constexpr unsigned kPortBits = 16;
 constexpr unsigned kInterfaceBits = 64;  // of an IPv6 address, after the subscriber's subnet
 
-AddressMap map_of(const Config& config) {
-  if (const auto& softwires = config.softwires) {
-    return {softwires->mappings, softwires->rules, std::nullopt};
-  }
-  if (const auto& translation = config.translation) {
-    return {translation->mappings, translation->rules, std::nullopt};
-  }
-  return {{}, std::nullopt};
-}
-
 }  // namespace
 
-Subscribers::Subscribers(const Config& config) : map_(map_of(config)) {}
+Subscribers::Subscribers(const Config& config) {
+  if (config.softwires) {
+    map_ = config.softwires->map;
+  } else if (config.translation) {
+    map_ = *config.translation;
+  }
+  map_.prefix.reset();
+}
 
 std::optional<std::uint16_t> Subscribers::other_port(const IpAddress& address,
                                                      std::uint16_t port) const {

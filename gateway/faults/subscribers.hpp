@@ -24,7 +24,7 @@ class Subscribers {
   [[nodiscard]] IpAddress other_end(const IpAddress& end, const IpAddress& inner, Port port) const;
 
  private:
-  AddressMap map_{{}, std::nullopt};
+  AddressMap map_;
 };
 
 }  // namespace natxy::gateway

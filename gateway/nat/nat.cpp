@@ -36,8 +36,8 @@ IpAddress address_of(const Ipv4Endpoint& endpoint) {
 }
 
 AddressMap map_of(const NatConfig& config) {
-  if (config.kind == NatKind::kNat44) return {{}, std::nullopt};
-  return {{}, config.prefix};
+  if (config.kind == NatKind::kNat44) return {};
+  return {.prefix = config.prefix};
 }
 
 NatTranslated dropped(Drop reason) {

@@ -27,7 +27,7 @@ TEST(AddressMap, EmbedsAsTheExamplesOfRfc6052) {
       {"64:ff9b::/96", "64:ff9b::192.0.2.33"},
   }};
   for (const auto& [text, expected] : examples) {
-    const AddressMap map({}, prefix(text));
+    const AddressMap map{.prefix = prefix(text)};
     EXPECT_EQ(to_text(*map.to_ipv6(ip("192.0.2.33"))), to_text(ip(expected))) << text;
     EXPECT_EQ(to_text(*map.to_ipv4(ip(expected))), "192.0.2.33") << text;
   }
@@ -47,13 +47,13 @@ TEST(AddressMap, EmbedHasAnInverse) {
 }
 
 AddressMap rfc7757_map() {
-  return AddressMap({{prefix("192.0.2.1"), prefix("2001:db8:aaaa::")},
-                     {prefix("192.0.2.2/32"), prefix("2001:db8:bbbb::b/128")},
-                     {prefix("192.0.2.16/28"), prefix("2001:db8:cccc::/124")},
-                     {prefix("192.0.2.128/26"), prefix("2001:db8:dddd::/64")},
-                     {prefix("192.0.2.192/29"), prefix("2001:db8:eeee:8::/62")},
-                     {prefix("192.0.2.224/31"), prefix("64:ff9b::/127")}},
-                    prefix("64:ff9b::/96"));
+  return {.mappings = {{prefix("192.0.2.1"), prefix("2001:db8:aaaa::")},
+                       {prefix("192.0.2.2/32"), prefix("2001:db8:bbbb::b/128")},
+                       {prefix("192.0.2.16/28"), prefix("2001:db8:cccc::/124")},
+                       {prefix("192.0.2.128/26"), prefix("2001:db8:dddd::/64")},
+                       {prefix("192.0.2.192/29"), prefix("2001:db8:eeee:8::/62")},
+                       {prefix("192.0.2.224/31"), prefix("64:ff9b::/127")}},
+          .prefix = prefix("64:ff9b::/96")};
 }
 
 TEST(AddressMap, TranslatesAsTheExamplesOfRfc7757) {
@@ -79,26 +79,25 @@ TEST(AddressMap, TranslatesAsTheExamplesOfRfc7757) {
 }
 
 TEST(AddressMap, DropsTheBitsThatIpv4HasNoRoomFor) {
-  const AddressMap map({{prefix("10.0.0.0/24"), prefix("2001:db8::/64")}}, std::nullopt);
+  const AddressMap map{.mappings = {{prefix("10.0.0.0/24"), prefix("2001:db8::/64")}}};
   EXPECT_EQ(to_text(*map.to_ipv4(ip("2001:db8::7fff:ffff:ffff:ffff"))), "10.0.0.127");
 }
 
 TEST(AddressMap, PrefersTheLongestPrefix) {
-  const AddressMap map({{prefix("10.0.0.0/8"), prefix("2001:db8:1::/104")},
-                        {prefix("10.1.0.0/16"), prefix("2001:db8:2::/112")}},
-                       std::nullopt);
+  const AddressMap map{.mappings = {{prefix("10.0.0.0/8"), prefix("2001:db8:1::/104")},
+                                    {prefix("10.1.0.0/16"), prefix("2001:db8:2::/112")}}};
   EXPECT_EQ(to_text(*map.to_ipv6(ip("10.1.2.3"))), "2001:db8:2::203");
   EXPECT_EQ(to_text(*map.to_ipv6(ip("10.2.2.3"))), "2001:db8:1::2:203");
 }
 
 TEST(AddressMap, MapsAllOfIpv4AndAllOfIpv6) {
-  const AddressMap map({{prefix("0.0.0.0/0"), prefix("::/0")}}, std::nullopt);
+  const AddressMap map{.mappings = {{prefix("0.0.0.0/0"), prefix("::/0")}}};
   EXPECT_EQ(to_text(*map.to_ipv6(ip("192.0.2.33"))), "c000:221::");
   EXPECT_EQ(to_text(*map.to_ipv4(ip("c000:221::1"))), "192.0.2.33");
 }
 
 TEST(AddressMap, LeavesOthersAlone) {
-  const AddressMap map({{prefix("10.0.0.0/8"), prefix("2001:db8:1::/96")}}, std::nullopt);
+  const AddressMap map{.mappings = {{prefix("10.0.0.0/8"), prefix("2001:db8:1::/96")}}};
   EXPECT_FALSE(map.to_ipv6(ip("11.0.0.1")));
   EXPECT_FALSE(map.to_ipv4(ip("2001:db8:3::1")));
   EXPECT_FALSE(map.is_explicit(ip("11.0.0.1")));

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gateway/faults/departure_clock.hpp"
+#include "gateway/faults/fault_time.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 
 namespace natxy::gateway::test {
@@ -21,14 +21,14 @@ Bytes numbered(std::uint64_t number) {
   return frame;
 }
 
-TEST(DepartureClock, IsExactFromSegmentToSegment) {
-  const DepartureClock clock({{.frames = 3, .rate_fps = 3}, {.frames = 10, .rate_fps = 1000}});
+TEST(FaultTime, IsExactFromSegmentToSegment) {
+  const FaultTime clock({{.frames = 3, .rate_fps = 3}, {.frames = 10, .rate_fps = 1000}});
   EXPECT_EQ(clock.departure_ns(0), 0U);
   EXPECT_EQ(clock.departure_ns(1), 333'333'333U);
   EXPECT_EQ(clock.departure_ns(3), 1'000'000'000U);
   EXPECT_EQ(clock.departure_ns(5), 1'002'000'000U);
   EXPECT_EQ(clock.departure_ns(1003), 2'000'000'000U);  // the last segment continues
-  const DepartureClock fast({{.frames = 1, .rate_fps = 1ULL << 33U}});
+  const FaultTime fast({{.frames = 1, .rate_fps = 1ULL << 33U}});
   EXPECT_EQ(fast.departure_ns((1ULL << 40U) - 1), 127'999'999'999U);
 }
 
@@ -73,7 +73,7 @@ TEST(Sulk, DropsUntilItsTimeAfterTheNewestOverload) {
   BenchGateway bench(config_with(R"({"kind": "sulk", "rate_fps": 1000, "depth": 5,
       "for_ns": 300000000, "departures": [{"frames": 1100, "rate_fps": 1100},
                                           {"frames": 1, "rate_fps": 550}]})"));
-  const DepartureClock clock({{.frames = 1100, .rate_fps = 1100}, {.frames = 1, .rate_fps = 550}});
+  const FaultTime clock({{.frames = 1100, .rate_fps = 1100}, {.frames = 1, .rate_fps = 550}});
   std::uint64_t last_lost = 0;
   for (std::uint64_t number = 0; number < 1100 + 550; ++number) {
     const auto before = dropped(bench, Drop::kSulk);

@@ -59,7 +59,7 @@ TEST(Config, TagsAndSoftwiresAreRead) {
   ASSERT_TRUE(config.softwires);
   EXPECT_EQ(config.softwires->inside, Side::kRight);
   EXPECT_EQ(to_text(config.softwires->address), "2001:2:0:1::1");
-  EXPECT_EQ(config.softwires->mappings.size(), 1U);
+  EXPECT_EQ(config.softwires->map.mappings.size(), 1U);
 }
 
 TEST(Config, WhatIsWrongIsNamed) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "gateway/faults/departure_clock.hpp"
+#include "gateway/faults/fault_time.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 
 namespace natxy::gateway::test {

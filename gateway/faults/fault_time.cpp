@@ -1,4 +1,6 @@
-#include "gateway/faults/departure_clock.hpp"
+#include "gateway/faults/fault_time.hpp"
+
+#include <algorithm>
 
 #include "gateway/faults/anatomy.hpp"
 
@@ -27,7 +29,7 @@ std::optional<std::uint64_t> number_of(const Frame& frame) {
   return number;
 }
 
-Nanoseconds DepartureClock::departure_ns(std::uint64_t number) const {
+Nanoseconds FaultTime::departure_ns(std::uint64_t number) const {
   Nanoseconds start_ns = 0;
   auto segment = segments_.begin();
   for (; segment + 1 != segments_.end() && number >= segment->frames; ++segment) {
@@ -37,10 +39,12 @@ Nanoseconds DepartureClock::departure_ns(std::uint64_t number) const {
   return start_ns + duration_ns(number, segment->rate_fps);
 }
 
-std::optional<Nanoseconds> DepartureClock::at(const Frame& frame) const {
-  const auto number = number_of(frame);
-  if (!number) return std::nullopt;
-  return departure_ns(*number);
+Nanoseconds FaultTime::of(const Frame& frame, Nanoseconds now_ns) {
+  if (!is_departures()) return now_ns;
+  if (const auto number = number_of(frame)) {
+    newest_ns_ = std::max(newest_ns_, departure_ns(*number));
+  }
+  return newest_ns_;
 }
 
 }  // namespace natxy::gateway
