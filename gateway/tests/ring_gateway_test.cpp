@@ -234,7 +234,7 @@ TEST_F(RingGatewayTest, ItsRecordIsTakenWhileItRuns) {
   constexpr unsigned kFrames = 1000;
   unsigned sent = 0;
   unsigned arrived = 0;
-  const auto deadline_ns = clock_ns() + 20'000'000'000U;
+  const auto deadline_ns = clock_ns() + 100'000'000'000U;
   while (arrived < kFrames - kFrames / 10 && clock_ns() < deadline_ns) {
     if (auto* buffer = sent < kFrames ? buffer_of(to_the_right()) : nullptr) {
       ++sent;

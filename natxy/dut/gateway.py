@@ -80,7 +80,8 @@ class Gateway:
         """Raises DutError if the gateway has ended."""
 
     def reset(self) -> None:
-        """Removes the state that a trial leaves behind."""
+        """Removes the state that a trial leaves behind; a gateway with a table must do so."""
+        assert self.table is None, f"{type(self).__name__} has a table, and no reset()"
 
     def restart(self) -> str:
         """Resets the gateway while frames arrive, and describes what was done."""
@@ -92,6 +93,7 @@ class Gateway:
 
     def renew(self) -> None:
         """Restores the state after `start` in a guest: an empty table as it was then."""
+        assert self.table is None, f"{type(self).__name__} has a table, and no renew()"
 
     def describe(self) -> dict[str, str]:
         raise NotImplementedError
