@@ -86,10 +86,13 @@ LABS = [
     *SHORT,
 ]
 TEST: list[Step] = [
-    [*STYLE, GUEST_IMAGE],
+    [
+        *STYLE,
+        GUEST_IMAGE,
+        Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
+    ],
     [
         Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1200),
-        Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
         Rung(name="optimised-build", command=["make", "optimised-build"], limit_s=600),
     ],
     [
