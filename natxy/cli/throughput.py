@@ -66,9 +66,9 @@ def throughput(
         str | None,
         typer.Option(
             help="Let a trial pass if each direction lost at most this share of its frames, for "
-            "example 0.01%. With --search mlr, give a list such as 0.5%,1%: Natxy then finds a "
-            "partial drop rate (PDR) for each share beside the non-drop rate (NDR) [default: no "
-            "loss].",
+            "example 0.01%. With --search mlr, give a list such as 0.5%,1%: Natxy then finds the "
+            "non-drop rate (NDR), and a partial drop rate (PDR) for each share of the list "
+            "[default: no loss].",
             metavar="PERCENT",
         ),
     ] = None,
@@ -77,7 +77,7 @@ def throughput(
         float | None,
         typer.Option(
             help="Time limit in seconds for each combination of frame size, mix, number of "
-            "networks and burst length. When the sum of the planned durations of its trials "
+            "networks and burst length. When the sum of the planned times of its trials "
             "reaches this limit, no further repetition starts (bisection only) [default: no "
             "limit].",
             metavar="S",
