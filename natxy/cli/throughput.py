@@ -77,9 +77,9 @@ def throughput(
         float | None,
         typer.Option(
             help="Time limit in seconds for each combination of frame size, mix, number of "
-            "networks and burst length. When the sum of the planned times of its trials "
-            "reaches this limit, no further repetition starts (bisection only) [default: no "
-            "limit].",
+            "networks and burst length. When the planned times (see --retry-time) of all "
+            "its trials, invalid ones included, add up to this limit, no further repetition starts "
+            "(bisection only) [default: no limit].",
             metavar="S",
         ),
     ] = None,
