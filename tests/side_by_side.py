@@ -11,7 +11,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 # What a test's identifier begins with, and its group.
 GROUPS = {
-    "tests/engine/test_process.py": "engine",  # some are about time: not all at once
+    "tests/engine/test_memif_restart.py": "engine",  # some are about time: not all at once
+    "tests/engine/test_process.py": "engine",
     "tests/frames/test_capture.py": "capture",  # all need the same captured frames
     "tests/frames/test_tcpdump.py": "formats",  # the same frames of all formats
     "tests/frames/test_tshark.py": "formats",

@@ -25,6 +25,7 @@ CPUS = os.cpu_count() or 1
 # Tests that measure no time run in parallel. Many of them wait, so there are more of them than
 # processors. tests/side_by_side.py names those that cannot run beside each other.
 WITHOUT_TIME = [
+    "tests/engine/test_memif_restart.py",
     "tests/engine/test_process.py",
     "tests/frames/test_capture.py",
     "tests/frames/test_golden.py",
@@ -37,6 +38,7 @@ WITHOUT_TIME = [
     "tests/gateway/test_nat.py",
     "tests/gateway/test_program.py",
     "tests/gateway/test_translation.py",
+    "tests/labs/test_claims.py",
     "tests/labs/test_documented_commands.py",
     "tests/labs/test_forwarding.py",
     "tests/labs/test_lifecycle.py",
@@ -89,11 +91,11 @@ TEST: list[Step] = [
     [
         *STYLE,
         GUEST_IMAGE,
-        Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
+        Rung(name="optimised-build", command=["make", "optimised-build"], limit_s=600),
     ],
     [
         Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1200),
-        Rung(name="optimised-build", command=["make", "optimised-build"], limit_s=600),
+        Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
     ],
     [
         Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=4"], limit_s=300),

@@ -46,4 +46,4 @@ def watched_cpus(cpus: Sequence[int], own: Iterable[int]) -> tuple[WatchedCpu, .
 @cache
 def _softirq_threads() -> dict[int, tuple[int, ...]]:
     """Returns `ksoftirqd/N` by CPU, which runs softirqs that take longer than an interrupt may."""
-    return {int(cpu): (number,) for cpu, number in named("ksoftirqd/")}
+    return {int(cpu): (number,) for cpu, number in named("ksoftirqd/") if cpu.isdecimal()}

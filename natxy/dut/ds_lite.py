@@ -49,6 +49,7 @@ class AftrRules(NftablesRules):
 
 class Aftr(Nat44):
     before: ClassVar[str] = "IPv6 tunnels (RFC 2473), and "
+    sets_within_s: ClassVar[float] = MADE_WITHIN_S  # rules with an element for each B4
 
     def __init__(self, site: GuestSite) -> None:
         assert site.plan.subscribers is not None, "checked where the driver is chosen"

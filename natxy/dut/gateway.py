@@ -24,7 +24,10 @@ class Site(ABC):
 
     @abstractmethod
     def run(self, command: str, *, feed: str = "", within_s: float = TIMEOUT_S) -> str:
-        """Runs a command with this input, and returns what it prints; DutError if it fails."""
+        """Runs a command with this input, and returns what it prints; DutError if it fails.
+
+        A guest has bash. In a namespace there is no shell: `&&`, `|` and `>` are plain words.
+        """
 
     def ip(self, lines: Iterable[str]) -> None:
         """Runs many `ip` commands in one process."""

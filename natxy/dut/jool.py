@@ -9,7 +9,7 @@ from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.config import JOOL_LEAST_TIMEOUT_S
 from natxy.dut.conntrack import DELETES_WITHIN_S
 from natxy.dut.gateway import Gateway
-from natxy.dut.guest_site import GuestSite, fed, seconds_of, timed
+from natxy.dut.guest_site import GuestSite, seconds_of, timed
 from natxy.errors import DutError
 
 # The shortest that Jool takes (RFC 6146 section 4): of UDP, of a TCP handshake, of TCP after it.
@@ -27,7 +27,7 @@ class JoolInstance(Gateway):
     kind: ClassVar[str]
 
     def start(self) -> None:
-        self.run(f"modprobe {self.module}")
+        self._site.run(f"modprobe {self.module}")
         self._add()
 
     def restart(self) -> str:
@@ -54,8 +54,8 @@ class JoolInstance(Gateway):
         second or more.
         """
         file = f"/tmp/{self.module}.json"
-        written = fed(f"cat >{file}", self._configuration)
-        self.run(f"{written}\n{self.module} file handle {file}")
+        handled = f"{self.module} file handle {file}"  # named in an error: the first line is
+        self.run(f"cat >{file} <<'NATXY' && {handled}\n{self._configuration}\nNATXY")
 
     @property
     def _configuration(self) -> str:

@@ -169,7 +169,7 @@ class LabLinks:
 
 
 def veth_line(end: str, peer: str, peer_namespace: str, mtu_bytes: int) -> str:
-    """Returns the `ip` line that makes a veth pair, with one end in another namespace."""
+    """Returns the `ip` line that makes a veth pair, with its peer in a namespace."""
     mtu = f"mtu {mtu_bytes}"
     return (
         f"link add {end} {mtu} {QUEUES} type veth "

@@ -5,13 +5,12 @@ from functools import partial
 from typing import ClassVar
 
 from natxy.dut.conntrack import ConnectionLog, Conntrack, SharedConntrack
-from natxy.dut.execution import execute
+from natxy.dut.execution import TIMEOUT_S, execute
 from natxy.dut.gateway import Gateway, Site
 from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.masquerade import IptablesRules, NftablesRules
 from natxy.dut.namespace_site import NamespaceSite
 
-SETS_WITHIN_S = 600.0  # rules with an element for each of 4,096 B4s, in an emulated guest
 Rules = Callable[[str, str], NftablesRules]  # of the ends inside and outside
 
 
@@ -20,6 +19,7 @@ class Nat44(Gateway):
 
     table: Conntrack
     before: ClassVar[str] = ""  # what it does beside masquerading, in its description
+    sets_within_s: ClassVar[float] = TIMEOUT_S
 
     def __init__(self, site: Site, rules: Rules = NftablesRules) -> None:
         super().__init__(site)
@@ -66,7 +66,7 @@ class Nat44(Gateway):
         }
 
     def _masquerade(self) -> None:
-        self._site.run(self._rules.command, feed=self._rules.feed, within_s=SETS_WITHIN_S)
+        self._site.run(self._rules.command, feed=self._rules.feed, within_s=self.sets_within_s)
 
 
 class NamespaceNat44(Nat44):

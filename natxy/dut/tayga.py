@@ -17,7 +17,7 @@ from natxy.errors import DutError
 QUEUE_FRAMES = 10000  # tayga loses frames with the 500 that a tun has
 OWN_IPV4 = "192.0.2.1"  # sources of the ICMP errors that it sends; documentation prefixes,
 OWN_IPV6 = "2001:db8::1"  # which no traffic uses
-CARRIER = "/sys/class/net/nat64/carrier"  # in a guest; 1: a program has attached to the device
+CARRIER = "/sys/class/net/{device}/carrier"  # in a guest; 1: a program has attached to the device
 STARTS_WITHIN_S = 5.0
 STOPS_WITHIN_S = 2.0
 
@@ -195,19 +195,22 @@ class GuestTayga(Tayga):
         """Starts tayga in the background, and waits until it reads frames."""
         command = f"tayga -d --config {self._config} >{self._log} 2>&1"
         self._site.run(f"{command} & echo $! >{self._pid}")
-        self._site.run(f"{carrier_becomes(1)} || {{ cat {self._log}; false; }}")
+        self._site.run(f"{self._carrier_becomes(1)} || {{ cat {self._log}; false; }}")
 
     def _kill(self) -> None:
-        self._site.run(f"kill -9 $(<{self._pid}) && {carrier_becomes(0)}")
+        self._site.run(f"kill -9 $(<{self._pid}) && {self._carrier_becomes(0)}")
+
+    def _carrier_becomes(self, wanted: int) -> str:
+        return carrier_becomes(wanted, self._translation.device)
 
     @property
     def _pid(self) -> Path:
         return self._config.with_suffix(".pid")
 
 
-def carrier_becomes(wanted: int) -> str:
+def carrier_becomes(wanted: int, device: str) -> str:
     """Returns a command that waits for 5 s, and fails if the tun device has another state then."""
-    state = f'read -r state <{CARRIER} && [ "$state" = {wanted} ]'
+    state = f'read -r state <{CARRIER.format(device=device)} && [ "$state" = {wanted} ]'
     return f"for n in {{1..50}}; do {state} && break; sleep 0.1; done && {state}"
 
 

@@ -11,6 +11,7 @@ from natxy.cli import run_command
 from natxy.cli.needs import CONNECTION_BYTES, memory_bytes, needs_of
 from natxy.cli.plan import in_parallel_s, ranges
 from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
+from natxy.dut.masquerade import IptablesRules, NftablesRules
 from natxy.model.testbed import Testbed
 from tests.unit.conftest import NAT64
 
@@ -91,11 +92,17 @@ def test_memory_grows_with_connections_and_buckets() -> None:
 
 
 def test_the_doctor_knows_each_program_that_a_lab_runs() -> None:
-    of_labs = (ROOT / "natxy" / "dut").glob("[!gj]*.py")  # not of guests, nor of Jool
-    sources = "".join(path.read_text() for path in of_labs)
+    of_guests = ("guest*.py", "jool.py", "ds_lite.py")
+    sources = "".join(
+        path.read_text()
+        for path in (ROOT / "natxy" / "dut").glob("*.py")
+        if not any(path.match(pattern) for pattern in of_guests)
+    )
     calls = r'(?:(?:execute\(|in_namespace\([^\[\]]*|pinned\()\s*\[|_site\.run\(f?)"([a-z-]+)[" ]'
     called = set(re.findall(calls, sources))
-    assert {"ip", "ethtool", "stdbuf", "conntrack"} <= called
+    for rules in (NftablesRules, IptablesRules):
+        called |= {rules.program, rules.command.split()[0].removesuffix("-restore")}
+    assert {"ip", "ethtool", "stdbuf", "conntrack", "nft", "iptables"} <= called
     declared = set(LAB_PACKAGES).union(*(driver.packages for driver in lab_drivers().values()))
     assert called - OF_EVERY_SYSTEM - OF_GUESTS <= declared
 
