@@ -50,8 +50,9 @@ records: $(INSTALLED) ## Install numpy and pyarrow, which the option --records n
 check: $(DEVELOPMENT) ## Before each commit: format, lint, types, Python unit tests (minutes).
 	@tools/test_ladder.py check
 
+# Some tests wait, so there is one process more than processors.
 unit: $(DEVELOPMENT) ## Run the Python unit tests.
-	@$(BIN)/pytest -q -n $(JOBS) -m "not long" tests/unit
+	@$(BIN)/pytest -q -n $$(($(JOBS) + 1)) -m "not long" tests/unit
 
 test: $(DEVELOPMENT) packages-test packages-guest ## Run all tests of CI; NOISE=5% also takes that share of each core.
 	@$(LADDER) test

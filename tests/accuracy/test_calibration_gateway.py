@@ -92,14 +92,9 @@ def test_in_noise_the_throughput_is_the_rate_limit_or_a_bound_of_it(tmp_path: Pa
     assert found.lower_bound or found.rate_fps >= limit_fps * (1 - error.fraction)
 
 
+@pytest.mark.long  # tests/frames tests such frames
 @with_and_without_noise
-@pytest.mark.parametrize(
-    "sends",
-    [
-        pytest.param(True, marks=pytest.mark.long, id="checksums"),
-        pytest.param(False, id="no_checksums"),
-    ],
-)
+@pytest.mark.parametrize("sends", [True, False], ids=["checksums", "no_checksums"])
 def test_a_gateway_that_sends_no_udp_checksum_has_its_throughput(
     sends: bool, noise: str, tmp_path: Path
 ) -> None:

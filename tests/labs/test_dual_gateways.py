@@ -143,6 +143,7 @@ def test_the_one_that_died_is_named(start_lab: StartLab, name: str) -> None:
     dut.before_trial()
 
 
+@pytest.mark.long  # tests/accuracy measures the rate of the same gateways, which is known there
 def test_validated_establishment_rate(tmp_path: Path) -> None:
     options = ("--validated", "--error", "20%", *UP_TO_4000)
     ((rate_cps,),) = values(measured("establishment", XLAT464, tmp_path, *options)).values()
