@@ -76,13 +76,13 @@ SettleOption = Annotated[
 RetryTimeOption = Annotated[
     float | None,
     trials_option(
-        help="Limit in seconds for the planned times of all invalid trials of a measurement "
-        "together. The planned time of a trial is its duration plus its drain. With connections, "
-        "the duration and drain of phase 1 are added. A measurement is all repetitions at one "
-        "frame size, mix, number of networks and burst length. If the command first searches for "
-        "its rate, as latency does, the invalid trials of this search count, too. After a limit "
-        "that you set, no trial is repeated. After the default limit, there are still up to 3 "
-        "repeats at each rate, or up to 10 in latency, pdv, ipdv, back-to-back, recovery and reset "
+        help="Limit in seconds for the invalid trials of a measurement, which is all repetitions "
+        "at one frame size, mix, number of networks and burst length. Each invalid trial counts "
+        "with its planned time: its duration plus its drain and, with connections, those of phase "
+        "1. After a limit that you set, no trial is repeated. After the default limit, there are "
+        "still up to 3 repeats at each rate (up to 10 in latency, pdv, ipdv, back-to-back, "
+        "recovery and reset). If a command first searches for its rate, as latency does, the "
+        "invalid trials of this search count, too "
         f"[default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid trials].",
         metavar="S",
     ),
