@@ -78,11 +78,11 @@ RetryTimeOption = Annotated[
     trials_option(
         help="Limit in seconds for the invalid trials of a measurement, which is all repetitions "
         "at one frame size, mix, number of networks and burst length. Each invalid trial counts "
-        "with its planned time: its duration plus its drain and, with connections, those of phase "
-        "1. After a limit that you set, no trial is repeated. After the default limit, there are "
-        "still up to 3 repeats at each rate (up to 10 in latency, pdv, ipdv, back-to-back, "
-        "recovery and reset). If a command first searches for its rate, as latency does, the "
-        "invalid trials of this search count, too "
+        "with its planned time, which is its duration plus its drain. With connections, duration "
+        "and drain of phase 1 are added. After a limit that you set, no trial is repeated. After "
+        "the default limit, there are still up to 3 repeats at each rate (up to 10 in latency, "
+        "pdv, ipdv, back-to-back, recovery and reset). If a command first searches for its rate, "
+        "as latency does, the invalid trials of this search count, too "
         f"[default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid trials].",
         metavar="S",
     ),
@@ -124,8 +124,8 @@ EarlyEndOption = Annotated[
     typer.Option(
         "--early-end",
         help="End a trial as failed as soon as one frame has not arrived within the frame "
-        "timeout or, without a timeout, within the length of the drain (bisection only, not with "
-        "--loss).",
+        "timeout after it was sent. Without a frame timeout, the length of the drain takes its "
+        "place (bisection only, not with --loss).",
     ),
 ]
 VerifyLossOption = Annotated[

@@ -54,9 +54,9 @@ class SeriesOptions:
         traffic_option(
             help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer. "
             "The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
-            "8219 that fit the MTU, with 84 in place of 64. If only IPv4 is sent, 20 is added to "
-            "each size of the RFC, so that the IPv4 frames have exactly these sizes [default: the "
-            "testbed's].",
+            "8219 that fit the MTU: 84 (in place of 64), 128, 256 and so on. If only IPv4 is sent, "
+            "it measures 84, 148, 276 and so on, so that the IPv4 frames have 64, 128, 256 octets "
+            "[default: the testbed's].",
             metavar="BYTES",
         ),
     ] = None
