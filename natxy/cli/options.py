@@ -131,8 +131,9 @@ EarlyEndOption = Annotated[
 VerifyLossOption = Annotated[
     int | None,
     typer.Option(
-        help="Repeat a failed trial up to N times; its rate fails only if all of them fail "
-        "(bisection only) [default: 0; quick: 1].",
+        help="Repeat a failed trial up to N times; its rate fails if all of them fail, or at once "
+        "if a trial lost more than half of a direction's frames (bisection only) [default: 0; "
+        "quick: 1].",
         metavar="N",
     ),
 ]
