@@ -79,10 +79,10 @@ RetryTimeOption = Annotated[
         help="Limit in seconds for the invalid trials of a measurement, which is all repetitions "
         "at one frame size, mix, number of networks and burst length. Each invalid trial counts "
         "with its planned time, which is its duration plus its drain. With connections, duration "
-        "and drain of phase 1 are added. After a limit that you set, no trial is repeated. After "
-        "the default limit, there are still up to 3 repeats at each rate (up to 10 in latency, "
-        "pdv, ipdv, back-to-back, recovery and reset). If a command first searches for its rate, "
-        "as latency does, the invalid trials of this search count, too "
+        "and drain of phase 1 are added. When a limit that you set is used up, no invalid trial is "
+        "repeated. When the default limit is used up, there are still up to 3 repeats at each rate "
+        "(up to 10 in latency, pdv, ipdv, back-to-back, recovery and reset). If a command first "
+        "searches for its rate, as latency does, the invalid trials of this search count, too "
         f"[default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid trials].",
         metavar="S",
     ),
