@@ -25,7 +25,8 @@ from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.verdict.catch_up import ROOM_FRAMES, Sending
 from natxy.verdict.delay_error import late_by_tester
 
-# The watch sees an absence to within one of its periods, a tenth of a millisecond, at each end.
+# The watch sees an absence to within one of its periods, a tenth of a millisecond, at each end. For
+# about as long, a gateway has what it forwards.
 WATCHED_TO_S = 0.0002
 ROUNDING_S = 1e-6  # of ticks, nanoseconds and seconds
 
@@ -113,6 +114,8 @@ class _Noise:
     overflow_frames: int  # that the tester's bursts have beyond the room of a queue
     at_once_frames: int  # in the largest of these bursts
     room_frames: int  # in the gateway's queue
+    # How long frames came that the gateway may still have held when the drain ended.
+    waiting_s: float
 
     @classmethod
     def of(
@@ -127,6 +130,8 @@ class _Noise:
         streams = [stream for stream in result.streams if stream.phase == phase.name]
         away = away_in(result, phase.name, absence)
         own_s = _waited_by_own_record_s(spec, absence, ended_early=result.ended_early)
+        # What came just before the absence may not have been forwarded yet.
+        watched_s = away.waited_s + WATCHED_TO_S if away.waited_s else 0.0
         return cls(
             away=replace(away, waited_s=max(away.waited_s, own_s)),
             rates_fps=tuple(map(_highest, phase.streams)),
@@ -135,6 +140,7 @@ class _Noise:
             ),
             at_once_frames=max(map(sending.frames_at_once, streams), default=0),
             room_frames=accepted.room_frames,
+            waiting_s=max(watched_s, own_s + ROUNDING_S if own_s else 0.0),
         )
 
     @property
@@ -151,7 +157,7 @@ class _Noise:
     @property
     def waiting(self) -> int:
         """Frames of all directions that a gateway may still have held when the drain ended."""
-        return self._frames_in(self.away.waited_s + ROUNDING_S) if self.away.waited_s else 0
+        return self._frames_in(self.waiting_s) if self.waiting_s else 0
 
     def _frames_in(self, time_s: float) -> int:
         """Returns the largest number of frames of all directions that come in such a time."""

@@ -155,6 +155,7 @@ def lost_all(frames: int, away_s: float, waited_s: float) -> TrialResult:
     ("rate_fps", "frames", "waited_s"),
     [
         (1000, 200, 0.199),  # until the last frame leaves, which is the 200th
+        (1000, 65, 0.06397),  # the first of them came just before the absence
         (62, 12, 11 / 62),  # a queue holds so few frames
         (5, 1, 1e-9),  # one frame leaves at once
     ],
