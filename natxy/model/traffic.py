@@ -110,7 +110,7 @@ class TrafficPlan:
         *,
         has_data: bool = True,
     ) -> Stream:
-        """Returns a stream of the initiator that uses the connections in this order."""
+        """Returns a stream of the initiator, over the connections in this order."""
         outward = self.required_connections.outward
         use = Connections(role="initiate", order=order, segment=self._segment(segment))
         return self._stream(outward, segments, use, has_data=has_data)
@@ -118,7 +118,7 @@ class TrafficPlan:
     def respond(
         self, segments: tuple[Segment, ...], order: Order, segment: TcpSegment = "ack"
     ) -> Stream:
-        """Returns a stream of the responder that uses the connections in this order."""
+        """Returns a stream of the responder, over the connections in this order."""
         inward: Direction = (
             "reverse" if self.required_connections.outward == "forward" else "forward"
         )

@@ -31,7 +31,7 @@ def key(name: str, kind: Kind, *defaults: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    ip_version: IpVersion = key("IP-{}-Vers", OneOf((4, 6)), 6, 4)  # noqa: RUF009 (a field)
+    ip_version: IpVersion = key("IP-{}-Vers", OneOf((4, 6)), 6, 4)  # noqa: RUF009 (makes a field)
     ipv6_real: str | None = key("IPv6-{}-Real", Address(6))
     ipv6_virtual: str | None = key("IPv6-{}-Virt", Address(6))
     ipv4_real: str | None = key("IPv4-{}-Real", Address(4))

@@ -25,8 +25,8 @@ from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.verdict.catch_up import ROOM_FRAMES, Sending
 from natxy.verdict.delay_error import late_by_tester
 
-# The watch sees an absence to within one of its periods, a tenth of a millisecond, at each end. For
-# about as long, a gateway has what it forwards.
+# The watch sees an absence to within one of its periods, a tenth of a millisecond, at each end. A
+# frame that came just before it may not have been forwarded yet.
 WATCHED_TO_S = 0.0002
 ROUNDING_S = 1e-6  # of ticks, nanoseconds and seconds
 
@@ -130,7 +130,6 @@ class _Noise:
         streams = [stream for stream in result.streams if stream.phase == phase.name]
         away = away_in(result, phase.name, absence)
         own_s = _waited_by_own_record_s(spec, absence, ended_early=result.ended_early)
-        # What came just before the absence may not have been forwarded yet.
         watched_s = away.waited_s + WATCHED_TO_S if away.waited_s else 0.0
         return cls(
             away=replace(away, waited_s=max(away.waited_s, own_s)),
