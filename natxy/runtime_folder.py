@@ -2,25 +2,52 @@
 
 import fcntl
 import os
+import shutil
+import stat
 import tempfile
 from pathlib import Path
 from typing import IO
 
 SYSTEM = Path("/run/natxy")
+UNUSABLE = f"{SYSTEM} and the temporary folder: cannot be written, or others can write there, too"
 
 
 def runtime_folder() -> Path | None:
     """Returns /run/natxy or, if this user cannot write there, a folder of the user, which processes
-    of other users do not look into. The folder exists. None: neither can be written.
+    of other users do not look into. The folder exists. None: none can be used.
 
-    A folder that another user has made is not used: it could name what a lab's end removes.
+    A folder in which another user can replace files is not used: it would name what a lab's end
+    removes.
     """
-    if is_made(SYSTEM):
-        return SYSTEM
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    temporary = Path(tempfile.gettempdir()) / f"natxy-{os.getuid()}"
-    own = Path(runtime) / "natxy" if runtime else temporary
-    return own if is_made(own) and own.stat().st_uid == os.getuid() else None
+    for folder in (SYSTEM, *_own_folders()):
+        if is_made(folder) and _is_safe(folder):
+            return folder
+    return None
+
+
+def _own_folders() -> list[Path]:
+    given, user = os.environ.get("XDG_RUNTIME_DIR"), os.getuid()
+    of_login = [Path(given)] if given else []
+    of_login += [folder for folder in (Path(f"/run/user/{user}"),) if folder.is_dir()]
+    temporary = Path(tempfile.gettempdir()) / f"natxy-{user}"
+    return [*(folder / "natxy" for folder in of_login), temporary]
+
+
+def _is_safe(folder: Path) -> bool:
+    """Returns whether it is a folder, no link to one, whose files only root and this user replace.
+
+    In a folder with the sticky bit, others can make files, but not replace them.
+    """
+    found = folder.lstat()
+    own = found.st_uid == os.getuid() or folder == SYSTEM  # only root makes that one
+    others_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    closed = not others_write or found.st_mode & stat.S_ISVTX
+    return bool(stat.S_ISDIR(found.st_mode) and own and closed)
+
+
+def opened(path: Path, mode: str) -> IO[str]:
+    """Opens a file of the folder; OSError if it is a link, which another user may have made."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o644))
 
 
 def is_made(folder: Path) -> bool:
@@ -30,6 +57,23 @@ def is_made(folder: Path) -> bool:
     except OSError:
         return False
     return os.access(folder, os.W_OK | os.X_OK)
+
+
+def remove_dpdk_folder(pid: int) -> None:
+    """Removes the folder that DPDK made for an engine, or a calibration gateway, that has ended.
+
+    The program itself removes it, unless it was killed.
+    """
+    for name in (f"natxy-{pid}", f"natxy-gateway-{pid}"):
+        shutil.rmtree(_of_dpdk() / name, ignore_errors=True)  # also does not follow a link
+
+
+def _of_dpdk() -> Path:
+    """Returns where DPDK makes folders, as its eal_create_runtime_dir decides it."""
+    given = os.environ.get("RUNTIME_DIRECTORY")
+    if not given:
+        given = "/var/run" if os.getuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")
+    return Path(given) / "dpdk"
 
 
 def lock_now(file: IO[str]) -> bool:

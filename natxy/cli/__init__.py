@@ -10,15 +10,20 @@ import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
 
+from natxy.dut.interrupts import SIGNALS
+
 SIITPERF = "siitperf-"  # prefix of the program names that siitperf's users call
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)  # of standard output
 INTERRUPTED = 130
-TERMINATED = 143
+TERMINATED = 128  # and the signal's number, as shells have it
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, after which everything is cleaned up as after Ctrl-C."""
+    """A signal that ends a process, after which everything is cleaned up as after Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
 def main() -> None:
@@ -28,7 +33,8 @@ def main() -> None:
     arguments = arguments_of(sys.argv)
     _import(arguments)
     for number in SIGNALS:
-        signal.signal(number, _interrupt)
+        if signal.getsignal(number) != signal.SIG_IGN:  # by nohup; SIGPIPE by Python
+            signal.signal(number, _interrupt)
     sys.exit(run_command(arguments))
 
 
@@ -65,8 +71,8 @@ def run_command(arguments: Sequence[str]) -> int:
         return _complain(error.format_message(), error.exit_code)
     except NatxyError as error:
         return _complain(error.in_options, error.exit_status)
-    except Terminated:
-        return _complain("ended by a signal; everything is cleaned up", TERMINATED)
+    except Terminated as end:
+        return _complain("ended by a signal; everything is cleaned up", TERMINATED + end.number)
     except KeyboardInterrupt:
         return _complain("interrupted; everything is cleaned up", INTERRUPTED)
     except BrokenPipeError:
@@ -105,4 +111,4 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     """Raises at the first signal; further ones are ignored while everything is cleaned up."""
     for other in SIGNALS:
         signal.signal(other, signal.SIG_IGN)
-    raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+    raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 from natxy.errors import DutError
+from natxy.runtime_folder import remove_dpdk_folder
 
 ANSWERS_WITHIN_S = 10.0
 QUITS_WITHIN_S = 3.0
@@ -76,7 +77,7 @@ class GatewayProcess:
             raise DutError(self._obituary())
 
     def quit(self) -> None:
-        """Ends the gateway by closing its input, or kills it."""
+        """Ends the gateway by closing its input, or kills it; removes DPDK's folder."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with contextlib.suppress(BrokenPipeError):
@@ -87,6 +88,7 @@ class GatewayProcess:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
+        remove_dpdk_folder(self.pid)
 
     def _event(self, wanted: str) -> dict[str, Any]:
         event: dict[str, Any] = json.loads(self._line())

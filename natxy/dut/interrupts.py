@@ -5,7 +5,14 @@ import signal
 import threading
 from collections.abc import Iterator
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# The program itself is wrong: Python would return from a handler into the same fault.
+FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
+# These do not end a process, or cannot be handled.
+OTHERS = {
+    *(signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH, signal.SIGKILL),
+    *(signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU),
+}
+SIGNALS = tuple(sorted(signal.valid_signals() - FAULTS - OTHERS))  # they end a process
 
 
 @contextlib.contextmanager
@@ -19,7 +26,7 @@ def without_interrupts() -> Iterator[None]:
         yield  # Python interrupts the main thread only
         return
     came: list[int] = []
-    before = {s: signal.signal(s, lambda number, _: came.append(number)) for s in SIGNALS}
+    before = {s: signal.signal(s, lambda number, _: came.append(number)) for s in _held()}
     try:
         yield
     finally:
@@ -27,3 +34,12 @@ def without_interrupts() -> Iterator[None]:
             signal.signal(which, handler)
         for number in came[:1]:
             signal.raise_signal(number)
+
+
+def _held() -> list[int]:
+    """Returns the signals that would interrupt Python code, and the two that ask a process to end.
+
+    Others have their default: a Python program that uses Natxy may have handlers in C for them.
+    """
+    ends = (signal.SIGTERM, signal.SIGHUP)
+    return [s for s in SIGNALS if callable(signal.getsignal(s)) or s in ends]

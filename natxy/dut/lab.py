@@ -98,11 +98,15 @@ class TesterLab(Lab):
         raise NotImplementedError
 
     def _make_namespace(self) -> str:
-        """Makes the namespace without IPv6, whose addresses are the engine's; returns its name."""
+        """Makes the namespace; returns its name.
+
+        Its kernel has no IPv6, whose addresses are the engine's, and forwards nothing: it inherits
+        that from a machine that forwards.
+        """
         name = f"natxy-t-{self._ledger.label}"
         self._ledger.note_namespace(name)
         make_namespace(name)
-        set_sysctls(name, {"net/ipv6/conf/default/disable_ipv6": 1})
+        set_sysctls(name, {"net/ipv6/conf/default/disable_ipv6": 1, "net/ipv4/ip_forward": 0})
         self._namespace = name
         return name
 

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,10 +17,18 @@ from typing import IO, Any
 
 from natxy.dut.namespaces import remove_namespace
 from natxy.dut.process import Process
+from natxy.dut.promiscuous import Interface
 from natxy.errors import DutError
-from natxy.runtime_folder import SYSTEM, lock_now, runtime_folder
+from natxy.runtime_folder import (
+    UNUSABLE,
+    lock_now,
+    opened,
+    remove_dpdk_folder,
+    runtime_folder,
+)
 
 LABEL = re.compile(r"\d+(-\d+)?")
+OF_A_LAB = "natxy-lab-"  # what the names of its folders begin with
 
 
 @dataclass(kw_only=True)
@@ -32,17 +39,20 @@ class Entries:
     namespaces: list[str] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)  # path of /proc/sys: value before
     folders: list[str] = field(default_factory=list)
+    interfaces: list[Interface] = field(default_factory=list)  # that were not promiscuous
 
     def to_json(self) -> str:
         processes = [[p.pid, p.start_ticks] for p in self.processes]
-        return json.dumps({**vars(self), "processes": processes})
+        interfaces = [interface.to_json() for interface in self.interfaces]
+        return json.dumps({**vars(self), "processes": processes, "interfaces": interfaces})
 
     @staticmethod
     def from_json(text: str) -> "Entries":
         """Reads a file's text; an empty one belongs to a lab that had made nothing yet."""
         read: dict[str, Any] = json.loads(text) if text.strip() else {}
         processes = [Process(pid=p, start_ticks=t) for p, t in read.pop("processes", [])]
-        return Entries(processes=processes, **read)
+        interfaces = [Interface(*each) for each in read.pop("interfaces", [])]
+        return Entries(processes=processes, interfaces=interfaces, **read)
 
     def undo(self, kept: Collection[str] = ()) -> list[str]:
         """Undoes all that can be undone; returns a sentence for each thing that is left.
@@ -50,10 +60,12 @@ class Entries:
         Settings in `kept` stay: another lab has changed them as well, and restores them.
         """
         steps: list[Callable[[], object]] = [process.end for process in self.processes]
+        steps += [partial(remove_dpdk_folder, process.pid) for process in self.processes]
         steps += [partial(remove_namespace, name) for name in self.namespaces]
         settings = {path: value for path, value in self.settings.items() if path not in kept}
         steps += [partial(Path(path).write_text, value) for path, value in settings.items()]
         steps += [partial(_remove_folder, folder) for folder in self.folders]
+        steps += [interface.end_promiscuous for interface in self.interfaces]
         left = []
         for step in steps:
             try:
@@ -69,10 +81,8 @@ class Ledger:
     def __init__(self) -> None:
         folder = runtime_folder()
         if folder is None:
-            raise DutError(
-                f"{SYSTEM} and the temporary folder: cannot be written (expected a writable "
-                "folder for the record of a lab)"
-            )
+            raise DutError(f"{UNUSABLE} (expected a folder for the record of a lab)")
+        self._folder = folder
         self.label, self._file = _claim_label(folder)
         self._entries = Entries()
 
@@ -82,6 +92,11 @@ class Ledger:
 
     def note_namespace(self, name: str) -> None:
         self._entries.namespaces.append(name)
+        self._write()
+
+    def note_interface(self, interface: Interface) -> None:
+        """Notes an interface of the tester that is not promiscuous, and will be until the end."""
+        self._entries.interfaces.append(interface)
         self._write()
 
     def change_setting(self, path: str, value: str) -> None:
@@ -96,10 +111,11 @@ class Ledger:
         Path(path).write_text(value)
 
     def make_folder(self) -> Path:
-        """Makes a temporary folder, which is removed with the lab."""
-        path = Path(tempfile.gettempdir()) / f"natxy-lab-{self.label}-{len(self._entries.folders)}"
+        """Makes a folder for files of the lab, which is removed with it."""
+        path = self._folder / f"{OF_A_LAB}{self.label}-{len(self._entries.folders)}"
         self._entries.folders.append(str(path))
         self._write()
+        _remove_folder(str(path))  # a process that had this number before may have left it
         path.mkdir(mode=0o700)
         return path
 
@@ -134,11 +150,11 @@ def sweep() -> list[str]:
 
 def _sweep_one(path: Path) -> list[str]:
     try:
-        file = path.open("r+")
-    except (FileNotFoundError, PermissionError):  # gone meanwhile, or another user's
+        file = opened(path, "r+")
+    except OSError:  # gone meanwhile, or another user's
         return []
     with file:
-        if not lock_now(file):
+        if not _is_own(file) or not lock_now(file):
             return []
         try:
             left = Entries.from_json(file.read()).undo(kept=_living_settings(besides=path))
@@ -161,8 +177,9 @@ def _living_settings(*, besides: Path) -> dict[str, str]:
 
 def _settings_if_it_lives(path: Path) -> dict[str, str]:
     try:
-        with path.open("r+") as file:
-            return {} if lock_now(file) else Entries.from_json(file.read()).settings
+        with opened(path, "r+") as file:
+            is_dead = not _is_own(file) or lock_now(file)
+            return {} if is_dead else Entries.from_json(file.read()).settings
     except (OSError, ValueError, TypeError):  # the lab ended meanwhile
         return {}
 
@@ -177,7 +194,7 @@ def _claim_label(folder: Path) -> tuple[str, IO[str]]:
     for count in itertools.count(1):
         label = str(os.getpid()) if count == 1 else f"{os.getpid()}-{count}"
         try:
-            file = (folder / f"{label}.json").open("x+")
+            file = opened(folder / f"{label}.json", "x+")
         except FileExistsError:
             continue
         if lock_now(file):
@@ -186,10 +203,20 @@ def _claim_label(folder: Path) -> tuple[str, IO[str]]:
     raise AssertionError("unreachable")
 
 
+def _is_own(file: IO[str]) -> bool:
+    """Returns whether this user has written the file: what it names is ended and removed."""
+    return os.fstat(file.fileno()).st_uid == os.geteuid()
+
+
 def _remove_folder(path: str) -> None:
     """Removes a folder of `make_folder`, and refuses any other that the file may name."""
     folder = Path(path)
-    if folder.parent != Path(tempfile.gettempdir()) or not folder.name.startswith("natxy-lab-"):
+    if folder.parent != runtime_folder() or not folder.name.startswith(OF_A_LAB):
         raise DutError(f"{path} is not a folder of a lab and was not removed.")
-    if folder.exists():
-        shutil.rmtree(folder)
+    try:
+        if folder.is_symlink():
+            folder.unlink()  # what it names is nobody's lab
+        elif folder.exists():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise DutError(f"{path} cannot be removed: {error.strerror or error}.") from None

@@ -14,7 +14,7 @@ from typing import Literal
 from natxy.errors import DutError
 from natxy.guest.channel import Channel, ChannelError
 from natxy.guest.image import Image
-from natxy.runtime_folder import runtime_folder
+from natxy.runtime_folder import opened, runtime_folder
 
 QEMU = "qemu-system-x86_64"
 Accelerator = Literal["kvm", "tcg"]
@@ -233,7 +233,7 @@ def _kvm_may_work() -> bool:
 
 def _remember_that_kvm_failed() -> None:
     if (folder := runtime_folder()) is not None:
-        (folder / KVM_FAILED).touch()
+        opened(folder / KVM_FAILED, "a").close()
 
 
 def qemu_arguments(spec: MachineSpec, accelerator: Accelerator, control_fd: int) -> Sequence[str]:

@@ -22,7 +22,7 @@ from typing import IO, Self
 from natxy.errors import InUse
 from natxy.model.testbed import TesterSection
 from natxy.model.trial_spec import Side
-from natxy.runtime_folder import SYSTEM, is_made, lock_now, runtime_folder
+from natxy.runtime_folder import UNUSABLE, is_made, lock_now, opened, runtime_folder
 from natxy.tester.port_identity import port_identity
 
 VARIABLE = "NATXY_LOCKS"
@@ -143,15 +143,20 @@ def lock_folder() -> Path:
         return Path(given)
     folder = None if given else runtime_folder()
     if folder is None:
-        where = f"{VARIABLE}: {given}" if given else f"{SYSTEM} and the temporary folder"
-        raise InUse(f"{where}: cannot be written (expected a writable folder for the lock files)")
+        where = f"{VARIABLE}: {given}: cannot be written" if given else UNUSABLE
+        raise InUse(f"{where} (expected a writable folder for the lock files)")
     return folder
 
 
 def _take(path: Path, what: str, kind: str) -> IO[str]:
     end = time.monotonic() + PATIENCE_S
     while True:
-        file = path.open("a+")
+        try:
+            file = opened(path, "a+")
+        except OSError as error:
+            raise InUse(
+                f"{path}: cannot be opened: {error.strerror} (expected a file of this user)"
+            ) from None
         if lock_now(file):
             _sign(file)
             return file
@@ -165,7 +170,7 @@ def _take(path: Path, what: str, kind: str) -> IO[str]:
 def _owner(path: Path) -> str:
     """Returns the process that has locked the file; empty if there is none."""
     try:
-        file = path.open("r+")
+        file = opened(path, "r+")
     except OSError:
         return ""
     if lock_now(file):  # its process was killed

@@ -2,20 +2,18 @@
 
 import contextlib
 import queue
-import shutil
 import signal
 import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import IO
 
 from natxy.errors import EngineNotFound, TesterDied
+from natxy.runtime_folder import remove_dpdk_folder
 
 LOG_LINES = 5  # the engine's last lines of standard error, for an error message
 PATIENCE_S = 3.0  # for each way of ending it, before the next, harder one
-RUN_FOLDER = Path("/var/run/dpdk")
 
 
 def ended(status: int) -> str:
@@ -106,7 +104,7 @@ class EngineProcess:
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
                 self._pipe(pipe).close()
-        shutil.rmtree(RUN_FOLDER / f"natxy-{self.pid}", ignore_errors=True)
+        remove_dpdk_folder(self.pid)
 
     def kill(self) -> None:
         self._process.kill()

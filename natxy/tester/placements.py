@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from natxy.model.trial_result import TrialResult, WatchResult
-from natxy.runtime_folder import runtime_folder
+from natxy.runtime_folder import opened, runtime_folder
 
 FILE_NAME = "placements"  # the folder's files with the ending .json are those of labs
 # What was not seen for so long is forgotten: the machine may have moved to another host.
@@ -70,5 +70,6 @@ class Placements:
             return
         temporary = self._file.with_suffix(f".{os.getpid()}")
         with suppress(OSError):  # no measurement fails for it
-            temporary.write_text(json.dumps(self._known))
+            with opened(temporary, "w") as file:
+                file.write(json.dumps(self._known))
             temporary.replace(self._file)

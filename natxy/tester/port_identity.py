@@ -8,7 +8,7 @@ from pathlib import Path
 NAMESPACES = Path("/run/netns")
 OWN_NAMESPACE = Path("/proc/self/ns/net")
 PCI = re.compile(r"(?:pci:)?(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])")
-KERNEL_INTERFACES = ("net_af_xdp", "net_af_packet", "net_tap", "net_pcap")
+KERNEL_INTERFACES = ("net_af_xdp", "net_af_packet", "eth_af_packet", "net_tap", "net_pcap")
 SOCKETS = {"net_vhost": "iface", "net_virtio_user": "path"}  # driver: what names the socket
 MEMIF_SOCKET = "/run/memif.sock"  # DPDK's defaults
 NO = ("no", "0", "false")
@@ -25,8 +25,7 @@ def port_identity(device: str, namespace: str | None) -> PortIdentity | None:
 
     `namespace` is the network namespace of the engine; None stands for this process's.
     """
-    driver, *arguments = device.split(",")
-    values = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
+    driver, values = arguments_of(device)
     if address := PCI.fullmatch(driver):
         name = f"{int(address[1] or '0', 16):04x}:{address[2].lower()}"
         return PortIdentity(name=name, key=f"pci {name}")
@@ -39,6 +38,12 @@ def port_identity(device: str, namespace: str | None) -> PortIdentity | None:
             path = os.path.realpath(values[key])
             return PortIdentity(name=path, key=f"socket {path}")
     return None
+
+
+def arguments_of(device: str) -> tuple[str, dict[str, str]]:
+    """Returns what a device string begins with, and its arguments."""
+    driver, *arguments = device.split(",")
+    return driver, dict(argument.split("=", 1) for argument in arguments if "=" in argument)
 
 
 def _memif(values: dict[str, str], namespace: str | None) -> PortIdentity | None:

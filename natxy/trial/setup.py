@@ -1,16 +1,20 @@
 """Starts the device under test and the tester, and stops both, whatever happens."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
 from natxy.dut.base import Dut, TesterPorts
 from natxy.dut.config import LABS
+from natxy.dut.interrupts import without_interrupts
+from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.promiscuous import Interface, is_promiscuous
+from natxy.model.address_checks import SIDES
 from natxy.model.event import Hello
 from natxy.model.source import Source
-from natxy.model.testbed import Port, Testbed, TrafficSection
+from natxy.model.testbed import Port, Testbed, TesterSection, TrafficSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
@@ -18,6 +22,7 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.tester.claims import Claims
 from natxy.tester.command import engine_command, find_engine
+from natxy.tester.kernel_stack import check_kernel, interfaces_of
 from natxy.tester.placements import Placements
 from natxy.tester.tester import Engine, OnProgress, Tester, ignore_progress
 from natxy.trial.repeats import RetryTime
@@ -171,13 +176,35 @@ def set_up(
     `running` starts the device and decides when it stops.
     """
     find_engine()  # so that no lab is created if there is no engine
-    with Claims() as claims:
+    with Claims() as claims, ExitStack() as ends:
         claims.take_cpus(testbed.tester.cores)
         if testbed.dut.get("kind") not in LABS:
             # Before the gateway is started and stopped, since another tester may be measuring it.
             claims.take_ports(testbed.tester, namespace=None)
+            check_kernel(testbed.tester)
+            ends.enter_context(_own_interfaces(testbed.tester))
         with running(dut), _tester(testbed, source, dut, records, claims) as tester:
             yield Setup(tester=tester, dut=dut)
+
+
+@contextmanager
+def _own_interfaces(tester: TesterSection) -> Iterator[None]:
+    """Ends the promiscuous mode of the tester's own interfaces, unless they have it before."""
+    names = [name for side in SIDES for name in interfaces_of(tester, side)]
+    if names:
+        sweep()  # a tester that was killed may have left the mode
+    quiet = [Interface.here(name) for name in names if not is_promiscuous(name)]
+    if not quiet:
+        yield
+        return
+    ledger = Ledger()
+    try:
+        for interface in quiet:
+            ledger.note_interface(interface)
+        yield
+    finally:
+        with without_interrupts():
+            ledger.undo()
 
 
 @contextmanager

@@ -140,7 +140,7 @@ def test_new_connections_are_logged(dut: NamespaceDut) -> None:
     dut.reset()
     send(dut)
     counted(dut, PACKETS)
-    (log,) = Path("/tmp").glob(f"natxy-lab-{label_of(dut)}-*/connections.log")
+    (log,) = SYSTEM.glob(f"natxy-lab-{label_of(dut)}-*/connections.log")
     within(5, lambda: len(log.read_text().splitlines()) >= PACKETS)
     assert len([line for line in log.read_text().splitlines() if "[NEW] udp" in line]) == PACKETS
     assert "NEW" in dut.describe()["logging"]

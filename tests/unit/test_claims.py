@@ -388,6 +388,36 @@ def test_where_the_system_s_folder_cannot_be_written_the_user_s_own_is_used(
         lock_folder()
 
 
+@pytest.mark.parametrize("how", ["a link", "writable by all"])
+def test_a_folder_that_others_can_change_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(runtime_folder, "SYSTEM", Path("/proc/natxy"))
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = tmp_path / f"natxy-{os.getuid()}"
+    if how == "a link":
+        (tmp_path / "mine").mkdir()
+        folder.symlink_to(tmp_path / "mine")
+    else:
+        folder.mkdir()
+        folder.chmod(0o777)
+    assert runtime_folder.runtime_folder() is None
+    folder.unlink() if how == "a link" else folder.chmod(0o700)
+    assert runtime_folder.runtime_folder() == folder
+
+
+def test_a_lock_is_not_written_through_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    (tmp_path / "precious").write_text("text")
+    (tmp_path / "cpu-5.lock").symlink_to(tmp_path / "precious")
+    with Claims() as claims, pytest.raises(InUse, match=r"cpu-5\.lock: cannot be opened: "):
+        claims.take_cpus([5])
+    assert (tmp_path / "precious").read_text() == "text"
+
+
 def test_a_lab_is_not_refused_for_a_device_that_it_does_not_use(
     hold: Hold, engine: list[str]
 ) -> None:

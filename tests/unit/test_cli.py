@@ -301,7 +301,15 @@ def test_the_command_that_repeats_a_measurement() -> None:
     assert repeat_command(9, words) == "natxy throughput 'my bed.toml' --error 0.5% --seed 9"
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        (signal.SIGINT, 130),
+        *((number, 128 + number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)),
+        *((number, 128 + number) for number in (signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU)),
+        (signal.SIGRTMIN, 128 + signal.SIGRTMIN),
+    ],
+)
 def test_a_signal_ends_the_trial_and_the_engine(
     engine: list[str],
     testbed_file: Path,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from natxy import runtime_folder
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Absence, Dut
 from natxy.dut.calibration import CalibrationDut
@@ -19,7 +21,7 @@ from natxy.dut.command import CommandDut
 from natxy.dut.config import CalibrationConfig, CommandConfig
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.devices import DeviceKind, device_string
-from natxy.dut.ledger import Entries
+from natxy.dut.ledger import Entries, Ledger, sweep
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
 from natxy.dut.process import Process, within
@@ -31,6 +33,7 @@ from natxy.trial.setup import name_in, name_of
 ROUTER = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
 TUNNEL = '[tester.left.tunnel]\naddress = "192.0.2.2"\ngateway = "192.0.2.1"\n'
 
+NOBODY = 65534
 GUEST = {"guest": 'driver = "kernel-router"'}
 
 
@@ -249,6 +252,59 @@ def test_only_folders_of_labs_are_removed(tmp_path: Path) -> None:
     (left,) = Entries(folders=[str(tmp_path)]).undo()
     assert "is not a folder of a lab" in left
     assert tmp_path.exists()
+
+
+def test_a_lab_whose_folder_is_a_link_is_removed_and_its_target_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_folder, "SYSTEM", tmp_path / "run")
+    lab = Ledger()
+    folder = lab.make_folder()
+    assert folder.parent == tmp_path / "run"
+    folder.rmdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    folder.symlink_to(tmp_path / "other")
+    lab.undo()
+    assert list((tmp_path / "run").iterdir()) == []
+    assert (tmp_path / "other" / "file").exists()
+
+
+def test_what_cannot_be_removed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime_folder, "SYSTEM", tmp_path / "run")
+    lab = Ledger()
+    folder = lab.make_folder()
+
+    def refuse(path: Path) -> None:
+        raise OSError("Cannot call rmtree on a symbolic link")
+
+    monkeypatch.setattr(shutil, "rmtree", refuse)
+    with pytest.raises(DutError, match=rf"{folder} cannot be removed: Cannot call"):
+        lab.undo()
+
+
+def test_the_folder_of_a_killed_lab_with_this_number_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_folder, "SYSTEM", tmp_path / "run")
+    lab = Ledger()
+    (tmp_path / "run" / f"natxy-lab-{lab.label}-0").mkdir()
+    assert list(lab.make_folder().iterdir()) == []
+    lab.undo()
+
+
+def test_a_record_of_another_user_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_folder, "SYSTEM", tmp_path / "run")
+    (tmp_path / "run").mkdir(mode=0o1777)
+    setting = tmp_path / "setting"
+    setting.write_text("1")
+    record = tmp_path / "run" / "999999.json"
+    record.write_text(Entries(settings={str(setting): "2"}).to_json())
+    os.chown(record, NOBODY, NOBODY)
+    assert sweep() == []
+    assert setting.read_text() == "1"
 
 
 FAKE_GATEWAY = """#!{python}
