@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from natxy.campaign.records import HookRecord
 from natxy.errors import DutError
+from natxy.program_output import OutputTooLong, run
 
 SHOWN = 2000  # characters of a command's output that the journal keeps
 
@@ -15,26 +16,21 @@ def run_hook(when: str, command: Sequence[str], timeout_s: float) -> HookRecord:
     """Runs a command to its end; raises DutError if it cannot be started or takes too long."""
     begin_s = time.monotonic()
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=timeout_s,
-            check=False,
-        )
+        done = run(command, timeout_s=timeout_s, stderr=subprocess.STDOUT)
     except subprocess.TimeoutExpired:
         raise DutError(
             f"{when}: `{shlex.join(command)}` did not end within {timeout_s:g} s"
         ) from None
+    except OutputTooLong as error:
+        raise DutError(f"{when}: `{shlex.join(command)}` {error}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DutError(f"{when}: `{shlex.join(command)}` cannot be run: {reason}") from None
     return HookRecord(
         when=when,
         command=tuple(command),
-        status=done.returncode,
-        output=done.stdout.decode(errors="replace")[-SHOWN:],
+        status=done.status,
+        output=done.output[-SHOWN:],
         seconds=time.monotonic() - begin_s,
     )
 

@@ -9,6 +9,7 @@ from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.dut.ledger import sweep
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import EngineNotFound, NatxyError
+from natxy.program_output import OutputTooLong, run
 from natxy.tester.command import find_engine
 from natxy.tester.engine_process import ended
 
@@ -51,12 +52,10 @@ def _complaint(program: str) -> str:
     It is built for the processor of the machine that builds it, and may not run on another one.
     """
     try:
-        done = subprocess.run(
-            [program, "--version"], capture_output=True, timeout=STARTS_WITHIN_S, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run([program, "--version"], timeout_s=STARTS_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired, OutputTooLong) as error:
         return f"does not start: {error}"
-    return "" if done.returncode == 0 else ended(done.returncode)
+    return "" if done.status == 0 else ended(done.status)
 
 
 def programs() -> Finding:

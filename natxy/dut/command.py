@@ -1,7 +1,6 @@
 """A device under test that the testbed's shell commands start, stop, reset and describe."""
 
 import os
-import signal
 import subprocess
 from collections.abc import Callable, Mapping
 
@@ -9,6 +8,7 @@ from natxy.dut.base import TableParameters
 from natxy.dut.commanded import Commanded, show_on_stderr
 from natxy.dut.config import CommandConfig
 from natxy.errors import DutError
+from natxy.program_output import OutputTooLong, run
 
 
 class CommandDut(Commanded):
@@ -69,31 +69,22 @@ def run_shell(
 
     The command gets a session of its own: Ctrl-C ends the wait here, which then ends the session.
     """
-    process = subprocess.Popen(
-        ["sh", "-c", command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        env={**os.environ, **(environment or {})},
-    )
     try:
-        output, errors = process.communicate(timeout=timeout_s)
+        ended = run(
+            ["sh", "-c", command],
+            timeout_s=timeout_s,
+            env={**os.environ, **(environment or {})},
+        )
     except subprocess.TimeoutExpired as late:
         raise DutError(
             f"dut.{key}: `{command}` did not end within dut.timeout_s = {timeout_s:g} s (expected "
             "a command that ends; start a long-running program in the background and redirect its "
             "output)."
         ) from late
-    finally:
-        if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-    if process.returncode != 0:
-        words = (errors or output).strip().splitlines() or ["it printed nothing"]
+    except OutputTooLong as error:
+        raise DutError(f"dut.{key}: `{command}` {error}.") from error
+    if ended.status != 0:
         raise DutError(
-            f"dut.{key}: `{command}` ended with status {process.returncode}: {words[-1]}"
+            f"dut.{key}: `{command}` ended with status {ended.status}: {ended.last_line}"
         )
-    return output.strip()
+    return ended.output.strip()

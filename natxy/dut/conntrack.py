@@ -5,6 +5,7 @@ read-only; its count and its timeouts belong to the namespace.
 """
 
 import subprocess
+import tempfile
 from math import ceil
 from pathlib import Path
 from typing import IO
@@ -141,12 +142,9 @@ class ConnectionLog:
         self._process: subprocess.Popen[bytes] | None = None
         self._file: IO[bytes] | None = None
 
-    @property
-    def path(self) -> Path:
-        return self._site.folder / "connections.log"
-
     def start(self) -> None:
-        self._file = self.path.open("wb")
+        # It has no name, and may be larger than the memory in which the runtime folder is.
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             self._site.pinned([*LISTENS, "-b", str(LOG_BUFFER_BYTES)]),
             stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from natxy.errors import DutError
+from natxy.program_output import OutputTooLong, run
 
 TIMEOUT_S = 30.0
 
@@ -19,23 +20,17 @@ def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIME
     It gets a session of its own, so that Ctrl-C does not end a command that cleans up.
     """
     try:
-        done = subprocess.run(
-            arguments,
-            input=feed,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=timeout_s,
-            start_new_session=True,
-        )
+        done = run(arguments, feed=feed, timeout_s=timeout_s)
     except FileNotFoundError as missing:
         raise DutError(f"`{arguments[0]}` is not installed (`make demo` installs it).") from missing
     except subprocess.TimeoutExpired as late:
         raise DutError(f"`{' '.join(arguments)}` did not end within {timeout_s:g} s.") from late
-    if done.returncode != 0:
-        words = last_words(done.stderr or done.stdout)
-        raise DutError(f"`{' '.join(arguments)}` ended with status {done.returncode}: {words}")
-    return done.stdout
+    except OutputTooLong as error:
+        raise DutError(f"`{' '.join(arguments)}` {error}.") from error
+    if done.status != 0:
+        words = last_words(done.errors or done.output)
+        raise DutError(f"`{' '.join(arguments)}` ended with status {done.status}: {words}")
+    return done.output
 
 
 def last_words(text: str) -> str:

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 from natxy.errors import DutError
+from natxy.program_output import LIMIT_BYTES, OutputTooLong, last_line
 from natxy.runtime_folder import remove_dpdk_folder
 
 ANSWERS_WITHIN_S = 10.0
@@ -109,6 +110,9 @@ class GatewayProcess:
             if not got:
                 raise DutError(self._obituary())
             self._pending += got
+            if len(self._pending) > LIMIT_BYTES:
+                self._process.kill()
+                raise DutError(f"natxy-gateway {OutputTooLong()}.")
         line, _, self._pending = self._pending.partition(b"\n")
         return line
 
@@ -117,5 +121,4 @@ class GatewayProcess:
             status = f"status {self._process.wait(1)}"
         except subprocess.TimeoutExpired:
             status = "its output closed"
-        words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
-        return f"natxy-gateway ended with {status}; its last line was: {words[-1]}"
+        return f"natxy-gateway ended with {status}; its last line was: {last_line(self._log)}"

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from natxy.dut.config import SshConfig
 from natxy.errors import DutError
+from natxy.program_output import AT_ONCE_BYTES, LIMIT_BYTES, OutputTooLong
 
 T = TypeVar("T")
 # A host that goes away says nothing: it is noticed after this time. One small frame in 5 s on the
@@ -165,19 +166,20 @@ class SshSession:
             process = await self._connection.create_process(
                 text, stdin=asyncssh.DEVNULL, encoding="utf-8", errors="replace"
             )
+            said = _Said()
             try:
-                output, errors = await asyncio.wait_for(
-                    process.communicate(), self._config.timeout_s
-                )
+                await asyncio.wait_for(said.read(process), self._config.timeout_s)
             except BaseException:
                 with contextlib.suppress(OSError, asyncssh.Error):
-                    await self._end(process)
+                    await self._end(process, said)
                 raise
         except TimeoutError:
             raise DutError(
                 f"{where}: `{command}` on {self._host} did not end within dut.timeout_s = "
                 f"{self._config.timeout_s:g} s (expected a command that ends)."
             ) from None
+        except OutputTooLong as error:
+            raise DutError(f"{where}: `{command}` on {self._host} {error}.") from None
         except (OSError, asyncssh.Error) as error:
             raise Lost(
                 f"{where}: the connection to {self._host} was lost: {error} (expected a host that "
@@ -186,12 +188,12 @@ class SshSession:
         if process.exit_status is None and await self._is_closing():
             raise Lost(f"{where}: the connection to {self._host} was lost during `{command}`.")
         return Ended(
-            status=process.exit_status, output=output or "", errors=BEGUN.sub("", errors or "")
+            status=process.exit_status, output=said.output, errors=BEGUN.sub("", said.errors)
         )
 
-    async def _end(self, process: Any) -> None:
+    async def _end(self, process: Any, said: "_Said") -> None:
         """Ends all that a command started; closing its channel would leave it running."""
-        begun = BEGUN.match(process.collect_output()[1] or "")
+        begun = BEGUN.match(said.errors)
         process.kill()
         process.close()
         if begun:
@@ -220,6 +222,36 @@ class SshSession:
             raise DutError(
                 f"dut.log: {self._config.log}: cannot be written: {error.strerror}."
             ) from None
+
+
+class _Said:
+    """What a command has printed so far."""
+
+    def __init__(self) -> None:
+        self._output: list[str] = []
+        self._errors: list[str] = []
+        self._left_bytes = LIMIT_BYTES
+
+    @property
+    def output(self) -> str:
+        return "".join(self._output)
+
+    @property
+    def errors(self) -> str:
+        return "".join(self._errors)
+
+    async def read(self, process: Any) -> None:
+        """Reads to the end of the command; raises OutputTooLong."""
+        both = self._all(process.stdout, self._output), self._all(process.stderr, self._errors)
+        await asyncio.gather(*both)
+        await process.wait_closed()
+
+    async def _all(self, stream: Any, parts: list[str]) -> None:
+        while text := await stream.read(AT_ONCE_BYTES):
+            parts.append(text)
+            self._left_bytes -= len(text)
+            if self._left_bytes < 0:
+                raise OutputTooLong
 
 
 async def _closed(connection: Any) -> None:

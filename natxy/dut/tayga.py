@@ -13,6 +13,7 @@ from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.priority import put_first
 from natxy.dut.process import within
 from natxy.errors import DutError
+from natxy.program_output import beginning, last_line
 
 QUEUE_FRAMES = 10000  # tayga loses frames with the 500 that a tun has
 OWN_IPV4 = "192.0.2.1"  # sources of the ICMP errors that it sends; documentation prefixes,
@@ -158,16 +159,15 @@ class TaygaProcess(Tayga):
 
     def check(self) -> None:
         if self._process is None or self._ended():
-            words = self._log.read_text(errors="replace").strip().splitlines() or ["nothing"]
             role = self._translation.role
-            raise DutError(f"{role}tayga ended; its last line was: {words[-1]}")
+            raise DutError(f"{role}tayga ended; its last line was: {last_line(self._log)}")
 
     @property
     def processes(self) -> tuple[int, ...]:
         return () if self._process is None else (self._process.pid,)
 
     def describe(self) -> dict[str, str]:
-        said = re.search(r"TAYGA (\S+)", self._log.read_text(errors="replace"))
+        said = re.search(r"TAYGA (\S+)", beginning(self._log))
         version = said.group(1) if said else "(version unknown)"
         described = super().describe()
         return {**described, "software": f"{described['software']} {version}"}
@@ -177,7 +177,7 @@ class TaygaProcess(Tayga):
 
     def _attached(self) -> bool:
         """Returns whether tayga has printed its last line before it reads frames."""
-        return "Using tun device" in self._log.read_text(errors="replace")
+        return "Using tun device" in beginning(self._log)
 
 
 class GuestTayga(Tayga):

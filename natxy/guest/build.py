@@ -7,13 +7,13 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from natxy.errors import DutError
 from natxy.guest.packages import Packages
+from natxy.program_output import OutputTooLong, run
 
 INIT = Path(__file__).with_name("init")
 BUILT_WITHIN_S = 1200.0
@@ -204,8 +204,9 @@ def _one(system: Path, pattern: str) -> Path:
 
 
 def _run(command: Sequence[str]) -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     try:
-        status, output, errors = _ended(command)
+        done = run(command, timeout_s=BUILT_WITHIN_S, env=environment)
     except FileNotFoundError as missing:
         raise DutError(
             f"The guest could not be built: `{command[0]}` is not installed (expected the packages "
@@ -215,27 +216,8 @@ def _run(command: Sequence[str]) -> str:
         raise DutError(
             f"The guest could not be built: `{command[0]}` did not end within {BUILT_WITHIN_S:g} s."
         ) from late
-    if status != 0:
-        words = (errors or output).strip().splitlines() or ["it printed nothing"]
-        raise DutError(f"The guest could not be built: `{command[0]}`: {words[-1]}")
-    return output
-
-
-def _ended(command: Sequence[str]) -> tuple[int, str, str]:
-    """Returns a command's status and what it wrote; ends its compilers too if it must end early."""
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={name: value for name, value in os.environ.items() if name != "MAKEFLAGS"},
-    ) as process:
-        try:
-            output, errors = process.communicate(timeout=BUILT_WITHIN_S)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()  # after Ctrl-C, Popen itself does not
-            raise
-    return process.returncode, output, errors
+    except OutputTooLong as error:
+        raise DutError(f"The guest could not be built: `{command[0]}` {error}.") from error
+    if done.status != 0:
+        raise DutError(f"The guest could not be built: `{command[0]}`: {done.last_line}")
+    return done.output

@@ -5,6 +5,7 @@ import socket
 import time
 
 from natxy.errors import DutError
+from natxy.program_output import LIMIT_BYTES, OutputTooLong
 
 READY = "ready"
 LONGEST_LINE = 4096
@@ -39,6 +40,8 @@ class Channel:
         if len(answer) != 2 or not all(each.isdigit() for each in answer):
             raise ChannelError(f'answered "{" ".join(answer)[:60]}" (expected status and length)')
         status, length = (int(each) for each in answer)
+        if length > LIMIT_BYTES:
+            raise ChannelError(str(OutputTooLong()))
         output = self._octets(length, until_s).decode(errors="replace")
         if status != 0:
             words = output.strip().splitlines() or ["it printed nothing"]

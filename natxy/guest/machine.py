@@ -14,6 +14,7 @@ from typing import Literal
 from natxy.errors import DutError
 from natxy.guest.channel import Channel, ChannelError
 from natxy.guest.image import Image
+from natxy.program_output import end_of
 from natxy.runtime_folder import opened, runtime_folder
 
 QEMU = "qemu-system-x86_64"
@@ -185,7 +186,7 @@ class Machine:
         """Returns what became of the guest, with the last line that it, or QEMU, wrote."""
         time.sleep(CONSOLE_GROWS_WITHIN_S)  # for the console's last words
         status = self._process.poll()
-        errors = self._console.with_suffix(".qemu").read_text(errors="replace").strip()
+        errors = end_of(self._console.with_suffix(".qemu")).strip()
         console = last_words(self._text_of_console())
         if PANIC in console:
             return f"The guest's kernel panicked: {console}"
@@ -196,7 +197,7 @@ class Machine:
 
     def _text_of_console(self) -> str:
         try:
-            return self._console.read_text(errors="replace")
+            return end_of(self._console)
         except OSError:
             return ""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from natxy.errors import DutError
+from natxy.program_output import OutputTooLong, run
 
 KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
 PARTS_OF_THE_KERNEL = ("linux-image-", "linux-headers-", "linux-kbuild-")
@@ -115,16 +116,8 @@ def reachable(
 def _apt(command: Sequence[str], folder: Path | None = None) -> str:
     """Runs apt; AptError with its first complaint if it fails."""
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=folder,
-            timeout=FETCHED_WITHIN_S,
-            start_new_session=True,
-            env={**os.environ, "LC_ALL": "C"},
-        )
+        environment = {**os.environ, "LC_ALL": "C"}
+        done = run(command, timeout_s=FETCHED_WITHIN_S, cwd=folder, env=environment)
     except FileNotFoundError as missing:
         raise AptError(
             f"`{command[0]}` is not installed: the guest is built from Debian's packages (expected "
@@ -135,13 +128,15 @@ def _apt(command: Sequence[str], folder: Path | None = None) -> str:
             f"The packages of the guest could not be fetched: {command[0]} did not end within "
             f"{FETCHED_WITHIN_S:g} s."
         ) from late
-    if done.returncode != 0:
-        outdated = re.search(rf"^E: Failed to fetch .* {GONE} ", done.stderr, re.MULTILINE)
+    except OutputTooLong as error:
+        raise AptError(f"`{command[0]}` {error}.") from error
+    if done.status != 0:
+        outdated = re.search(rf"^E: Failed to fetch .* {GONE} ", done.errors, re.MULTILINE)
         raise (ListsOutdated if outdated else AptError)(
-            f"The packages of the guest could not be fetched: {_complaint(done.stderr)} (expected "
+            f"The packages of the guest could not be fetched: {_complaint(done.errors)} (expected "
             "a reachable package archive and fresh lists; run apt-get update)."
         )
-    return done.stdout
+    return done.output
 
 
 def _complaint(errors: str) -> str:

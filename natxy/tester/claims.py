@@ -183,7 +183,7 @@ def _owner(path: Path) -> str:
 
 def _read_owner(file: IO[str]) -> str:
     file.seek(0)
-    return file.read().strip() or "another process"
+    return file.read(2 * SHOWN_CHARACTERS).strip() or "another process"
 
 
 def _sign(file: IO[str]) -> None:

@@ -7,12 +7,15 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from sys import getsizeof
 from typing import IO
 
 from natxy.errors import EngineNotFound, TesterDied
+from natxy.program_output import LIMIT_BYTES, OutputTooLong
 from natxy.runtime_folder import remove_dpdk_folder
 
 LOG_LINES = 5  # the engine's last lines of standard error, for an error message
+LONGEST_LOG_LINE = 4096
 PATIENCE_S = 3.0  # for each way of ending it, before the next, harder one
 
 
@@ -47,6 +50,7 @@ class EngineProcess:
         except OSError as error:
             raise EngineNotFound(f"{command[0]}: cannot be started: {error.strerror}") from None
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._read_bytes = self._received_bytes = 0  # counted by one thread each
         self._log: deque[str] = deque(maxlen=LOG_LINES)
         self._readers = [self._reader(self._read_events), self._reader(self._read_log)]
 
@@ -71,6 +75,7 @@ class EngineProcess:
         if line is None:
             self._lines.put(None)  # for the next call
             raise self.died()
+        self._received_bytes += getsizeof(line)
         return line
 
     def died(self) -> TesterDied:
@@ -115,12 +120,23 @@ class EngineProcess:
         return thread
 
     def _read_events(self) -> None:
-        for line in self._pipe(self._process.stdout):
+        """Reads lines, and ends an engine that sends too long a line, or lines nobody waits for."""
+        stdout = self._pipe(self._process.stdout)
+        while line := stdout.readline(LIMIT_BYTES):
+            self._read_bytes += getsizeof(line)
+            if self._read_bytes - self._received_bytes >= LIMIT_BYTES:
+                with contextlib.suppress(queue.Empty):
+                    while self._lines.get_nowait():
+                        pass
+                self._log.append(f"it {OutputTooLong()}")
+                self.kill()
+                break
             self._lines.put(line)
         self._lines.put(None)
 
     def _read_log(self) -> None:
-        for line in self._pipe(self._process.stderr):
+        stderr = self._pipe(self._process.stderr)
+        while line := stderr.readline(LONGEST_LOG_LINE):
             if line.strip():
                 self._log.append(line.strip())
 
