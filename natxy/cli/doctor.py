@@ -8,11 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from natxy.cli.options import CoresOption, JsonOption, cpus_of, result_console
+from natxy.doctor.capabilities import examine_capabilities
 from natxy.doctor.finding import Finding, Grade, Machine
 from natxy.doctor.kernel import examine_kernel
+from natxy.doctor.limits import examine_limits
 from natxy.doctor.nodes import examine_nodes
 from natxy.doctor.ports import examine_ports
 from natxy.doctor.processor import examine_processor
+from natxy.doctor.stack import examine_stack
 from natxy.doctor.tools import examine_tools
 
 MARKS = {Grade.GOOD: "[green]●[/]", Grade.COSTS: "[yellow]▲[/]", Grade.IMPOSSIBLE: "[red]✖[/]"}
@@ -27,8 +30,11 @@ def doctor(
     machine, cpus = Machine(), cpus_of(cores)
     findings = [
         *examine_tools(),
+        *examine_capabilities(machine),
+        *examine_limits(machine, cpus),
         *examine_processor(machine),
         *examine_kernel(machine, cpus),
+        *examine_stack(machine),
         *examine_ports(machine),
         *examine_nodes(machine, cpus),
     ]

@@ -47,6 +47,11 @@ class Machine:
         except OSError:
             return ""
 
+    def status(self, name: str) -> str:
+        """Returns a field of this process's /proc/self/status, empty if it is missing."""
+        lines = (line.partition(":") for line in self.text("proc/self/status").splitlines())
+        return next((value.strip() for key, _, value in lines if key == name), "")
+
     def paths(self, pattern: str) -> list[Path]:
         return sorted(self.root.glob(pattern))
 

@@ -38,12 +38,17 @@ def bpf(command: int, attributes: bytes) -> int:
     return result
 
 
-def attach_program(interface: int) -> int:
-    """Attaches a program that passes every frame; closing the returned link removes it."""
+def load_program() -> int:
+    """Loads a program that passes every frame; closing the returned descriptor removes it."""
     code = ctypes.create_string_buffer(PASS_ALL, len(PASS_ALL))
     licence = ctypes.create_string_buffer(b"GPL")
     load = struct.pack("<IIQQ", PROG_TYPE_XDP, 2, ctypes.addressof(code), ctypes.addressof(licence))
-    program = bpf(BPF_PROG_LOAD, load)
+    return bpf(BPF_PROG_LOAD, load)
+
+
+def attach_program(interface: int) -> int:
+    """Attaches the program to an interface; closing the returned link removes it."""
+    program = load_program()
     try:
         return bpf(BPF_LINK_CREATE, struct.pack("<IIII", program, interface, ATTACH_XDP, 0))
     finally:

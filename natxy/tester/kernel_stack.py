@@ -10,6 +10,7 @@ import ctypes
 import fcntl
 import socket
 import struct
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
@@ -61,10 +62,16 @@ class StackUse:
         return "; ".join(commands)
 
 
-def stack_use(interface: str, root: Path = ROOT) -> StackUse:
-    """Reads what the stack does at an interface of the network namespace of this thread."""
-    has = kernel_addresses(root).get(interface, [])
-    return StackUse(interface=interface, addresses=tuple(has), forwards=_forwards(interface, root))
+def stack_use(interface: str, root: Path, addresses: Mapping[str, Sequence[str]]) -> StackUse:
+    """Reads what the stack does at an interface of the network namespace of this thread.
+
+    `addresses` are those of each interface, as `kernel_addresses` returns them.
+    """
+    return StackUse(
+        interface=interface,
+        addresses=tuple(addresses.get(interface, ())),
+        forwards=_forwards(interface, root),
+    )
 
 
 def check_kernel(tester: TesterSection, root: Path = ROOT) -> None:
@@ -77,15 +84,16 @@ def check_kernel(tester: TesterSection, root: Path = ROOT) -> None:
 
 def _check(port: Port, side: Side, interface: str, root: Path) -> None:
     where = f"tester.{side}.device: {interface}"
-    use = stack_use(interface, root)
+    addresses = kernel_addresses(root)
+    use = stack_use(interface, root, addresses)
     if not use.is_harmless:
         raise DeviceError(
             f"{where} {use.words}, so that the kernel would answer or forward test frames "
             f"(expected an interface that the kernel does not use: `{use.remedy}`)"
         )
     own = _own_addresses(port)
-    for other, addresses in kernel_addresses(root).items():
-        for address in own.intersection(addresses):
+    for other, its in addresses.items():
+        for address in own.intersection(its):
             raise DeviceError(
                 f"{where}: the kernel has the tester's address {address} on {other}, and would "
                 f"answer its frames (expected another address, or `ip addr del {address} dev "

@@ -1,0 +1,42 @@
+"""Examines what the kernel's stack would do with frames at interfaces that may be the tester's."""
+
+from collections.abc import Mapping, Sequence
+
+from natxy.doctor.finding import Finding, Machine, costs, good
+from natxy.tester.kernel_stack import kernel_addresses, stack_use
+
+SHOWN = 3
+NO_INTERFACES = ("all", "default", "lo")
+NET = "proc/thread-self/net"
+DEFAULT_IPV4, DEFAULT_IPV6 = ("00000000", "00000000"), ("0" * 32, "00")
+
+
+def examine_stack(machine: Machine) -> list[Finding]:
+    return [stack(machine, kernel_addresses(machine.root))]
+
+
+def stack(machine: Machine, addresses: Mapping[str, Sequence[str]]) -> Finding:
+    """Reports interfaces that the kernel uses, but not those by which this machine is reached."""
+    name, uplinks = "kernel's own use of interfaces", _uplinks(machine)
+    known = {path.name for path in machine.paths("proc/sys/net/ipv4/conf/*")}
+    candidates = sorted((known | set(addresses)) - uplinks - set(NO_INTERFACES))
+    uses = [stack_use(each, machine.root, addresses) for each in candidates]
+    used = [use for use in uses if not use.is_harmless]
+    if not used:
+        return good(name, f"none, except {', '.join(sorted(uplinks)) or 'lo'}")
+    more = f"; {len(used) - SHOWN} more" if len(used) > SHOWN else ""
+    return costs(
+        name,
+        "; ".join(f"{use.interface} {use.words}" for use in used[:SHOWN]) + more,
+        cost="such a port of net_af_packet or net_pcap is refused: the kernel would answer or "
+        "forward test frames",
+        remedy=f"if it is the tester's: {used[0].remedy}",
+    )
+
+
+def _uplinks(machine: Machine) -> set[str]:
+    """Returns the interfaces with a default route."""
+    ipv4 = [line.split() for line in machine.text(f"{NET}/route").splitlines()[1:]]
+    ipv6 = [line.split() for line in machine.text(f"{NET}/ipv6_route").splitlines()]
+    by_ipv4 = {each[0] for each in ipv4 if (each[1], each[7]) == DEFAULT_IPV4}
+    return by_ipv4 | {each[9] for each in ipv6 if (each[0], each[1]) == DEFAULT_IPV6} - {"lo"}
