@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 PATIENCE_S = 240  # the machine may be busy
 
@@ -58,13 +58,24 @@ def kill_parent_of(pid: int) -> None:
     os.kill(parent_of(pid), signal.SIGKILL)
 
 
-def addresses(pid: int) -> set[str]:
-    """Returns the addresses at which a process and its descendants listen."""
+class Place(NamedTuple):
+    """An address at which a process listens, by TCP or UDP."""
+
+    ip: str
+    port: int
+
+
+def listening(pid: int) -> set[Place]:
+    """Returns where a process and its descendants listen, as `ss -lntup` shows it."""
     import psutil  # comes with the extra `distributed`
 
-    found: set[str] = set()
+    found: set[Place] = set()
     for each in family_of(pid):
         with suppress(psutil.NoSuchProcess):
-            connections = psutil.Process(each).net_connections(kind="inet")
-            found |= {one.laddr.ip for one in connections if one.status == psutil.CONN_LISTEN}
+            found |= {
+                Place(*one.laddr)
+                for one in psutil.Process(each).net_connections(kind="inet")
+                if one.status == psutil.CONN_LISTEN
+                or (one.status == psutil.CONN_NONE and one.laddr)
+            }
     return found

@@ -8,14 +8,16 @@ the machine reach the loopback interface as well.
 import logging
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 from natxy.errors import ConfigurationError, MeasurementError
 
 LOOPBACK = "127.0.0.1"
+TLS = "tls"
 RESOURCE = "testbed"
 DEATHS = 2  # a cell is given to another worker after so many deaths; after one more it fails
 WAIT_S = 60  # for the workers, at the start
@@ -37,6 +39,37 @@ def check_installed() -> None:
             f"--testbeds: the Python package {missing.name} is not installed (`pip install "
             '"natxy[distributed]"` installs it)'
         ) from None
+
+
+def check_scheduler(address: str) -> None:
+    """Raises ConfigurationError if the network can reach this scheduler without TLS."""
+    if not _is_closed(address):
+        raise ConfigurationError(
+            f"--scheduler: {address} has no TLS, and whoever reaches it runs programs as root "
+            "(expected an address that begins with tls://, or one of 127.0.0.1)"
+        )
+
+
+def _is_closed(address: str) -> bool:
+    """Tells whether only those with a certificate, or on this machine, reach an address."""
+    scheme, _, place = address.rpartition("://")
+    if scheme == TLS:
+        return True
+    try:
+        host = urlsplit(f"//{place}").hostname or ""
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # another name, which may be that of any machine
+        return False
+
+
+def _refuse_open(addresses: Iterable[str]) -> None:
+    """Raises ConfigurationError if a node of Dask listens to the network without TLS."""
+    for address in addresses:
+        if not _is_closed(address):
+            raise ConfigurationError(
+                f"--scheduler: one of its nodes listens at {address} without TLS, and whoever "
+                "reaches it runs programs as root (expected tls:// of all nodes)"
+            )
 
 
 @contextmanager
@@ -95,31 +128,22 @@ def wait_for_workers(client: Any, testbeds: int) -> None:
 
 def _cluster(testbeds: int) -> Any:
     """Returns a scheduler in this process, and a process for each testbed, named by its number."""
-    from distributed import Nanny, Scheduler, Security, SpecCluster
+    from distributed import Nanny, Security, SpecCluster
+
+    from natxy.campaign.dask_nodes import Scheduler, Worker
 
     security = Security.temporary()
+    listens = {"host": LOOPBACK, "protocol": f"{TLS}://", "security": security}
     options = {
-        "host": LOOPBACK,
-        "protocol": "tls://",
-        "security": security,
+        **listens,
+        "worker_class": Worker,
         "nthreads": 1,
         "resources": {RESOURCE: 1},
         "memory_limit": 0,  # no limit
-        "dashboard_address": f"{LOOPBACK}:0",
         "silence_logs": logging.CRITICAL,
     }
     return SpecCluster(
-        scheduler={
-            "cls": Scheduler,
-            "options": {
-                "host": LOOPBACK,
-                "port": 0,
-                "protocol": "tls://",
-                "security": security,
-                "dashboard": False,
-                "dashboard_address": f"{LOOPBACK}:0",
-            },
-        },
+        scheduler={"cls": Scheduler, "options": {**listens, "port": 0, "dashboard": False}},
         workers={
             str(number): {"cls": Nanny, "options": options} for number in range(1, testbeds + 1)
         },
@@ -134,11 +158,14 @@ def _connected(scheduler: str, testbeds: int) -> Iterator[Any]:
 
     try:
         client = Client(scheduler, timeout=WAIT_S)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:  # TypeError: there is no certificate
         raise ConfigurationError(
             f"--scheduler: {scheduler} cannot be reached: {error} (expected the address that `dask "
             "scheduler` shows)"
         ) from None
     with client:
+        known = client.scheduler_info(n_workers=-1)
+        _refuse_open([known["address"], *known["workers"]])
         wait_for_workers(client, testbeds)
+        _refuse_open(workers_of(client).values())
         yield client

@@ -12,7 +12,7 @@ import click
 import typer
 
 import natxy
-from natxy.campaign.dask_workers import check_installed
+from natxy.campaign.dask_workers import check_installed, check_scheduler
 from natxy.campaign.folder import Asked, CampaignFolder
 from natxy.campaign.journal import Journal
 from natxy.campaign.known_keys import check_keys
@@ -187,6 +187,8 @@ def further_of(asked: Asked, plan: CampaignPlan, scheduler: str | None) -> Furth
                 "--scheduler: has one testbed to measure on (expected two or more in --testbeds)"
             )
         return Further()
+    if scheduler:
+        check_scheduler(scheduler)
     check_installed()
     return Further(plans=further_plans(asked, plan), scheduler=scheduler or "")
 

@@ -15,12 +15,12 @@ from natxy.campaign.plan import Cell
 from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Place, Watcher
 from natxy.cli.now_and_then import Lines, NowAndThen
-from natxy.cli.progress import SearchDisplay
+from natxy.cli.progress import SearchDisplay, in_words, lost_of
 from natxy.cli.sentences import say
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
-from natxy.report.numbers import marked, seconds_left
+from natxy.report.numbers import seconds_left
 from natxy.statistics import median
 from natxy.trial.observer import Observer
 
@@ -156,6 +156,7 @@ class JsonProgress(Observer):
             number=trial.number,
             rate=trial.rate_fps,
             verdict=trial.verdict,
+            lost=lost_of(trial),
         )
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
@@ -193,11 +194,7 @@ def _named(cell: Cell) -> dict[str, Any]:
 def found(result: Measurement) -> str:
     """Returns the main figures of a result in one line."""
     return ", ".join(
-        f"{figure.title} {marked(figure, median(figure.values))}{_unit(figure.unit)}"
+        in_words(figure, figure.title, median(figure.values))
         for figure in result.figures
         if figure.primary and figure.values
     )
-
-
-def _unit(unit: str) -> str:
-    return f" {unit}" if unit in ("fps", "cps") else ""

@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from natxy.cli.progress import Estimate, found_by
+from natxy.cli.estimate import Estimate
+from natxy.cli.progress import found_by, why_of
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.report.numbers import rate, seconds_left
+from natxy.report.numbers import rate
 from natxy.trial.observer import Observer
 
 EVERY_S = 10.0  # a cell that is shorter has no line of its own between its begin and its end
@@ -45,6 +46,9 @@ class NowAndThen(Observer):
         self._load = ""
         self._found = ""
 
+    def part_started(self, number: int, count: int) -> None:
+        self._estimate.part_started(number, count)
+
     def repetition_started(self, number: int, count: int) -> None:
         self._repetition, self._repetitions = number, count
         self._estimate.repetition_started(number, count)
@@ -66,8 +70,9 @@ class NowAndThen(Observer):
     def trial_ended(self, trial: TrialRecord) -> None:
         self._estimate.trial_ended()
         self._invalid += trial.verdict is Verdict.INVALID
-        why = f" ({trial.invalid_reasons[0]})" if trial.invalid_reasons else ""
-        self._lines.offer(lambda: self._line(f"{trial.verdict}{why}"))
+        why = why_of(trial)
+        reason = f" ({why})" if why else ""
+        self._lines.offer(lambda: self._line(f"{trial.verdict}{reason}"))
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         self._found = found_by(figures)
@@ -75,8 +80,8 @@ class NowAndThen(Observer):
     def _line(self, step: str) -> str:
         invalid = f" ({self._invalid} invalid so far)" if self._invalid else ""
         found = f"; found: {self._found}" if self._found else ""
-        left_s = self._estimate.left_s
-        left = "" if left_s is None else f"; about {seconds_left(left_s)} left"
+        left = str(self._estimate)
+        left = f"; {left}" if left else ""
         return (
             f"  repetition {self._repetition} of {self._repetitions}, trial {self._trials}"
             f"{invalid}: {self._load}, {step}{found}{left}"

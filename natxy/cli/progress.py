@@ -1,7 +1,5 @@
 """Shows the progress of a measurement: a live panel on a terminal, plain lines elsewhere."""
 
-import math
-import time
 from collections.abc import Sequence
 from typing import Self
 
@@ -10,54 +8,18 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from natxy.cli.estimate import ERROR_FRACTION, Estimate
 from natxy.cli.sentences import say
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
-from natxy.report.numbers import ARROWS, marked, rate, seconds_left
+from natxy.report.numbers import ARROWS, marked, rate
 from natxy.trial.observer import Observer
 
 MARKS = {Verdict.PASS: "[green]●[/]", Verdict.FAIL: "[red]●[/]", Verdict.INVALID: "[yellow]○[/]"}
 FOUND_SHOWN = 5
-ERROR_FRACTION = 0.001  # of a search, if it is not known
-UNKNOWN_STEPS = 12.0  # assumed before a search's first trial
-
-
-class Estimate:
-    """Estimates the time left: the search's remaining steps times the mean time of a trial."""
-
-    def __init__(self) -> None:
-        self._started_s = time.monotonic()
-        self._trials = 0
-        self._repetitions_done = 0
-        self._repetitions = 1
-        self._steps_left = UNKNOWN_STEPS
-
-    def repetition_started(self, number: int, count: int) -> None:
-        self._repetitions_done, self._repetitions = number - 1, count
-        self._steps_left = UNKNOWN_STEPS
-
-    def trial_started(
-        self, bracket_fps: tuple[int, int], error_fraction: float = ERROR_FRACTION
-    ) -> None:
-        lower, upper = bracket_fps
-        goal = max(1.0, lower * error_fraction)
-        self._steps_left = max(1.0, math.log2(max(2.0, (upper - lower) / goal)))
-
-    def trial_ended(self) -> None:
-        self._trials += 1
-        self._steps_left = max(0.0, self._steps_left - 1)
-
-    @property
-    def left_s(self) -> float | None:
-        """Seconds; None before the first trial has ended."""
-        if not self._trials:
-            return None
-        trial_s = (time.monotonic() - self._started_s) / self._trials
-        done = self._repetitions_done
-        steps = self._trials / done if done else UNKNOWN_STEPS
-        return trial_s * (self._steps_left + steps * (self._repetitions - done - 1))
 
 
 class SearchDisplay(Observer):
@@ -97,6 +59,9 @@ class SearchDisplay(Observer):
         if self._console.is_terminal:
             self._live.stop()
 
+    def part_started(self, number: int, count: int) -> None:
+        self._estimate.part_started(number, count)
+
     def repetition_started(self, number: int, count: int) -> None:
         self._repetition, self._repetitions = number, count
         self._verdicts.clear()
@@ -135,7 +100,7 @@ class SearchDisplay(Observer):
         self._say(sentence)
 
     def _plain_line(self, trial: TrialRecord) -> str:
-        why = (*trial.invalid_reasons, trial.lost_connections)[0]
+        why = why_of(trial)
         reason = f" ({why})" if why else ""
         return (
             f"{self._repetition}/{self._repetitions} {self._connections}"
@@ -146,8 +111,8 @@ class SearchDisplay(Observer):
         say(self._console, line)
 
     def _left(self) -> str:
-        left_s = self._estimate.left_s
-        return "" if left_s is None else f", about {seconds_left(left_s)} left"
+        left = str(self._estimate)
+        return f", {left}" if left else ""
 
     def _draw(self) -> None:
         if not self._console.is_terminal:
@@ -168,12 +133,30 @@ class SearchDisplay(Observer):
         self._live.update(Group(Text(self._title, style="bold"), grid), refresh=True)
 
 
+def lost_of(trial: TrialRecord) -> dict[Direction, int]:
+    """Returns how many frames each direction lost in the measured phase."""
+    lost: dict[Direction, int] = {}
+    for stream, _, counters in trial.result.counters():
+        lost[stream.direction] = lost.get(stream.direction, 0) + counters.lost
+    return lost
+
+
+def why_of(trial: TrialRecord) -> str:
+    """Returns why a trial did not pass, and how many frames each direction lost."""
+    losses = ", ".join(f"{ARROWS[way]} {lost:,}" for way, lost in lost_of(trial).items() if lost)
+    reasons = (*trial.invalid_reasons, trial.lost_connections, trial.fail_reason)
+    why = next(filter(None, reasons), "")
+    return "; ".join(filter(None, (why, f"lost {losses}" if losses else "")))
+
+
 def found_by(figures: Sequence[Figure]) -> str:
     """Returns the main figures of a repetition in one line."""
-    return ", ".join(_found(figure) for figure in figures if figure.primary)
+    main = (figure for figure in figures if figure.primary)
+    return ", ".join(in_words(figure, figure.shown_name, figure.values[-1]) for figure in main)
 
 
-def _found(figure: Figure) -> str:
+def in_words(figure: Figure, name: str, value: float) -> str:
+    """Returns a value of a figure with its direction and this name."""
     unit = f" {figure.unit}" if figure.unit in ("fps", "cps") else ""
-    value = marked(figure, figure.values[-1]) + unit
-    return " ".join(word for word in (ARROWS[figure.direction], figure.shown_name, value) if word)
+    words = (ARROWS[figure.direction], name, marked(figure, value) + unit)
+    return " ".join(word for word in words if word)

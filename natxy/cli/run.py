@@ -47,7 +47,7 @@ SchedulerOption = Annotated[
     str | None,
     typer.Option(
         help="With several testbeds: address of a Dask scheduler whose processes measure, for "
-        "example tcp://10.0.0.1:8786 [default: processes on this machine are started].",
+        "example tls://10.0.0.1:8786 [default: processes on this machine are started].",
         metavar="ADDRESS",
     ),
 ]

@@ -127,6 +127,7 @@ class Work:
         for number, (tester, one) in enumerate(series, start=1):
             title = _title(self.name, setup, tester, f"{number} of {len(series)}", options)
             with observed(title) as observer:
+                observer.part_started(number, len(series))
                 timed = tester.with_retry_time(options.retry_s)  # this measurement's alone
                 ready = _with_phase_1(options, self.name, timed, setup.dut, observer)
                 result = one(ready, setup.dut, observer)

@@ -1,11 +1,8 @@
 """`natxy serve`: shows a campaign in a browser while it runs."""
 
-import threading
-from collections.abc import Callable
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,10 +11,12 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import plan_again
 from natxy.campaign.records import read_campaign
 from natxy.campaign.report import page_of
+from natxy.cli.campaign_server import CampaignServer, Page, take_lowest_priority
 from natxy.cli.campaigns import pace_of, tell
 from natxy.cli.resume import FolderArgument
 from natxy.cli.status import left_of, said_of
-from natxy.errors import ConfigurationError, NatxyError
+from natxy.errors import ConfigurationError
+from natxy.report.campaign_html import POLICY
 from natxy.report.live_page import LiveCell, live_page
 
 LOOPBACK = "127.0.0.1"
@@ -39,22 +38,35 @@ def serve(
 ) -> None:
     """Show a campaign in a browser while it runs, by default on this machine only."""
     with served(folder, host, port) as server:
+        take_lowest_priority()
         address, number = server.server_address[:2]
-        tell(f"http://{address!s}:{number} shows {folder}; Ctrl-C ends it.")
+        shown = f"[{address!s}]" if ":" in str(address) else str(address)
+        tell(f"http://{shown}:{number} shows {folder}; Ctrl-C ends it.")
         server.serve_forever()
 
 
-def served(folder: Path, host: str = LOOPBACK, port: int = 0) -> ThreadingHTTPServer:
+def served(folder: Path, host: str = LOOPBACK, port: int = 0) -> CampaignServer:
     """Returns a server of the campaign's pages that has not started yet."""
     campaign = CampaignFolder(path=folder)
     campaign.asked()
-    pages = {"/": lambda: page(campaign), "/report.html": lambda: page_of(read_data(campaign))}
+    pages = {
+        "/": Page(make=lambda: page(campaign), data=lambda: _data(campaign)),
+        "/report.html": Page(
+            make=lambda: page_of(read_data(campaign)), data=lambda: _data(campaign), policy=POLICY
+        ),
+    }
     try:
-        return ThreadingHTTPServer((host, port), _handler(pages))
+        return CampaignServer(host, port, pages)
     except OSError as error:
         raise ConfigurationError(
             f"{host}:{port}: cannot be listened on: {error.strerror}"
         ) from None
+
+
+def _data(campaign: CampaignFolder) -> Hashable:
+    """Returns what differs when the journal has changed, or the campaign has ended."""
+    of = campaign.journal.stat()
+    return campaign.is_run, of.st_ino, of.st_mtime_ns, of.st_size
 
 
 def page(campaign: CampaignFolder) -> str:
@@ -78,33 +90,3 @@ def page(campaign: CampaignFolder) -> str:
     left = left_of(still, pace_of(plan, state, testbeds=len(asked.testbeds)))
     has_report = any(cell.ended for cell in cells)
     return live_page(asked.experiment.title, cells, has_report=has_report, left=left)
-
-
-def _handler(pages: dict[str, Callable[[], str]]) -> type[BaseHTTPRequestHandler]:
-    one_at_a_time = threading.Lock()  # each page reads the whole journal
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            make = pages.get(self.path.partition("?")[0])
-            if make is None:
-                self.send_error(HTTPStatus.NOT_FOUND)
-                return
-            try:
-                with one_at_a_time:
-                    body = make().encode()
-            except NatxyError as error:
-                self.send_error(HTTPStatus.SERVICE_UNAVAILABLE, explain=error.in_options)
-                return
-            self.send_response(HTTPStatus.OK)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-            """Says nothing of each page."""
-
-        def log_error(self, *_: Any) -> None:
-            """Says nothing: the browser shows the error."""
-
-    return Handler

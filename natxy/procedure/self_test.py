@@ -97,10 +97,11 @@ def self_test(
     """Measures the tester's limit for each frame size; the ports are connected to each other."""
     observer = observer or Observer()
     cabled = _with_macs(tester)
-    return [
-        _ceiling(plan, cabled.with_traffic(frame_size_bytes=size), loop, observer)
-        for size in plan.sizes_bytes
-    ]
+    ceilings = []
+    for number, size in enumerate(plan.sizes_bytes, start=1):
+        observer.part_started(number, len(plan.sizes_bytes))
+        ceilings.append(_ceiling(plan, cabled.with_traffic(frame_size_bytes=size), loop, observer))
+    return ceilings
 
 
 def _ceiling(plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer) -> Ceiling:

@@ -13,6 +13,11 @@ from natxy.errors import ConfigurationError
 from natxy.report.campaign_table import CampaignTable, Row
 from natxy.report.charts import Chart
 
+# What the page may load: nothing from elsewhere. The charts are drawn by scripts inside it.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; "
+    "img-src data: blob:"
+)
 QUICK = "Scaled down by --quick: the figures show that the campaign runs, no more."
 
 
@@ -33,6 +38,7 @@ def campaign_html(
     page = Template((files("natxy.report") / "report.html").read_text(encoding="utf-8"))
     drawn = [chart for chart in charts if chart.rows]
     return page.substitute(
+        policy=POLICY,
         title=escape(table.title),
         body="\n".join(_body(table, published, drawn, told)),
         footer=escape(told.made_by),

@@ -1,52 +1,111 @@
 """Notes under a campaign's table, which name the columns or the testbeds that they are about."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from natxy.model.disturbance import Disturbance
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Measurement, TrialCounts
 from natxy.report.cell_figures import CellResult
+from natxy.report.measurement_notes import connection_notes, count_notes, device_notes
+from natxy.report.numbers import duration
 
 
 def campaign_notes(
     experiment: Experiment, columns: Sequence[str], cells: Sequence[CellResult]
 ) -> list[str]:
-    """Returns the unit of the rates, deviations from the RFCs, and remarks.
+    """Returns the unit of the rates, deviations from the RFCs, remarks, and what trials counted.
 
     What is true of all columns that were measured names none.
     """
     both = {measure.name for measure in experiment.measure if measure.both_directions}
     about: dict[tuple[str, str], set[str]] = {}
     measured: dict[str, set[str]] = {}
-    for cell in cells:
-        if cell.results:
-            measured.setdefault(cell.measure, set()).add(cell.column)
-        for result in cell.results:
-            for note in _notes(result, summed=cell.measure in both):
-                about.setdefault((cell.measure, note), set()).add(cell.column)
+    for (measure, column), results in _by_place(cells).items():
+        measured.setdefault(measure, set()).add(column)
+        for note in _notes_of(results, summed=measure in both):
+            about.setdefault((measure, note), set()).add(column)
+    said: dict[tuple[str, str], list[str]] = {}
+    for (measure, note), of in about.items():
+        place = _named(columns, of, all_of=measured[measure])
+        said.setdefault((place, note), []).append(measure)
     return [
-        *(
-            f"{measure}{_named(columns, of, all_of=measured[measure])}: {note}"
-            for (measure, note), of in about.items()
-        ),
-        *_invalid_trials(cells),
+        *(f"{', '.join(measures)}{place}: {note}" for (place, note), measures in said.items()),
+        *_shares(cells),
     ]
 
 
-def _invalid_trials(cells: Sequence[CellResult]) -> Iterator[str]:
-    """Yields a note for each measure with the share of each column, over all rounds."""
-    counted: dict[str, dict[str, list[TrialCounts]]] = {}
+def _by_place(cells: Sequence[CellResult]) -> dict[tuple[str, str], list[Measurement]]:
+    """Returns the results of all rounds, by measure and column; a failed cell has none."""
+    places: dict[tuple[str, str], list[Measurement]] = {}
     for cell in cells:
-        column = counted.setdefault(cell.measure, {}).setdefault(cell.column, [])
-        column += [result.counts for result in cell.results]
+        if cell.results:
+            places.setdefault((cell.measure, cell.column), []).extend(cell.results)
+    return places
+
+
+def _notes_of(results: Sequence[Measurement], *, summed: bool) -> Iterator[str]:
+    counts = TrialCounts.total(result.counts for result in results)
+    for result in results:
+        conditions = result.conditions
+        yield from _notes(result, summed=summed)
+        yield from conditions.formats
+        yield from connection_notes(conditions.connections, counts)
+        yield from device_notes((conditions.left_media, conditions.right_media))
+    yield from count_notes(counts)
+
+
+def _shares(cells: Sequence[CellResult]) -> Iterator[str]:
+    """Yields a note for each measure with what each column counted, over all rounds."""
+    counted: dict[str, dict[str, TrialCounts]] = {}
+    for (measure, column), results in _by_place(cells).items():
+        total = TrialCounts.total(result.counts for result in results)
+        counted.setdefault(measure, {})[column] = total
     for measure, columns in counted.items():
-        totals = {name: TrialCounts.total(counts) for name, counts in columns.items()}
-        shares = [
-            f"{total.invalid_percent:.0f} %{f' in {name}' * bool(name)}"
-            for name, total in totals.items()
-            if total.invalid_trials
-        ]
-        if shares:
-            yield f"{measure}: invalid trials: {'; '.join(shares)}."
+        for what, share_of in SHARES:
+            shares = [
+                f"{share}{f' in {name}' * bool(name)}"
+                for name, counts in columns.items()
+                if (share := share_of(counts))
+            ]
+            if shares:
+                yield f"{measure}: {what}: {'; '.join(shares)}."
+
+
+def _invalid(counts: TrialCounts) -> str:
+    return f"{counts.invalid_percent:.0f} %" if counts.invalid_trials else ""
+
+
+def _away(counts: TrialCounts) -> str:
+    of = counts.disturbance
+    return f"{_of_sending(of.away_ns, of)}, {duration(of.longest_away_ns)} at most" * bool(
+        of.away_ns
+    )
+
+
+def _paused(counts: TrialCounts) -> str:
+    return _of_sending(counts.disturbance.paused_ns, counts.disturbance)
+
+
+def _late(counts: TrialCounts) -> str:
+    return duration(counts.worst_lateness_ns) if counts.worst_lateness_ns else ""
+
+
+def _of_sending(time_ns: float, of: Disturbance) -> str:
+    return f"{time_ns / of.sending_ns * 100:.2g} %" if time_ns and of.sending_ns else ""
+
+
+def _counted(count: int) -> str:
+    return f"{count:,}" if count else ""
+
+
+SHARES: tuple[tuple[str, Callable[[TrialCounts], str]], ...] = (
+    ("misdelivered frames", lambda counts: _counted(counts.misdelivered)),
+    ("duplicated frames", lambda counts: _counted(counts.duplicated)),
+    ("invalid trials", _invalid),
+    ("time in which the gateway was without its CPU, in valid trials", _away),
+    ("time in which the tester's senders paused, in valid trials", _paused),
+    ("largest lateness of a frame, in valid trials", _late),
+)
 
 
 def _notes(result: Measurement, *, summed: bool) -> Iterator[str]:

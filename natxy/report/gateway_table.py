@@ -1,4 +1,4 @@
-"""The main figures of all measurements of one gateway, as one table."""
+"""The main figures of one gateway, and the throughputs of several, as tables."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,6 +25,23 @@ def gateway_table(gateway: str, results: Sequence[Measurement]) -> Table:
             if figure.primary and figure.values:
                 invalid = f"{result.counts.invalid_percent:.0f} %"  # of all trials
                 table.add_row(_name(figure), *_cells(figure), invalid)
+    return table
+
+
+def throughput_table(title: str, results: Sequence[Measurement]) -> Table:
+    """Returns a table with a row for each gateway; it fits 80 characters."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table.padding = (0, 1, 0, 0)
+    table.show_edge = False
+    table.min_width = len(title) + 1
+    table.add_column("", no_wrap=True)
+    for name in ("median", "minimum", "maximum", "misde-\nlivered", "in-\nvalid"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for result in results:
+        counts = result.counts
+        ends = (f"{counts.misdelivered:,}", f"{counts.invalid_percent:.0f} %")
+        *values, _ = _cells(result.figures[0])
+        table.add_row(result.conditions.dut, *values, *ends)
     return table
 
 

@@ -146,21 +146,35 @@ def checksum_notes(counts: TrialCounts) -> Iterator[str]:
         )
 
 
+def count_notes(counts: TrialCounts) -> Iterator[str]:
+    """Yields what trials counted, without the times and numbers that each measurement has."""
+    yield from icmp_notes(counts.icmp_errors)
+    yield from verification_notes(counts)
+    yield from checksum_notes(counts)
+    yield from _revoked(counts)
+    yield from _watch(counts.disturbance)
+
+
 def noise_notes(counts: TrialCounts) -> Iterator[str]:
     """Yields notes about trials that do not count, absences of the gateway and pauses."""
     if counts.invalid_trials:
         yield f"{counts.invalid_share} were invalid. They were repeated or left out."
+    yield from _revoked(counts)
+    yield from _watch(counts.disturbance)
+    yield from _away_and_paused(counts.disturbance)
+
+
+def _revoked(counts: TrialCounts) -> Iterator[str]:
     if counts.revoked:
         trials = "trial does" if counts.revoked == 1 else "trials do"
         yield (
             f"{counts.revoked:,} failed {trials} not count: later trials showed that the host had "
             "placed their CPUs badly."
         )
-    yield from disturbance_notes(counts.disturbance)
 
 
-def disturbance_notes(of: Disturbance) -> Iterator[str]:
-    """Yields notes about absences of the gateway and pauses of senders."""
+def _watch(of: Disturbance) -> Iterator[str]:
+    """Yields how the gateway's CPU was watched, and what it shared."""
     if not of.sending_ns:
         return
     if of.unwatched_reason:
@@ -180,13 +194,16 @@ def disturbance_notes(of: Disturbance) -> Iterator[str]:
             f"Cores that share a cache take less than {duration(FAR_NS)}: with such cores the "
             "gateway may be faster."
         )
-    if of.away_ns:
+
+
+def _away_and_paused(of: Disturbance) -> Iterator[str]:
+    if of.away_ns and of.sending_ns:
         yield (
             "In valid trials, the gateway did not have its CPU for "
             f"{of.away_ns / of.sending_ns * 100:.2g} % of the time: "
             f"{duration(of.away_ns)} in all, at most {duration(of.longest_away_ns)} at once."
         )
-    if of.paused_ns:
+    if of.paused_ns and of.sending_ns:
         yield (
             "In valid trials, the tester's senders paused for "
             f"{of.paused_ns / of.sending_ns * 100:.2g} % of the time."

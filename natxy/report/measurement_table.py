@@ -1,13 +1,11 @@
 """Shows the measurements of one procedure as a table, with a row per frame size, mix and figure.
 
-This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7. Several gateways
-can be shown side by side.
+This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from textwrap import wrap
 
 from rich import box
 from rich.cells import cell_len
@@ -18,8 +16,6 @@ from natxy.model.standing_deviations import STANDING
 from natxy.report.measurement_notes import (
     checksum_notes,
     connection_notes,
-    device_notes,
-    disturbance_notes,
     icmp_notes,
     media_notes,
     noise_notes,
@@ -37,14 +33,12 @@ VALIDATED = {
     "forward": "→ left ({left}) to right ({right}), then ← right to left in validation",
     "reverse": "← right ({right}) to left ({left}), then → left to right in validation",
 }
-DIRECTIONS = {"both": "both ways", "forward": "left to right", "reverse": "right to left"}
 FRAME_SIZES = "Frame sizes are those of IPv6; IPv4 frames are 20 bytes smaller."
 RATE, MEDIA = "rate, fps", "media,\nfps"  # shown only if there is a value
 NAME = "figure"  # the only column whose cells may be wrapped
 NETWORKS = "net-\nworks"  # shown only if a measurement has several networks
 PLACE = ("frame\nsize", "fore-\nground", NETWORKS, MEDIA, RATE, NAME)
 DISPERSION = "disper-\nsion"
-HEAD = 13  # characters of a gateway's name in a line above its column
 SPREAD = ("mean", "std. dev.", DISPERSION)
 
 
@@ -155,74 +149,6 @@ def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
     ]
 
 
-def side_by_side(title: str, measurements: Sequence[Measurement]) -> Table:
-    """Returns a table of the first figure with a column per gateway; four fit 80 characters."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE)
-    table.min_width = len(title) + 1
-    table.padding = (0, 1, 0, 0)
-    table.add_column("", no_wrap=True)
-    for measurement in measurements:
-        table.add_column("\n".join(wrap(measurement.conditions.dut, HEAD)), justify="right")
-    for name, *cells in zip(*_device_columns(measurements), strict=True):
-        table.add_row(name, *cells, style="bold" if name == "median" else "")
-    return table
-
-
-def _device_columns(measurements: Sequence[Measurement]) -> Iterator[list[str]]:
-    """Yields the names of the rows, then the cells of each gateway."""
-    summaries = [summary(measurement.figures[0].values) for measurement in measurements]
-    extremes = all(of.percentiles_are_extremes for of in summaries)
-    statistics = _names(extremes=extremes)
-    above = ("IP versions", "direction", "frame size")
-    below = ("repetitions (n)", "misdelivered", "duplicated", "invalid trials", "worst lateness")
-    shown = [place for place, name in enumerate(statistics) if name not in (*SPREAD, "n")]
-    yield [*above, *[statistics[place].replace("\n", " ") for place in shown], *below]
-    for measurement, of in zip(measurements, summaries, strict=True):
-        conditions, counts = measurement.conditions, measurement.counts
-        cells = _cells(measurement.figures[0], of, extremes=extremes)
-        yield [
-            f"{conditions.left_ip_version} and {conditions.right_ip_version}",
-            DIRECTIONS[conditions.direction],
-            f"{conditions.frame_size_bytes} B",
-            *[cells[place] for place in shown],
-            str(of.n),
-            f"{counts.misdelivered:,}",
-            f"{counts.duplicated:,}",
-            _invalid(counts),
-            duration(counts.worst_lateness_ns),
-        ]
-
-
-def _invalid(counts: TrialCounts) -> str:
-    """Returns the count of invalid trials with their share of all trials."""
-    return (
-        f"{counts.invalid_trials:,} ({counts.invalid_percent:.0f} %)"
-        if counts.invalid_trials
-        else "0"
-    )
-
-
-def side_by_side_notes(measurements: Sequence[Measurement]) -> list[str]:
-    """Returns the notes of that table; a note names its gateway unless all gateways have it."""
-    shared_deviations = set.intersection(*[set(each.deviations) for each in measurements])
-    said = {
-        measurement.conditions.dut: [
-            *_explanations(measurement, measurement.counts, shared_deviations),
-            *disturbance_notes(measurement.counts.disturbance),
-            *device_notes((measurement.conditions.left_media, measurement.conditions.right_media)),
-            FRAME_SIZES,
-        ]
-        for measurement in measurements
-    }
-    shared = set.intersection(*[set(notes) for notes in said.values()])
-    named = (
-        note if note in shared else f"{dut}: {note}"
-        for dut, notes in said.items()
-        for note in notes
-    )
-    return list(dict.fromkeys(named))
-
-
 def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
     """Returns the notes under the table; trials of all measurements are counted together."""
     counts = TrialCounts.total(measurement.counts for measurement in measurements)
@@ -253,25 +179,19 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
         yield f"{counts.duplicated:,} frames were duplicated."
 
 
-def _conformity(measurement: Measurement, shared: Collection[str]) -> Iterator[str]:
-    """Yields the deviations that the measurements beside it share, then the others."""
+def _conformity(measurement: Measurement) -> Iterator[str]:
     if not measurement.reference:
         yield "No RFC defines this measurement."
     elif measurement.deviations:
-        first = [each for each in measurement.deviations if each in shared or not shared]
-        yield f"Does not conform to {measurement.reference}: {'; '.join(first)}."
-        if others := [each for each in measurement.deviations if each not in first]:
-            yield f"More deviations: {'; '.join(others)}."
+        yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.deviations)}."
     else:
         yield f"Conforms to {measurement.reference}, except for: {'; '.join(STANDING)}."
 
 
-def _explanations(
-    measurement: Measurement, counts: TrialCounts, shared_deviations: Collection[str] = ()
-) -> Iterator[str]:
+def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
     """Yields the notes that no table replaces."""
     yield from measurement.conditions.formats
-    yield from _conformity(measurement, shared_deviations)
+    yield from _conformity(measurement)
     yield from measurement.remarks
     yield from connection_notes(measurement.conditions.connections, counts)
     yield from icmp_notes(counts.icmp_errors)

@@ -10,6 +10,9 @@ from natxy.model.trial_record import TrialRecord
 class Observer:
     """Ignores all events; subclasses override the methods that they need."""
 
+    def part_started(self, number: int, count: int) -> None:
+        """Is called when part `number` of `count` of a measurement starts, such as a frame size."""
+
     def repetition_started(self, number: int, count: int) -> None:
         """Is called when repetition `number` of `count` starts; numbers start at 1."""
 
@@ -39,6 +42,10 @@ class Observers(Observer):
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers
+
+    def part_started(self, number: int, count: int) -> None:
+        for observer in self._observers:
+            observer.part_started(number, count)
 
     def repetition_started(self, number: int, count: int) -> None:
         for observer in self._observers:

@@ -16,17 +16,20 @@ from natxy.campaign.folder import Asked, CampaignFolder, read_asked
 from natxy.campaign.plan import CampaignPlan, Cell, plan_again, plan_of
 from natxy.campaign.records import read_campaign
 from natxy.campaign.runner import Place
-from natxy.cli import run_command
+from natxy.cli import campaigns, run_command
 from natxy.cli.campaigns import check
 from natxy.cli.demo import TITLE, demo_experiment
+from natxy.cli.gateway_tables import GatewayTables
 from natxy.cli.narrator import Narrator
 from natxy.errors import ConfigurationError
+from natxy.model.disturbance import Disturbance
 from natxy.model.experiment_sections import Options
-from natxy.model.measurement import Figure, TrialCounts
+from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.trial.profile import QUICK
 from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
+from tests.unit.test_campaign_notes import report_notes
 from tests.unit.test_measurement_report import measurement
 
 STATEFUL = ["establishment", "capacity", "tear-down"]
@@ -116,12 +119,79 @@ def test_each_gateway_has_its_table_before_the_next_one_starts(
     assert max(map(len, said.splitlines())) < 120
 
 
+def gateways(*, invalid: int = 1) -> list[Measurement]:
+    """A throughput of each gateway of the demo."""
+    figure = Figure(
+        name="throughput", unit="fps", values=(1_234_567.0,) * 5, lower_bound=(True,) * 5
+    )
+    counts = TrialCounts(trials=4, invalid_trials=invalid, misdelivered=1_234)
+    return [
+        measurement(
+            procedure="throughput",
+            conditions=measurement().conditions.model_copy(update={"dut": column.label}),
+            figures=(figure,),
+            counts=counts,
+        )
+        for column in asked().experiment.columns
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_demo_ends_with_a_dozen_lines(
+    two_gateways: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """The throughputs, what they are not, and where the report is; the notes are in the report."""
+    text = io.StringIO()
+    console = Console(file=text, width=width, force_terminal=True, color_system=None)
+    monkeypatch.setattr(natxy.cli.demo, "result_console", console)
+    monkeypatch.setattr(campaigns, "result_console", console)
+    found = property(lambda _: gateways(), lambda *_: None)
+    monkeypatch.setattr(GatewayTables, "results", found, raising=False)
+    assert run_command(["demo", "--output", str(two_gateways), "--repetitions", "1"]) == 0
+    end = text.getvalue()[text.getvalue().index(TITLE) :].splitlines()
+    assert len(end) <= 12
+    assert max(map(len, end[:-1])) <= width
+    rows = {line[:22].strip(): line[22:].split() for line in end}
+    assert rows["Linux, stateful NAT44"] == [*("≥", "1,234,567") * 3, "1,234", "25", "%"]
+    assert {column.label for column in asked().experiment.columns} <= set(rows)
+    assert sum("RFC 2544" in line for line in end) == 1
+    assert end[-1] == f"Report: {two_gateways.parent / 'report/report.html'}"
+
+
+def test_the_notes_of_the_demo_are_in_its_report() -> None:
+    """What trials counted, and what disturbed them, beside the deviations."""
+    of = Disturbance(
+        sending_ns=1e9, paused_ns=1e7, away_ns=2e7, longest_away_ns=3e6, shared_cpus=("CPU 1",)
+    )
+    counts = TrialCounts(
+        trials=4,
+        misdelivered=7,
+        duplicated=8,
+        worst_lateness_ns=5000.0,
+        overturned=1,
+        disturbance=of,
+    )
+    short = measurement(counts=counts, deviations=("trials of 0.2 s, not 60 s",))
+    said = "\n".join(report_notes(short))
+    for words in (
+        "trials of 0.2 s, not 60 s",
+        "misdelivered frames: 7 in router",
+        "duplicated frames: 8 in router",
+        "was without its CPU, in valid trials: 2 %, 3 ms at most in router",
+        "senders paused, in valid trials: 1 % in router",
+        "largest lateness of a frame, in valid trials: 5 µs in router",
+        "overturned by loss verification",
+        "In valid trials, CPU 1.",
+    ):
+        assert words in said
+
+
 def test_the_demo_is_a_campaign_with_a_report(two_gateways: Path, capsys: Captured) -> None:
     once = ["--seed", "4", "--repetitions", "1"]
     assert run_command(["demo", "--output", str(two_gateways), *once]) == 0
     said = capsys.readouterr().out
     folder = CampaignFolder(path=two_gateways.parent)
-    assert f"HTML report: {folder.path / 'report/report.html'}" in said
+    assert f"Report: {folder.path / 'report/report.html'}" in said
     assert "PDV" in (folder.path / "report" / "report.html").read_text()
     results = json.loads(two_gateways.read_text())
     assert [(result["column"], result["procedure"]) for result in results] == [

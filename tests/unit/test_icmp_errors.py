@@ -18,12 +18,13 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.measurement_notes import icmp_notes
-from natxy.report.measurement_table import measurement_notes, side_by_side_notes
+from natxy.report.measurement_table import measurement_notes
 from natxy.report.trial_text import trial_text
 from natxy.tester.tester import Tester
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.test_campaign_notes import report_notes
 
 ERRORS = TypeAdapter(tuple[IcmpError, ...])
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
@@ -124,7 +125,7 @@ def test_the_throughput_names_them(nat64: TrafficPlan) -> None:
     result = throughput(plan, lossy.tester(nat64), NoDut())
     count = 500 * len(lossy.specs)
     words = f"{count:,} x ICMP fragmentation needed, MTU 1280, from 198.18.0.1."
-    assert any(note.endswith(words) for note in side_by_side_notes([result]))
+    assert any(note.endswith(words) for note in report_notes(result))
     assert any(note.endswith(words) for note in measurement_notes([result]))
 
 

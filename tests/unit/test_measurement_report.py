@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from natxy.cli.demo import TITLE, demo_experiment
 from natxy.model.disturbance import Disturbance
-from natxy.model.experiment import read_experiment
 from natxy.model.measurement import (
     Conditions,
     ConnectionConditions,
@@ -23,8 +21,6 @@ from natxy.report.measurement_notes import noise_notes
 from natxy.report.measurement_table import (
     measurement_notes,
     measurement_tables,
-    side_by_side,
-    side_by_side_notes,
 )
 from natxy.report.numbers import quantity
 from natxy.report.results_csv import COLUMNS, results_csv
@@ -137,33 +133,6 @@ def test_the_trials_of_a_series_are_counted_together() -> None:
     assert [note for note in said if "due" in note] == [
         "In valid trials, frames were sent at most 5 µs after they were due."
     ]
-
-
-def test_four_devices_side_by_side_fit_a_terminal() -> None:
-    experiment, _ = read_experiment(demo_experiment())
-    gateways = [column.label for column in experiment.columns]
-    of = [
-        measurement(
-            conditions=measurement().conditions.model_copy(update={"dut": name}),
-            figures=(BOUND,) if number else (BOUND.model_copy(update={"lower_bound": ()}),),
-        )
-        for number, name in enumerate(gateways)
-    ]
-    text = io.StringIO()
-    Console(file=text, width=80).print(side_by_side(TITLE, of), crop=False)
-    lines = text.getvalue().splitlines()
-    assert max(len(line) for line in lines) <= 80
-    rows = {line[:17].strip(): line[17:].split() for line in lines}
-    assert rows["median"] == ["4,500"] * 4
-    assert rows["maximum (= P99)"] == ["5,000", *("≥", "5,000") * 3]
-    assert rows["repetitions (n)"] == ["2"] * 4
-    assert rows["invalid trials"] == ["1", "(25", "%)"] * 4
-    assert {"IP versions", "direction", "frame size", "minimum (= P1)"} <= set(rows)
-    assert {"misdelivered", "duplicated", "worst lateness"} <= set(rows)
-    notes = side_by_side_notes(of)
-    said = [note.split(" marks a lower bound")[0] for note in notes if "lower bound" in note]
-    assert said == [f"{name}: ≥" for name in gateways[1:]]
-    assert sum("Frame sizes are those of IPv6" in note for note in notes) == 1
 
 
 def test_csv_has_all_columns_and_a_row_a_figure() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from natxy.campaign.cell_worker import Kept, Order, measure
 from natxy.campaign.cell_worker import testbed_of as number_of
-from natxy.campaign.dask_workers import is_on_this_machine, wait_for_workers
+from natxy.campaign.dask_workers import check_scheduler, is_on_this_machine, wait_for_workers
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, plan_of
@@ -79,6 +79,49 @@ def test_without_the_extra_one_sentence_says_what_is_missing(
 
 def test_a_scheduler_without_several_testbeds_is_refused(files: tuple[Path, Path, Path]) -> None:
     assert run_command(["run", str(files[0]), "--scheduler", "tcp://127.0.0.1:1"]) == 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "tcp://10.0.0.1:8786",
+        "10.0.0.1:8786",
+        "tcp://[2001:db8::1]:8786",
+        "tcp://tester.example:8786",
+        "tcp://127.0.0.1.example:8786",
+        "tcp://0.0.0.0:8786",
+        "ws://10.0.0.1:8786",
+        "tcp://tls://10.0.0.1:8786",
+        "",
+    ],
+)
+def test_a_scheduler_that_the_network_reaches_without_tls_is_refused(
+    address: str, files: tuple[Path, Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever reaches it runs programs as root."""
+    with pytest.raises(ConfigurationError, match="has no TLS"):
+        check_scheduler(address)
+    experiment, first, other = files
+    words = ["run", str(experiment), "--testbeds", f"{first},{other}"]
+    words += ["--output", str(tmp_path / "campaign")]
+    if address:
+        assert run_command([*words, "--scheduler", address]) == 2
+        assert f"--scheduler: {address} has no TLS" in capsys.readouterr().err
+        assert not (tmp_path / "campaign").exists()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "tls://10.0.0.1:8786",
+        "tls://tester.example:8786",
+        "tcp://127.0.0.1:1",
+        "localhost:1",
+        "[::1]:1",
+    ],
+)
+def test_a_scheduler_with_tls_or_on_this_machine_is_not_refused(address: str) -> None:
+    check_scheduler(address)
 
 
 @pytest.mark.parametrize("name", ["0", "3", "tcp://10.0.0.1:4000", "²"])

@@ -18,7 +18,7 @@ from natxy.dut.base import TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
 from natxy.measure.search_remarks import bound_remarks
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Measurement
 from natxy.model.testbed import Port
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
@@ -26,12 +26,8 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Limit, Verdict
 from natxy.procedure.throughput import ThroughputPlan, searches, throughput
-from natxy.report.measurement_table import (
-    measurement_notes,
-    measurement_tables,
-    side_by_side,
-    side_by_side_notes,
-)
+from natxy.report.gateway_table import throughput_table
+from natxy.report.measurement_table import measurement_notes, measurement_tables
 from natxy.report.results_json import result_entry, write_results
 from natxy.search.bisection import SearchError
 from natxy.tester.tester import OnProgress
@@ -44,6 +40,7 @@ from natxy.trial.timing import Timing
 from tests.unit.clauses import NOT_FOLLOWED, names
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.test_campaign_notes import report_notes
 
 
 class Measure(Protocol):
@@ -213,31 +210,16 @@ def test_seeds_and_nonces_differ() -> None:
     assert len({repetition_seed(seed, r) for seed in range(50) for r in range(50)}) == 2500
 
 
-def test_with_100_repetitions_percentiles_are_their_own(measure: Measure) -> None:
-    result = measure(plan(repetitions=1))
-    many = Figure(name="throughput", unit="fps", values=tuple(map(float, range(1, 101))))
-    console = Console(file=StringIO(), width=80, color_system=None)
-    console.print(side_by_side("T", [result.model_copy(update={"figures": (many,)})]))
-    assert isinstance(console.file, StringIO)
-    words = [line.split() for line in console.file.getvalue().splitlines()]
-    assert ["P1", "1"] in words
-    assert ["P99", "99"] in words
-    assert ["median", "50.5"] in words
-
-
 def notes(result: Measurement) -> list[str]:
-    """The notes that both kinds of table have."""
-    beside = side_by_side_notes([result])
-    return [note for note in measurement_notes([result]) if note in beside]
+    return measurement_notes([result])
 
 
 def shown(result: Measurement) -> str:
     console = Console(file=StringIO(), width=120, color_system=None)
-    console.print(side_by_side("Throughput, frames a second per direction", [result]))
+    console.print(throughput_table("Throughput, frames a second per direction", [result]))
     assert isinstance(console.file, StringIO)
     text = console.file.getvalue()
     assert "per direction" in text
-    assert "minimum (= P1)" in text
     return text
 
 
@@ -247,11 +229,11 @@ def test_deviations_that_all_devices_share_are_said_once(measure: Measure) -> No
     other = one.model_copy(
         update={"conditions": of, "deviations": (*one.deviations, "no frames on Sundays")}
     )
-    said = [note for note in side_by_side_notes([one, other]) if "eviation" in note]
-    assert said == ["another: More deviations: no frames on Sundays."]
-    together = [note for note in side_by_side_notes([one, other]) if "Does not conform" in note]
-    assert len(together) == 1
-    assert "Sundays" not in together[0]
+    said = [note for note in report_notes(one, other) if "deviates" in note]
+    assert [note for note in said if "column" in note] == [
+        f"throughput, column another: deviates from {one.reference}: no frames on Sundays"
+    ]
+    assert len(said) == len(set(other.deviations))
 
 
 def test_deviations_from_the_rfc_are_named() -> None:

@@ -13,12 +13,13 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.report.measurement_table import measurement_notes, side_by_side_notes
+from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_csv import results_csv
 from natxy.report.trial_text import trial_text
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.test_campaign_notes import report_notes
 from tests.unit.test_traffic import SEGMENTS, plan
 
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
@@ -69,7 +70,7 @@ def test_the_throughput_says_how_many(nat64: TrafficPlan) -> None:
         ThroughputPlan(timing=FAST, seed=1, repetitions=2), engine.tester(nat64), NoDut()
     )
     assert result.counts.without_udp_checksum == 2 * len(engine.specs)
-    for said in (side_by_side_notes([result]), measurement_notes([result])):
+    for said in (report_notes(result), measurement_notes([result])):
         assert any(f"{2 * len(engine.specs)} {NOTE}" in note for note in said)
 
 

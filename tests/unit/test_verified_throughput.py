@@ -14,7 +14,7 @@ from natxy.model.trial_spec import Stream
 from natxy.model.verdict import Verdict
 from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.report.measurement_table import measurement_notes, side_by_side_notes
+from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
@@ -22,6 +22,7 @@ from natxy.trial.timing import Timing
 from natxy.trial.worst_loss import lost_share, worst_loss
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
+from tests.unit.test_campaign_notes import report_notes
 
 CAPACITY_FPS = 50_000
 TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
@@ -90,7 +91,7 @@ def test_it_is_named_and_counted_beside_the_figure(nat64: TrafficPlan) -> None:
     assert (entry["overturned"], entry["search"]["loss_verifications"]) == (1, 1)
     assert [(row["overturned"], row["loss_verifications"]) for row in rows(result)] == [(1, 1)]
     sentence = "1 failed trial was overturned by loss verification"
-    for lines in (side_by_side_notes([result]), measurement_notes([result])):
+    for lines in (report_notes(result), measurement_notes([result])):
         assert any(sentence in line for line in lines)
         assert any(said in line for line in lines)
     read = Measurement.model_validate_json(result.model_dump_json())
@@ -103,7 +104,7 @@ def test_nothing_is_said_of_what_was_not_asked_for_or_changed_nothing(nat64: Tra
     assert plain.figures == verified.figures
     assert not any("verification" in deviation for deviation in plain.deviations)
     for result in (plain, verified):
-        assert not any("overturned" in line for line in side_by_side_notes([result]))
+        assert not any("overturned" in line for line in report_notes(result))
     assert result_entry(plain)["search"] == {
         "method": "bisection",
         "loss_verifications": 0,

@@ -1,0 +1,91 @@
+"""A line about a trial or a figure says which direction it is about."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from natxy.cli import run_command
+from natxy.cli.narrator import found
+from natxy.cli.now_and_then import Lines, NowAndThen
+from natxy.cli.progress import SearchDisplay
+from natxy.dut.none import NoDut
+from natxy.model.measurement import Figure
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Stream
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.search.bisection import SearchError
+from natxy.trial.observer import Observer, Observers
+from natxy.trial.timing import Timing
+from tests.unit.campaigns import run
+from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.test_measurement_report import measurement
+
+PLAN = ThroughputPlan(
+    timing=Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0)),
+    seed=1,
+    repetitions=1,
+    error=SearchError(fraction=Fraction(1, 10)),
+    max_rate_fps=100_000,
+)
+
+
+def loses(*directions: str) -> ScriptedEngine:
+    """An engine whose gateway loses three frames of these directions above 40,000 fps."""
+
+    def lost(stream: Stream) -> Sequence[int]:
+        return (0, 1, 2) if stream.direction in directions and rate_of(stream) > 40_000 else ()
+
+    return ScriptedEngine(lose=lost)
+
+
+@pytest.mark.parametrize(
+    ("directions", "said"),
+    [
+        (("forward",), "(lost → 3)"),
+        (("reverse",), "(lost ← 3)"),
+        (("forward", "reverse"), "(lost → 3, ← 3)"),
+    ],
+)
+def test_a_trial_that_lost_frames_says_of_which_direction(
+    directions: tuple[str, ...], said: str, nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("natxy.cli.now_and_then.EVERY_S", 0.0)
+    shown, lines = StringIO(), list[str]()
+    now_and_then: Observer = NowAndThen(Lines(say=lines.append), unit="fps")
+    with SearchDisplay(Console(file=shown, width=200), "throughput") as display:
+        observers = Observers([display, now_and_then])
+        throughput(PLAN, loses(*directions).tester(nat64), NoDut(), observers)
+    for told in (shown.getvalue().splitlines(), lines):
+        failed = [line for line in told if " FAIL" in line]
+        assert failed
+        assert all(said in line for line in failed)
+        passed = [line for line in told if " PASS" in line]
+        assert passed
+        assert not any("lost" in line for line in passed)
+
+
+def test_the_figures_of_a_cell_have_their_directions() -> None:
+    both = [
+        Figure(name="PDV", direction=direction, unit="ns", values=(1000.0,))
+        for direction in ("forward", "reverse")
+    ]
+    plain = Figure(name="throughput", unit="fps", values=(5.0,))
+    said = found(measurement(figures=(*both, plain)))
+    assert said == "→ PDV 1 µs, ← PDV 1 µs, throughput 5 fps"
+
+
+def test_run_and_status_tell_directions_apart(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(experiment, tmp_path / "campaign")
+    told = [capsys.readouterr().err]
+    assert run_command(["status", str(tmp_path / "campaign")]) == 0
+    told.append(capsys.readouterr().out)
+    for text in told:
+        lines = [line for line in text.splitlines() if "PDV" in line and "repetition" not in line]
+        assert lines
+        assert all("→ PDV" in line and "← PDV" in line for line in lines)
