@@ -40,7 +40,8 @@ def natxy(
             process.kill()
             process.join()
             raise subprocess.TimeoutExpired(["natxy", *arguments], timeout_s)
-        return Done(["natxy", *arguments], process.exitcode, output.read_text(), errors.read_text())
+        said = [each.read_text(errors="replace") for each in (output, errors)]
+        return Done(["natxy", *arguments], process.exitcode, *said)
 
 
 @functools.cache

@@ -3,17 +3,16 @@
 This file imports nothing that takes time, so that an interrupt of the start finds `main`.
 """
 
-import errno
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
 
+from natxy.cli import limits, streams
 from natxy.dut.interrupts import SIGNALS
 
 SIITPERF = "siitperf-"  # prefix of the program names that siitperf's users call
-UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)  # of standard output
 INTERRUPTED = 130
 TERMINATED = 128  # and the signal's number, as shells have it
 
@@ -30,20 +29,24 @@ def main() -> None:
     # Before a verb runs, nothing is to be cleaned up: a signal ends the process, and no import
     # is left half done by an exception.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    streams.prepare()
     arguments = arguments_of(sys.argv)
-    _import(arguments)
+    if status := _answered(lambda: _import(arguments)):
+        sys.exit(status)
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:  # by nohup; SIGPIPE by Python
             signal.signal(number, _interrupt)
     sys.exit(run_command(arguments))
 
 
-def _import(arguments: Sequence[str]) -> None:
+def _import(arguments: Sequence[str]) -> int:
     """Imports what these arguments need."""
+    limits.raise_open_files()
     from natxy.cli.verbs import VERBS, function_of
 
     if arguments and arguments[0] in VERBS:
         function_of(arguments[0])
+    return 0
 
 
 def arguments_of(words: Sequence[str]) -> list[str]:
@@ -59,31 +62,50 @@ def arguments_of(words: Sequence[str]) -> list[str]:
 
 def run_command(arguments: Sequence[str]) -> int:
     """Runs a command, prints an error as one sentence, and returns the exit status."""
-    import click
-
     from natxy.cli.verbs import invoke
-    from natxy.errors import NatxyError
 
+    with streams.shown():
+        return _answered(lambda: _status_of(invoke, arguments))
+
+
+def _answered(work: Callable[[], int]) -> int:
+    """Returns the exit status of this work, whose error is printed as one sentence."""
     try:
-        status = _status_of(invoke, arguments)
+        status = work()
         sys.stdout.flush()
-    except click.ClickException as error:
-        return _complain(error.format_message(), error.exit_code)
-    except NatxyError as error:
-        return _complain(error.in_options, error.exit_status)
     except Terminated as end:
         return _complain("ended by a signal; everything is cleaned up", TERMINATED + end.number)
     except KeyboardInterrupt:
         return _complain("interrupted; everything is cleaned up", INTERRUPTED)
     except BrokenPipeError:
-        _discard_output()  # its reader has gone and needs no message
+        streams.discard(sys.stdout)  # its reader has gone and needs no message
         return 1
-    except OSError as error:
-        if error.errno not in UNWRITABLE or error.filename is not None:
-            raise
-        _discard_output()
+    except streams.OutputLost as error:
+        streams.discard(sys.stdout)
         return _complain(f"standard output: cannot be written: {error.strerror}", 1)
+    except Exception as error:
+        if known := _sentence_of(error):
+            return _complain(*known)
+        raise
     return status
+
+
+def _sentence_of(error: Exception) -> tuple[str, int] | None:
+    """Returns the sentence and the exit status for an error; None: it is a defect of Natxy."""
+    if limit := limits.reached_by(error):
+        return limit, 1
+    if isinstance(error, OSError):
+        where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        return f"{where}{error.strerror or error}", 1
+    import click
+
+    from natxy.errors import NatxyError
+
+    if isinstance(error, NatxyError):
+        return error.in_options, error.exit_status
+    if isinstance(error, click.ClickException):
+        return error.format_message(), error.exit_code
+    return None
 
 
 def _status_of(invoke: Callable[[Sequence[str]], object], arguments: Sequence[str]) -> int:
@@ -97,13 +119,8 @@ def _status_of(invoke: Callable[[Sequence[str]], object], arguments: Sequence[st
     return 0
 
 
-def _discard_output() -> None:
-    """Sends standard output nowhere, so that Python's last flush of it cannot fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _complain(sentence: str, status: int) -> int:
-    print(f"natxy: {sentence}", file=sys.stderr)
+    print(f"natxy: {streams.one_line(sentence)}", file=sys.stderr)
     return status
 
 

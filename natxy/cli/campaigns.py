@@ -65,7 +65,7 @@ def arguments_of(cell: Cell) -> list[str]:
 
 
 def command_line(cell: Cell) -> str:
-    return shlex.join(["natxy", cell.measure.command, "TESTBED", *arguments_of(cell)])
+    return sentences.joined(["natxy", cell.measure.command, "TESTBED", *arguments_of(cell)])
 
 
 def work_of(cell: Cell) -> Work:

@@ -18,7 +18,11 @@ from natxy.doctor.processor import examine_processor
 from natxy.doctor.stack import examine_stack
 from natxy.doctor.tools import examine_tools
 
-MARKS = {Grade.GOOD: "[green]●[/]", Grade.COSTS: "[yellow]▲[/]", Grade.IMPOSSIBLE: "[red]✖[/]"}
+MARKS = {
+    Grade.GOOD: Text("●", "green"),
+    Grade.COSTS: Text("▲", "yellow"),
+    Grade.IMPOSSIBLE: Text("✖", "red"),
+}
 IMPOSSIBLE_STATUS = 1
 
 

@@ -1,6 +1,8 @@
 """`natxy init`: writes a testbed file with a comment on every key."""
 
 import re
+import shlex
+import sys
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -47,7 +49,7 @@ def init(
         ) from None
     except OSError as error:
         raise ConfigurationError(f"{file}: cannot be written: {error.strerror}") from None
-    typer.echo(f"Wrote {file}. Next: natxy trial {file} --rate 1000")
+    print(f"Wrote {file}. Next: natxy trial {shlex.quote(str(file))} --rate 1000")
 
 
 def _template(kind: str) -> str:
@@ -61,4 +63,4 @@ def _part(name: str) -> str:
 
 
 def _warn(sentence: str) -> None:
-    typer.echo(f"Warning: {sentence}", err=True)
+    print(f"Warning: {sentence}", file=sys.stderr)

@@ -1,7 +1,6 @@
 """Tells a person, or a program, what happens in a running campaign."""
 
 import json
-import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Place, Watcher
 from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay, in_words, lost_of
-from natxy.cli.sentences import say
+from natxy.cli.sentences import joined, say
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
@@ -95,7 +94,7 @@ class Narrator(Watcher):
             self._say(f"  {found(result)}")
 
     def hook_started(self, when: str, command: Sequence[str]) -> None:
-        self._say(f"{when}: {shlex.join(command)}")
+        self._say(f"{when}: {joined(command)}")
 
     def remarked(self, sentence: str) -> None:
         self._say(sentence)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any, overload
 
 import typer
-from rich.console import Console
 
 from natxy.cli.command_line import changed
+from natxy.cli.sentences import console_of
 from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
@@ -179,9 +179,9 @@ def error_option(number: str, *, ends: str = "End the search") -> Any:
 
 
 # Progress goes to standard error: standard output is the result and nothing else.
-progress_console = Console(stderr=True)
+progress_console = console_of(stderr=True)
 # A file or a pipe has no width of its own: wide enough for every table.
-result_console = Console(width=None if sys.stdout.isatty() else 120)
+result_console = console_of(width=None if sys.stdout.isatty() else 120)
 
 
 @overload

@@ -1,6 +1,5 @@
 """`natxy plan`: says what a campaign runs, in which order, what it needs, and for how long."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from heapq import heapreplace
@@ -27,6 +26,7 @@ from natxy.cli.run import (
     asked_of,
     planned_of,
 )
+from natxy.cli.sentences import joined
 from natxy.report.numbers import about
 
 NOT_INCLUDED = (
@@ -60,11 +60,11 @@ def plan(
     hooks = planned.experiment.hooks
     for when in ("before", "before_column", "after_column", "after"):
         for command in getattr(hooks, when):
-            tell(f"{when}: {shlex.join(command)}")
+            tell(f"{when}: {joined(command)}")
     each = zip(planned.cells, lasting_s, most_repeats_s(planned), strict=True)
     for number, (cell, cell_s, more_s) in enumerate(each, start=1):
         for command in cell.column.before:
-            tell(f"before_column: {shlex.join(command)}")
+            tell(f"before_column: {joined(command)}")
         longest = f", up to {about(cell_s + more_s)} if trials are invalid" if more_s else ""
         title = f"{number:4}  round {cell.round}  {cell.title} (about {about(cell_s)}{longest})"
         tell(f"{title}: {command_line(cell)}")

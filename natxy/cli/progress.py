@@ -10,6 +10,7 @@ from rich.text import Text
 
 from natxy.cli.estimate import ERROR_FRACTION, Estimate
 from natxy.cli.sentences import say
+from natxy.cli.streams import show_beside_panel
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
@@ -18,7 +19,11 @@ from natxy.model.verdict import Verdict
 from natxy.report.numbers import ARROWS, marked, rate
 from natxy.trial.observer import Observer
 
-MARKS = {Verdict.PASS: "[green]●[/]", Verdict.FAIL: "[red]●[/]", Verdict.INVALID: "[yellow]○[/]"}
+MARKS = {
+    Verdict.PASS: ("●", "green"),
+    Verdict.FAIL: ("●", "red"),
+    Verdict.INVALID: ("○", "yellow"),
+}
 FOUND_SHOWN = 5
 
 
@@ -51,8 +56,9 @@ class SearchDisplay(Observer):
     def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._live.start()
+            show_beside_panel()
         else:
-            self._console.print(self._title, highlight=False)
+            say(self._console, self._title)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -121,13 +127,14 @@ class SearchDisplay(Observer):
         grid.add_row("repetition", f"{self._repetition} of {self._repetitions}{self._left()}")
         of_phase_1 = self._trial_unit == "cps"
         what = "connections a second" if of_phase_1 else "frames a second per direction"
-        grid.add_row("rate", f"[bold]{rate(self._rate_fps)}[/] {what}")
+        grid.add_row("rate", Text.assemble((rate(self._rate_fps), "bold"), f" {what}"))
         if self._connections:
             grid.add_row("trying", self._connections)
         lower, upper = self._bracket_fps
         grid.add_row("bracket", f"{rate(lower)} to {rate(upper)}")
         grid.add_row("trial", f"{self._stage} {self._share:.0%}" if self._stage else "")
-        grid.add_row("verdicts", " ".join(MARKS[verdict] for verdict in self._verdicts))
+        marks = (Text(*MARKS[verdict]) for verdict in self._verdicts)
+        grid.add_row("verdicts", Text(" ").join(marks))
         if self._found:
             grid.add_row("found", "; ".join(self._found[-FOUND_SHOWN:]))
         self._live.update(Group(Text(self._title, style="bold"), grid), refresh=True)

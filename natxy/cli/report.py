@@ -7,7 +7,9 @@ import typer
 
 from natxy.campaign.report import write_report
 from natxy.cli.campaigns import tell
+from natxy.cli.options import result_console
 from natxy.cli.resume import FolderArgument
+from natxy.cli.sentences import say_lines
 from natxy.report.campaign_text import text
 
 
@@ -30,7 +32,7 @@ def report(
 ) -> None:
     """Write the tables, plots and data of a campaign or a measurement as files."""
     table, published = write_report(folder, output or folder / "report", html=html, records=records)
-    tell(text(table))
+    say_lines(result_console, text(table))
     if published is not None:
-        tell(text(published))
+        say_lines(result_console, text(published))
     tell(f"Report: {output or folder / 'report'}")

@@ -251,7 +251,7 @@ def show(
         if isinstance(line, str):
             say(result_console, line)
         else:
-            result_console.print(line, highlight=False, markup=False, crop=False)
+            result_console.print(line, crop=False)
     for line in (f"Repeat it: {repeat_command(seed)}", f"Journal, JSON and CSV: {folder}"):
         quote(result_console, line)
 

@@ -59,9 +59,7 @@ class StageDisplay(Observer):
         if not progress_console.is_terminal:
             return
         left_s = max(0, progress.duration_ns - progress.elapsed_ns) / 1e9
-        progress_console.print(
-            f"{progress.stage}, {seconds_left(left_s)} left    ", end="\r", highlight=False
-        )
+        progress_console.print(f"{progress.stage}, {seconds_left(left_s)} left    ", end="\r")
 
     def remarked(self, sentence: str) -> None:
         say(progress_console, sentence)

@@ -96,7 +96,7 @@ def _listed() -> None:
 
 def _print(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"natxy {natxy.__version__}")
+        print(f"natxy {natxy.__version__}")
         raise typer.Exit
 
 

@@ -25,7 +25,8 @@ CPU = re.compile(r"cpu(?P<cpu>\d+)\.(?P<time>busy_s|softirq_s|irq_s|steal_s)")
 
 
 def show_on_stderr(key: str, command: str) -> None:
-    print(f"dut.{key}: {command}", file=sys.stderr, flush=True)
+    for line in command.split("\n"):
+        print(f"dut.{key}: {line}", file=sys.stderr, flush=True)
 
 
 class Commanded(Dut, ABC):

@@ -2,7 +2,9 @@
 
 import json
 import re
+import stat
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -15,6 +17,10 @@ from natxy.model.refusal import first_refusal, path_text
 T = TypeVar("T")
 ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 NESTED = "lists or tables are nested too deeply (expected a few levels)"
+# What a person writes is far below these; the time to read TOML grows with the square of a key.
+MAX_BYTES = 4 * 2**20
+MAX_TOML_CHARACTERS = 2**18
+MAX_DOTS = 1000  # in a line
 # A TOML text's keys: the standard library's reader does not report their lines.
 _TABLE = re.compile(r"^\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*([\w"'][\w."'\- ]*?)\s*=""")
@@ -30,30 +36,52 @@ class Source:
     @classmethod
     def read(cls, path: Path) -> "Source":
         try:
-            return cls(name=str(path), text=path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise ConfigurationError(f"{path}: there is no such file") from None
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "is not text in UTF-8"
-            raise ConfigurationError(f"{path}: cannot be read: {reason}") from None
+            return cls(name=str(path), text=bytes_of(path).decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            raise ConfigurationError(f"{path}: cannot be read: is not text in UTF-8") from None
 
     def toml(self) -> dict[str, Any]:
+        self._check_size()
         try:
             read = tomllib.loads(self.text)
             json.dumps(read, default=str)  # fails for a hexadecimal number of too many digits
-            return read
         except ValueError as error:  # also a number of more digits than Python converts
             raise ConfigurationError(f"{self.name}: is not TOML: {error}") from None
         except RecursionError:
             raise ConfigurationError(f"{self.name}: {NESTED}") from None
+        self._check_texts(read)
+        return read
 
     def json(self) -> Any:
         try:
-            return json.loads(self.text)
+            read = json.loads(self.text)
         except ValueError as error:
             raise ConfigurationError(f"{self.name}: is not JSON: {error}") from None
         except RecursionError:
             raise ConfigurationError(f"{self.name}: {NESTED}") from None
+        self._check_texts(read)
+        return read
+
+    def _check_size(self) -> None:
+        if len(self.text) > MAX_TOML_CHARACTERS:
+            raise ConfigurationError(
+                f"{self.name}: has {len(self.text):,} characters (expected at most "
+                f"{MAX_TOML_CHARACTERS:,})"
+            )
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            if line.count(".") > MAX_DOTS:
+                raise ConfigurationError(
+                    f"{self.name}, line {number}: has {line.count('.'):,} dots (expected at most "
+                    f"{MAX_DOTS:,} in a line)"
+                )
+
+    def _check_texts(self, read: Any) -> None:
+        """Refuses a NUL in a key or a text: no path, argument or name in the system can hold it."""
+        for path, text in _texts_of(read, ()):
+            if "\0" in text:
+                self.refuse(path, "holds a NUL character (expected a text without)")
+            if any("\ud800" <= character <= "\udfff" for character in text):
+                self.refuse(path, "holds half of a character (expected text in Unicode)")
 
     def validated(self, model: type[T] | Any, value: Any, at: tuple[str, ...] = ()) -> T:
         """Returns the value as this model; `at` is the path of the value in the source."""
@@ -70,6 +98,44 @@ class Source:
         where = self.name if line is None else f"{self.name}, line {line}"
         separator = ": " if path else " "
         raise ConfigurationError(f"{where}: {path_text(path)}{separator}{sentence}")
+
+
+def bytes_of(path: Path, most: int = MAX_BYTES) -> bytes:
+    """Returns what a regular file holds: reading a pipe waits, and reading a device may not end."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ConfigurationError(
+                f"{path}: cannot be read: is {_kind_of(path)} (expected a file)"
+            )
+        with path.open("rb") as file:
+            read = file.read(most + 1)
+    except FileNotFoundError:
+        raise ConfigurationError(f"{path}: there is no such file") from None
+    except (OSError, ValueError) as error:  # ValueError: no name of a file, such as one with NUL
+        reason = getattr(error, "strerror", None) or "is not the name of a file"
+        raise ConfigurationError(f"{path}: cannot be read: {reason}") from None
+    if len(read) > most:
+        raise ConfigurationError(f"{path}: is too large (expected at most {most:,} octets)")
+    return read
+
+
+def _kind_of(path: Path) -> str:
+    if path.is_dir():
+        return "a folder"
+    return "a pipe" if path.is_fifo() else "a device" if path.is_char_device() else "no file"
+
+
+def _texts_of(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yields each key and text, with the path of its place."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield path, key
+            yield from _texts_of(member, (*path, key))
+    elif isinstance(value, list):
+        for number, member in enumerate(value):
+            yield from _texts_of(member, (*path, f"[{number}]"))
 
 
 def read_whole(model: type[T], path: Path, expected: str) -> tuple[T, Source]:
@@ -92,7 +158,7 @@ def _line_of(text: str, path: tuple[str, ...]) -> int | None:
     keys = tuple(part for part in path if not part.startswith("["))
     best_line, best_length = None, 0
     table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if heading := _TABLE.match(line):
             table = _parts(heading[1])
             found = table

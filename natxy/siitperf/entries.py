@@ -1,5 +1,6 @@
 """Reads the lines of a siitperf.conf: `key value # comment`."""
 
+import codecs
 import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from natxy.errors import ConfigurationError
-from natxy.model.source import Source
+from natxy.model.source import bytes_of
 from natxy.siitperf.keys import KEYS, OLDER_NAMES
 from natxy.siitperf.kinds import Wrong
 
@@ -40,7 +41,9 @@ class Entries:
 def read_entries(path: Path, warn: Warn) -> Entries:
     name = str(path)
     written: dict[str, Entry] = {}
-    for line, words in _lines(Source.read(path).text):
+    # Only comments hold other letters than ASCII's, in the encoding of their authors' editors.
+    written_by_others = bytes_of(path).removeprefix(codecs.BOM_UTF8)
+    for line, words in _lines(written_by_others.decode("ascii", errors="replace")):
         where = f"{name}, line {line}"
         key = _known(words[0], where)
         if len(words) == 1:
@@ -57,7 +60,7 @@ def read_entries(path: Path, warn: Warn) -> Entries:
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yields the number of each line that is not empty, and its words before the comment."""
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if words := line.split("#")[0].split():
             yield number, words
 

@@ -29,10 +29,17 @@ WITH_A_BASE = (
 )
 
 
+def _number(text: str, base: int, expected: str) -> int:
+    try:
+        return int(text, base)
+    except ValueError:  # more digits than Python converts
+        raise Wrong(f"is out of range (expected {expected})") from None
+
+
 def _decimal(text: str, expected: str) -> int:
     """Returns the number; a leading 0 changes nothing."""
     if DECIMAL.fullmatch(text):
-        return int(text)
+        return _number(text, 10, expected)
     if HEXADECIMAL.fullmatch(text):
         raise Wrong(f"is hexadecimal, which siitperf reads as 0 (expected {expected}, decimal)")
     raise Wrong(f"is not a whole number (expected {expected})")
@@ -41,7 +48,7 @@ def _decimal(text: str, expected: str) -> int:
 def _with_a_base(text: str, expected: str) -> int:
     for pattern, base in WITH_A_BASE:
         if pattern.fullmatch(text):
-            return int(text, base)
+            return _number(text, base, expected)
     raise Wrong(f"is not a whole number (expected {expected})")
 
 

@@ -364,6 +364,8 @@ def test_what_needs_no_verb_imports_none(arguments: list[str]) -> None:
     found = imported(*arguments)
     assert {name for name in found if name.startswith("natxy.")} == {
         "natxy.cli",
+        "natxy.cli.limits",
+        "natxy.cli.streams",
         "natxy.cli.verbs",
         "natxy.errors",
     }
