@@ -19,7 +19,7 @@ from natxy.report.charts import Chart
 from natxy.report.csit import documents
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.trial_charts import course_charts, distribution_charts, pauses_chart, trace_chart
-from natxy.report.whole_file import write_whole
+from natxy.whole_file import write_whole
 
 TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
 

@@ -38,7 +38,7 @@ from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import Made, result_entry, write_results
-from natxy.report.whole_file import write_whole
+from natxy.whole_file import write_whole
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.profile import PROFILES
 from natxy.trial.setup import ReadyTester, Setup, set_up

@@ -8,7 +8,7 @@ from typing import Any
 
 from natxy.report.charts import Chart
 from natxy.report.results_json import SCALED_DOWN
-from natxy.report.whole_file import whole_file, write_whole
+from natxy.whole_file import whole_file, write_whole
 
 
 def write_data(charts: Sequence[Chart], folder: Path, *, scaled_down: bool) -> None:

@@ -10,7 +10,7 @@ import natxy
 from natxy.model.measurement import Measurement
 from natxy.model.standing_deviations import STANDING
 from natxy.report.results_csv import figure_entry
-from natxy.report.whole_file import write_whole
+from natxy.whole_file import write_whole
 from natxy.statistics import median
 
 FILE_NAME = "results.json"
