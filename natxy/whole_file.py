@@ -51,7 +51,7 @@ def is_stream(path: Path) -> bool:
         kind = path.stat().st_mode
     except OSError:  # what is done with it says why
         return False
-    return not stat.S_ISREG(kind)
+    return not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
 
 
 def _descriptor(path: Path) -> int | None:

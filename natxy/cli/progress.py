@@ -174,6 +174,6 @@ def found_by(figures: Sequence[Figure]) -> str:
 
 
 def _found(figure: Figure) -> str:
-    unit = f" {figure.unit}" if figure.unit in ("fps", "cps") else ""
+    unit = {"fps": " fps per direction", "cps": " cps"}.get(figure.unit, "")
     value = marked(figure, figure.values[-1]) + unit
     return " ".join(word for word in (ARROWS[figure.direction], figure.shown_name, value) if word)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.campaign.report import write_report
+from natxy.campaign.report import Report, write_report
 from natxy.cli.campaigns import tell
 from natxy.cli.resume import FolderArgument
 from natxy.report.campaign_text import text
@@ -29,8 +29,8 @@ def report(
     ] = True,
 ) -> None:
     """Write the tables, plots and data of a campaign or a measurement as files."""
-    table, published = write_report(folder, output or folder / "report", html=html, records=records)
-    tell(text(table))
-    if published is not None:
-        tell(text(published))
+    made = Report.of(folder)
+    for table in filter(None, (made.table, made.published)):
+        tell(text(table))
+    write_report(made, output or folder / "report", html=html, records=records)
     tell(f"Report: {output or folder / 'report'}")

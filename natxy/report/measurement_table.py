@@ -4,7 +4,7 @@ This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7
 can be shown side by side.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from textwrap import wrap
@@ -13,7 +13,7 @@ from rich import box
 from rich.cells import cell_len
 from rich.table import Table
 
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.measurement import Conditions, Figure, Measurement, Statistic, TrialCounts
 from natxy.model.standing_deviations import STANDING
 from natxy.report.measurement_notes import (
     checksum_notes,
@@ -45,7 +45,9 @@ NETWORKS = "net-\nworks"  # shown only if a measurement has several networks
 PLACE = ("frame\nsize", "fore-\nground", NETWORKS, MEDIA, RATE, NAME)
 DISPERSION = "disper-\nsion"
 HEAD = 13  # characters of a gateway's name in a line above its column
-SPREAD = ("mean", "std. dev.", DISPERSION)
+# Beside the benchmark, which is the median or the mean: the other of them, and these.
+SPREAD = ("std. dev.", DISPERSION)
+OTHER: Mapping[Statistic, Statistic] = {"median": "mean", "mean": "median"}
 
 
 def measurement_tables(measurements: Sequence[Measurement], width: int) -> list[Table]:
@@ -53,9 +55,15 @@ def measurement_tables(measurements: Sequence[Measurement], width: int) -> list[
     columns = _columns(measurements)
     if _width(columns) <= width:
         return [_table(measurements, columns, width)]
-    above = [column for column in columns if column.name not in SPREAD]
-    below = [column for column in columns if column.name in (*PLACE, *SPREAD, "n")]
+    spread = (OTHER[_statistic(measurements)], *SPREAD)
+    above = [column for column in columns if column.name not in spread]
+    below = [column for column in columns if column.name in (*PLACE, *spread, "n")]
     return [_table(measurements, above, width), _table(measurements, below, width)]
+
+
+def _statistic(measurements: Sequence[Measurement]) -> Statistic:
+    """Returns the benchmark of the measurements, which is that of their first figures."""
+    return next((f.statistic for each in measurements for f in each.figures), "median")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,14 +109,16 @@ def _table(measurements: Sequence[Measurement], columns: Sequence[_Column], widt
 
 def _columns(measurements: Sequence[Measurement]) -> list[_Column]:
     figures = [figure for measurement in measurements for figure in measurement.figures]
-    extremes = all(summary(figure.values).percentiles_are_extremes for figure in figures)
+    with_values = [figure for figure in figures if figure.values]
+    extremes = all(summary(each.values).percentiles_are_extremes for each in with_values)
     several = any(m.conditions.networks != "1" for m in measurements)
+    statistic = _statistic(measurements)
     rows = [
         row
         for measurement in measurements
-        for row in _rows(measurement, extremes=extremes, networks=several)
+        for row in _rows(measurement, statistic, extremes=extremes, networks=several)
     ]
-    names = [*PLACE, *_names(extremes=extremes)]
+    names = [*PLACE, *_names(statistic, extremes=extremes)]
     columns = [
         _Column(name=name, cells=tuple(row[place] for row in rows))
         for place, name in enumerate(names)
@@ -117,15 +127,17 @@ def _columns(measurements: Sequence[Measurement]) -> list[_Column]:
     return [column for column in columns if column.name not in optional or any(column.cells)]
 
 
-def _names(*, extremes: bool) -> tuple[str, ...]:
-    """Returns the names of the columns; with fewer than 100 repetitions P1 is the minimum and P99
-    the maximum, so one column shows both."""
-    if extremes:
-        return ("median", "minimum\n(= P1)", "maximum\n(= P99)", *SPREAD, "n")
-    return ("median", "minimum", "maximum", "P1", "P99", *SPREAD, "n")
+def _names(statistic: Statistic, *, extremes: bool) -> tuple[str, ...]:
+    """Returns the names of the columns, the benchmark first; with fewer than 100 repetitions P1 is
+    the minimum and P99 the maximum, so one column shows both."""
+    ends = ("minimum\n(= P1)", "maximum\n(= P99)")
+    shown = ends if extremes else ("minimum", "maximum", "P1", "P99")
+    return (statistic, *shown, OTHER[statistic], *SPREAD, "n")
 
 
-def _rows(measurement: Measurement, *, extremes: bool, networks: bool) -> Iterator[list[str]]:
+def _rows(
+    measurement: Measurement, statistic: Statistic, *, extremes: bool, networks: bool
+) -> Iterator[list[str]]:
     """Yields the rows of a measurement; only the first one shows its conditions."""
     conditions = measurement.conditions
     place = [
@@ -139,16 +151,28 @@ def _rows(measurement: Measurement, *, extremes: bool, networks: bool) -> Iterat
     ]
     for figure in measurement.figures:
         name = " ".join(word for word in (ARROWS[figure.direction], figure.title) if word)
-        yield [*place, name, *_cells(figure, summary(figure.values), extremes=extremes)]
+        yield [*place, name, *_figure_cells(figure, statistic, extremes=extremes)]
         place = [""] * len(place)
 
 
-def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
+def _figure_cells(figure: Figure, statistic: Statistic, *, extremes: bool) -> list[str]:
+    if figure.values:
+        return _cells(figure, summary(figure.values), statistic, extremes=extremes)
+    others = len(_names(statistic, extremes=extremes)) - 2
+    return [figure.missing, *[""] * others, "0"]
+
+
+def _cells(figure: Figure, of: Summary, statistic: Statistic, *, extremes: bool) -> list[str]:
     ends = [of.minimum, of.maximum] if extremes else [of.minimum, of.maximum, of.p1, of.p99]
     dispersion = of.dispersion_percent
+    averages = {
+        "median": marked(figure, of.median),
+        "mean": SIGNS[figure.mean_bound] + quantity(of.mean, figure.unit),
+    }
     return [
-        *[marked(figure, value) for value in (of.median, *ends)],
-        SIGNS[figure.mean_bound] + quantity(of.mean, figure.unit),
+        averages[statistic],
+        *[marked(figure, value) for value in ends],
+        averages[OTHER[statistic]],
         quantity(of.standard_deviation, figure.unit),
         "" if dispersion is None else quantity(dispersion, "%"),
         str(of.n),
@@ -164,7 +188,7 @@ def side_by_side(title: str, measurements: Sequence[Measurement]) -> Table:
     for measurement in measurements:
         table.add_column("\n".join(wrap(measurement.conditions.dut, HEAD)), justify="right")
     for name, *cells in zip(*_device_columns(measurements), strict=True):
-        table.add_row(name, *cells, style="bold" if name == "median" else "")
+        table.add_row(name, *cells, style="bold" if name in OTHER else "")
     return table
 
 
@@ -172,14 +196,16 @@ def _device_columns(measurements: Sequence[Measurement]) -> Iterator[list[str]]:
     """Yields the names of the rows, then the cells of each gateway."""
     summaries = [summary(measurement.figures[0].values) for measurement in measurements]
     extremes = all(of.percentiles_are_extremes for of in summaries)
-    statistics = _names(extremes=extremes)
+    statistic = _statistic(measurements)
+    statistics = _names(statistic, extremes=extremes)
+    spread = (OTHER[statistic], *SPREAD, "n")
     above = ("IP versions", "direction", "frame size")
     below = ("repetitions (n)", "misdelivered", "duplicated", "invalid trials", "worst lateness")
-    shown = [place for place, name in enumerate(statistics) if name not in (*SPREAD, "n")]
+    shown = [place for place, name in enumerate(statistics) if name not in spread]
     yield [*above, *[statistics[place].replace("\n", " ") for place in shown], *below]
     for measurement, of in zip(measurements, summaries, strict=True):
         conditions, counts = measurement.conditions, measurement.counts
-        cells = _cells(measurement.figures[0], of, extremes=extremes)
+        cells = _cells(measurement.figures[0], of, statistic, extremes=extremes)
         yield [
             f"{conditions.left_ip_version} and {conditions.right_ip_version}",
             DIRECTIONS[conditions.direction],

@@ -92,7 +92,7 @@ def test_the_null_device_stays_one(tmp_path: Path) -> None:
 
 
 def test_a_full_device_is_one_sentence() -> None:
-    with pytest.raises(StorageError, match="^/dev/full: cannot be written: No space left"):
+    with pytest.raises(StorageError, match=r"^/dev/full: cannot be written: No space left"):
         write_whole(Path("/dev/full"), "text")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
