@@ -11,19 +11,23 @@ from natxy.campaign.delay_curves import (
     MEASURES_DELAYS,
     DelayCurve,
     DelayHistograms,
+    measurements_of,
     own_trials,
 )
 from natxy.campaign.folder import DUT, EXPERIMENT, TESTBED, CampaignFolder, testbed_file
 from natxy.campaign.journal import read_journal
 from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
-from natxy.campaign.records import TrialPlace, read_campaign
+from natxy.campaign.records import CellState, TrialPlace, read_campaign
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
 from natxy.model.published import Published
 from natxy.model.telemetry import Telemetry
-from natxy.report.cell_figures import CellResult
+from natxy.model.verdict import Verdict
+from natxy.report.cell_figures import CellResult, as_shown
+
+INVALID = Verdict.INVALID.value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +36,14 @@ class TrialPoint:
 
     column: str
     measure: str
+    series: str  # what tells the trial's result from the others of its cell: "84 B"
     round: int
     repetition: int
     number: int  # in its cell, from 1
     at_s: float  # since the first trial of the campaign
     rate_fps: int  # per direction; connections a second if it is to establish some
     verdict: str
-    lost_percent: float
+    lost_percent: float | None  # None: the trial is INVALID, or sent nothing
     paused_ms: float  # the tester's senders
     away_ms: float  # the gateway
     # From the telemetry of the gateway; None: not known.
@@ -67,13 +72,17 @@ class _Trials:
 
     counted: frozenset[int]
     of_delays: frozenset[int]  # trials of a measurement of delays itself, not of its searches
+    series: Mapping[int, str]  # the words of the result that each trial belongs to
 
     @classmethod
-    def of(cls, places: Sequence[TrialPlace], command: str, measurements: int) -> Self:
-        own = own_trials([each.number for each in places], measurements)
+    def of(cls, places: Sequence[TrialPlace], command: str, series: Sequence[str]) -> Self:
+        numbers = [each.number for each in places]
+        own = own_trials(numbers, len(series))
+        results = measurements_of(numbers, len(series))
         return cls(
             counted=frozenset(each.at for each in places),
             of_delays=frozenset(places[each].at for each in own if command in MEASURES_DELAYS),
+            series={places[place].at: series[result] for place, result in results.items()},
         )
 
 
@@ -97,15 +106,16 @@ def read_data(folder: CampaignFolder) -> CampaignData:
     state = read_campaign(folder.journal)
     plan = plan_again(asked.experiment, asked.testbed, state.header)
     commands = {cell.key: cell.measure.command for cell in plan.cells}
+    known = [state.cells[cell.key] for cell in plan.cells if cell.key in state.cells]
+    cells = tuple(map(_cell, known))
     reading = _Reading(
         wanted={
-            key: _Trials.of(cell.places, commands.get(key, ""), len(cell.results))
-            for key, cell in state.cells.items()
+            cell.key: _Trials.of(cell.places, commands[cell.key], shown.series)
+            for cell, shown in zip(known, as_shown(plan.experiment, cells), strict=True)
         }
     )
     for record in read_journal(folder.journal):
         _read(record, reading)
-    known = [state.cells[cell.key] for cell in plan.cells if cell.key in state.cells]
     return CampaignData(
         experiment=asked.experiment,
         plan=plan,
@@ -119,23 +129,24 @@ def read_data(folder: CampaignFolder) -> CampaignData:
             **({DUT: asked.dut_source.text} if asked.dut_source else {}),
         },
         published=asked.published,
-        cells=tuple(
-            CellResult(
-                column=cell.begun.column,
-                measure=cell.begun.measure,
-                round=cell.begun.round,
-                testbed=cell.begun.testbed,
-                host=cell.begun.host,
-                results=tuple(cell.results),
-                error=cell.end.error if cell.end else "it was interrupted",
-                started=cell.begun.started,
-                ended=cell.end.ended if cell.end else "",
-            )
-            for cell in known
-        ),
+        cells=cells,
         trials=_since_the_first(reading.trials.values()),
         delays=tuple(reading.delays.curves(plan)),
         machines=machines_of(cell.begun for cell in known),
+    )
+
+
+def _cell(cell: CellState) -> CellResult:
+    return CellResult(
+        column=cell.begun.column,
+        measure=cell.begun.measure,
+        round=cell.begun.round,
+        testbed=cell.begun.testbed,
+        host=cell.begun.host,
+        results=tuple(cell.results),
+        error=cell.end.error if cell.end else "it was interrupted",
+        started=cell.begun.started,
+        ended=cell.end.ended if cell.end else "",
     )
 
 
@@ -155,8 +166,17 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     experiment = Experiment(title=title, testbed="", measure=(MeasureSection(command=command),))
     plan = plan_of(experiment, header.get("testbed", {}), header.get("seed") or 0)
     key = plan.cells[0].key
+    cell = CellResult(
+        column="",
+        measure=command,
+        round=1,
+        results=tuple(results),
+        error="" if results else "it was interrupted",
+        started=header.get("started", ""),
+    )
+    (shown,) = as_shown(experiment, [cell])
     reading = _Reading(
-        wanted={key: _Trials.of(places, command, len(results))},
+        wanted={key: _Trials.of(places, command, shown.series)},
         cell={"key": key, "column": "", "measure": command, "round": 1},
     )
     for record in read_journal(folder.journal):
@@ -166,16 +186,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         plan=plan,
         files={},
         published=None,
-        cells=(
-            CellResult(
-                column="",
-                measure=command,
-                round=1,
-                results=tuple(results),
-                error="" if results else "it was interrupted",
-                started=header.get("started", ""),
-            ),
-        ),
+        cells=(cell,),
         trials=_since_the_first(reading.trials.values()),
         delays=tuple(reading.delays.curves(plan)),
         machines={MACHINE: {name: value for name, value in header.items() if name != "record"}},
@@ -201,12 +212,13 @@ def _read(record: dict[str, Any], reading: _Reading) -> None:
         reading.seen[key] += 1
         if wanted is None or place not in wanted.counted:
             return  # it was run again after an interruption, or came after the file was read first
-        reading.trials.setdefault(key, []).append(_point(record, reading))
-        if place in wanted.of_delays and record["verdict"] != "INVALID":
-            reading.delays.add(key, record)
+        series = wanted.series.get(place, "")
+        reading.trials.setdefault(key, []).append(_point(record, reading, series))
+        if place in wanted.of_delays and record["verdict"] != INVALID:
+            reading.delays.add(key, record, series)
 
 
-def _point(record: dict[str, Any], reading: _Reading) -> TrialPoint:
+def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint:
     started = datetime.fromisoformat(record["started"])
     reading.begin = reading.begin or started
     kinds = [
@@ -216,18 +228,20 @@ def _point(record: dict[str, Any], reading: _Reading) -> TrialPoint:
         if kind is not None
     ]
     sent = sum(kind["sent"] for kind in kinds)
+    lost = sum(kind["lost"] for kind in kinds)
     pauses = [stream["pauses"]["total_ns"] for stream in record["result"]["streams"]]
     reasons = (*record["invalid_reasons"], record["fail_reason"], record["lost_connections"])
     return TrialPoint(
         column=reading.cell["column"],
         measure=reading.cell["measure"],
+        series=series,
         round=reading.cell["round"],
         repetition=record["repetition"],
         number=record["number"],
         at_s=round((started - reading.begin).total_seconds(), 3),
         rate_fps=record["rate_fps"],
         verdict=record["verdict"],
-        lost_percent=100 * sum(kind["lost"] for kind in kinds) / sent if sent else 0.0,
+        lost_percent=100 * lost / sent if sent and record["verdict"] != INVALID else None,
         paused_ms=round(max(pauses, default=0.0) / 1e6, 4),
         away_ms=round(record["away_ns"] / 1e6, 4),
         **_telemetry(record),

@@ -17,20 +17,21 @@ class DelayCurve:
 
     column: str
     measure: str
+    series: str  # what tells a result from the others of its cell: "84 B"
     direction: str
     points: tuple[tuple[float, float], ...]  # delay in microseconds, share of the frames
 
 
 @dataclass(kw_only=True)
 class DelayHistograms:
-    """The histograms of the trials of measurements, added up by cell and direction."""
+    """The histograms of the trials of measurements, added up by cell, series and direction."""
 
-    found: dict[tuple[str, str], Histogram] = field(default_factory=dict)
+    found: dict[tuple[str, str, str], Histogram] = field(default_factory=dict)
 
-    def add(self, cell: str, trial: dict[str, Any]) -> None:
+    def add(self, cell: str, trial: dict[str, Any], series: str = "") -> None:
         """Adds a trial's record of the journal."""
         for stream in trial["result"]["streams"]:
-            histogram = self.found.setdefault((cell, stream["direction"]), {})
+            histogram = self.found.setdefault((cell, series, stream["direction"]), {})
             for kind in stream["kinds"].values():
                 for lower_ns, upper_ns, count in kind["delay"]["buckets"] if kind else ():
                     bucket = (lower_ns, upper_ns)
@@ -39,35 +40,57 @@ class DelayHistograms:
     def curves(self, plan: CampaignPlan) -> Iterator[DelayCurve]:
         """Yields the curves of each measurement of delays, by the columns of the experiment."""
         labels = [column.label for column in plan.experiment.columns]
-        together: dict[tuple[str, str, str], Histogram] = {}
+        together: dict[tuple[str, str, str, str], Histogram] = {}
         for cell in sorted(plan.cells, key=lambda cell: labels.index(cell.column.label)):
-            for (key, direction), histogram in self.found.items():
+            for (key, series, direction), histogram in self.found.items():
                 if key != cell.key:
                     continue
-                of = (cell.column.label, cell.measure.name, direction)
+                of = (cell.column.label, cell.measure.name, series, direction)
                 into = together.setdefault(of, {})
                 for bucket, count in histogram.items():
                     into[bucket] = into.get(bucket, 0) + count
-        for (column, measure, direction), histogram in together.items():
+        for (column, measure, series, direction), histogram in together.items():
             if histogram:
-                points = tuple(_cumulative(histogram))
-                yield DelayCurve(column=column, measure=measure, direction=direction, points=points)
+                yield DelayCurve(
+                    column=column,
+                    measure=measure,
+                    series=series,
+                    direction=direction,
+                    points=tuple(_cumulative(histogram)),
+                )
 
 
 def own_trials(numbers: Sequence[int], measurements: int) -> set[int]:
     """Returns the trials of the measurements themselves, by their places in `numbers`.
 
-    A measurement may search first, for its rate or for that of phase 1. The numbers of trials start
-    at 1 in each search and in each measurement, and measurements of one command have equally many
-    searches.
+    A measurement may search first, for its rate or for that of phase 1.
+    """
+    return {place for parts in _parts(numbers, measurements) for place in parts[-1]}
+
+
+def measurements_of(numbers: Sequence[int], measurements: int) -> dict[int, int]:
+    """Returns the measurement, from 0, of each trial, that of its searches included; by the trials'
+    places in `numbers`."""
+    return {
+        place: measurement
+        for measurement, parts in enumerate(_parts(numbers, measurements))
+        for part in parts
+        for place in part
+    }
+
+
+def _parts(numbers: Sequence[int], measurements: int) -> list[list[range]]:
+    """Returns the places of the searches of each measurement, and last those of its own trials.
+
+    The numbers of trials start at 1 in each search and in each measurement, and measurements of one
+    command have equally many searches. Empty: they have not, so nothing is known.
     """
     begins = [place for place, number in enumerate(numbers) if number == 1]
     if not begins or not measurements or len(begins) % measurements:
-        return set()
+        return []
     step = len(begins) // measurements
-    ends = (*begins[1:], len(numbers))
-    own = list(zip(begins, ends, strict=True))[step - 1 :: step]
-    return {place for begin, end in own for place in range(begin, end)}
+    parts = list(map(range, begins, (*begins[1:], len(numbers))))
+    return [parts[first : first + step] for first in range(0, len(parts), step)]
 
 
 def _cumulative(histogram: Histogram) -> Iterator[tuple[float, float]]:

@@ -16,7 +16,7 @@ from natxy.errors import ConfigurationError, InUse, StorageError
 from natxy.model.experiment import Experiment, read_experiment
 from natxy.model.published import Published, read_published
 from natxy.model.source import Source
-from natxy.report.whole_file import write_whole
+from natxy.whole_file import write_whole
 
 EXPERIMENT, TESTBED, LOCK = "experiment.toml", "testbed.toml", "lock"
 DUT = "dut.toml"  # of `--dut`
@@ -225,7 +225,7 @@ class CampaignFolder:
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            file = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            file = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from None
         try:

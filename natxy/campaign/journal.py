@@ -40,7 +40,7 @@ class Journal(Observer):
         if not replace:
             _refuse_existing(path.with_suffix(""))  # a journal of version 1
         try:
-            self._file = os.open(path, flags, 0o644)
+            self._file = os.open(path, flags, 0o666)
         except FileExistsError:
             _refuse_existing(path)
             raise

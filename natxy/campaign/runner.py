@@ -152,8 +152,10 @@ class Runner:
         if leaves and (failed := self._leave_column()):
             error = f"{error}; {failed}" if error else f"{failed} (the results are kept)"
         end = CellEnd(key=cell.key, error=error, ended=now())
-        self.journal.append(*tape.take_new(), *results, end)
-        self.watcher.cell_ended(cell, results, error)
+        try:
+            self.journal.append(*tape.take_new(), *results, end)
+        finally:  # what was measured is shown in spite of a full disk
+            self.watcher.cell_ended(cell, results, error)
 
     @contextmanager
     def _set_up(self, cell: Cell) -> Iterator[tuple[Setup, Work]]:

@@ -135,8 +135,10 @@ class TestbedsRunner(Runner):
             if record["record"] == "measurement"
         ]
         error = next((one["error"] for one in records if one["record"] == "cell-end"), "")
-        self.journal.append_written(records)
-        self.watcher.cell_ended(cell, results, error)
+        try:
+            self.journal.append_written(records)
+        finally:  # what was measured is shown in spite of a full disk
+            self.watcher.cell_ended(cell, results, error)
 
 
 def worker_changes(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:

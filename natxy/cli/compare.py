@@ -14,7 +14,7 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.cli.campaigns import tell
 from natxy.cli.options import result_console
 from natxy.errors import ConfigurationError
-from natxy.report.cell_figures import CellResult
+from natxy.report.cell_figures import CellResult, as_shown
 from natxy.report.comparison import (
     LEVEL,
     Difference,
@@ -46,7 +46,9 @@ def compare(
     """Compare the main figures of two campaigns (test of Mann and Whitney)."""
     share = share_of(fail_if)
     old, new = read_data(CampaignFolder(path=before)), read_data(CampaignFolder(path=after))
-    differences = compared(old.cells, new.cells)
+    # Both with the rates that the first one shows: per direction, or the sum of both.
+    was, now = (as_shown(old.plan.experiment, data.cells) for data in (old, new))
+    differences = compared(was, now)
     if not differences:
         raise ConfigurationError(
             f"{before} and {after}: have no figure in common (expected campaigns of one experiment)"
@@ -59,14 +61,14 @@ def compare(
     scaled_down = [path for path, data in ((before, old), (after, new)) if data.plan.quick]
     if scaled_down:
         tell(_scaled_down(scaled_down))
-    for line in missing(old.cells, new.cells):
+    for line in missing(was, now):
         tell(line)
     failed = failures(new.cells)
     for name, error in failed.items():
         tell(f"{name} failed: {error}")
     if share is None:
         return
-    reasons = list(_reasons(differences, share, old.cells, new.cells, after))
+    reasons = list(_reasons(differences, share, was, now, after))
     for reason in reasons:
         tell(reason)
     if reasons or failed:
@@ -123,7 +125,7 @@ def _table(differences: list[Difference]) -> Table:
     table.add_column("")
     for each in differences:
         table.add_row(
-            f"{each.measure}: {each.figure}",
+            ", ".join(filter(None, (f"{each.measure}: {each.figure}", _unit(each)))),
             each.column,
             *(
                 SIGNS[bound] + quantity(value, each.unit)
@@ -136,6 +138,10 @@ def _table(differences: list[Difference]) -> Table:
             style="bold" if each.significant else "",
         )
     return table
+
+
+def _unit(each: Difference) -> str:
+    return f"{each.unit} {each.rates}" if each.rates else ""
 
 
 def _said(each: Difference) -> str:

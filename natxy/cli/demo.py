@@ -9,7 +9,7 @@ import typer
 import natxy
 from natxy.campaign.folder import PAGE, CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
-from natxy.campaign.report import write_report
+from natxy.campaign.report import Report, write_report
 from natxy.cli.campaigns import check, start, tell
 from natxy.cli.gateway_tables import GatewayTables
 from natxy.cli.options import (
@@ -24,6 +24,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import throughput_table
+from natxy.whole_file import is_stream
 
 EXPERIMENT = Path("demo/demo.toml")  # in the folder of the experiments
 TITLE = "Throughput, frames a second per direction"
@@ -73,16 +74,21 @@ def demo(
         labels=_labels(asked.experiment, gateway) if gateway else None,
     )
     check(plan)
-    folder = CampaignFolder(path=output.parent)
+    # Beside a device or a pipe there is no place for a folder.
+    folder = CampaignFolder(path=(OUTPUT if is_stream(output) else output).parent)
     command = repeat_command(plan.seed)
     shown = GatewayTables(
         console=progress_console, tables=result_console, output=output, command=command
     )
-    start(asked, plan, folder, command, watcher=shown, replace=True)
-    throughputs = [result for result in shown.results if result.procedure == "throughput"]
-    if throughputs:
-        result_console.print(throughput_table(_title(throughputs), throughputs))
-        tell(NOT_A_RESULT)
+    try:
+        start(asked, plan, folder, command, watcher=shown, replace=True)
+        shown.write_stream()
+    finally:  # what was measured is shown in spite of a full disk
+        shown.show_rest()
+        throughputs = [result for result in shown.results if result.procedure == "throughput"]
+        if throughputs:
+            result_console.print(throughput_table(_title(throughputs), throughputs))
+            tell(NOT_A_RESULT)
     for line in shown.failures():
         tell(line)
     quote(result_console, _report(folder.path))
@@ -123,7 +129,7 @@ def _title(throughputs: Sequence[Measurement]) -> str:
 def _report(folder: Path) -> str:
     """Writes the report; returns where it is, or how to get it."""
     try:
-        write_report(folder, folder / "report", html=True)
+        write_report(Report.of(folder), folder / "report", html=True)
     except ConfigurationError as error:  # tables and data are written
         return f"No HTML report: {error.in_options}; then `natxy report {folder}` writes it."
     return f"Report: {folder / PAGE}"

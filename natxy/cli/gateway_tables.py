@@ -17,6 +17,7 @@ from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.report.results_json import Made, cell_entry, write_entries
 from natxy.trial.observer import Observer
+from natxy.whole_file import is_stream
 
 
 @dataclass(kw_only=True)
@@ -31,6 +32,7 @@ class GatewayTables(Narrator):
     results: list[Measurement] = field(default_factory=list, init=False)  # of all gateways
     failed: dict[str, list[str]] = field(default_factory=dict, init=False)  # cells, by error
     _left: Sequence[Cell] = field(default=(), init=False)  # after the cell that runs
+    _shown: set[str] = field(default_factory=set, init=False)  # gateways
 
     def cell_started(self, cell: Cell, place: Place) -> None:
         super().cell_started(cell, place)
@@ -53,11 +55,23 @@ class GatewayTables(Narrator):
             )
             for result in results
         ]
-        write_entries(self.output, self._entries)
         if error:
             self.failed.setdefault(error, []).append(cell.title)
         if not any(other.column.label == gateway for other in self._left):
             self._show(gateway)
+        if not is_stream(self.output):  # a device or a pipe gets the results once, at the end
+            write_entries(self.output, self._entries)
+
+    def write_stream(self) -> None:
+        """Writes the results to an output that is no file."""
+        if is_stream(self.output):
+            write_entries(self.output, self._entries)
+
+    def show_rest(self) -> None:
+        """Shows the gateways whose measurements have not all ended."""
+        for gateway in dict.fromkeys(result.conditions.dut for result in self.results):
+            if gateway not in self._shown:
+                self._show(gateway)
 
     def failures(self) -> Iterator[str]:
         """Yields a sentence for each error; a port in use, for example, fails all cells."""
@@ -71,6 +85,7 @@ class GatewayTables(Narrator):
             yield display
 
     def _show(self, gateway: str) -> None:
+        self._shown.add(gateway)
         results = [result for result in self.results if result.conditions.dut == gateway]
         if results:
             self.tables.print(gateway_table(gateway, results))

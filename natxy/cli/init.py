@@ -12,6 +12,7 @@ import typer
 from natxy.cli.choices import unknown_value
 from natxy.errors import ConfigurationError
 from natxy.siitperf.testbed_toml import imported
+from natxy.whole_file import write_whole
 
 KINDS = ("pci", "namespace")
 
@@ -40,15 +41,7 @@ def init(
             f"--kind: {kind} is not possible with --from (expected {KINDS[0]}, or no --kind)"
         )
     text = _template(kind) if from_ is None else imported(from_, _warn)
-    try:
-        with file.open("x", encoding="utf-8") as new:
-            new.write(text)
-    except FileExistsError:
-        raise ConfigurationError(
-            f"{file}: already exists and is not overwritten (expected the name of a new file)"
-        ) from None
-    except OSError as error:
-        raise ConfigurationError(f"{file}: cannot be written: {error.strerror}") from None
+    write_whole(file, text, new=True)
     print(f"Wrote {file}. Next: natxy trial {shlex.quote(str(file))} --rate 1000")
 
 

@@ -14,12 +14,13 @@ from natxy.campaign.plan import Cell
 from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Place, Watcher
 from natxy.cli.now_and_then import Lines, NowAndThen
-from natxy.cli.progress import SearchDisplay, in_words, lost_of
+from natxy.cli.progress import SearchDisplay, lost_of
 from natxy.cli.sentences import joined, say
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
-from natxy.report.numbers import seconds_left
+from natxy.report.cell_figures import in_directions, rate_words, told_apart, variant_of
+from natxy.report.numbers import ARROWS, benchmark, seconds_left
 from natxy.statistics import median
 from natxy.trial.observer import Observer
 
@@ -90,8 +91,8 @@ class Narrator(Watcher):
             self._say(f"{cell.title}, round {cell.round}:")
         if error:
             self._say(f"  failed: {error}")
-        for result in results:
-            self._say(f"  {found(result)}")
+        for line in found(results, summed=cell.measure.both_directions):
+            self._say(f"  {line}")
 
     def hook_started(self, when: str, command: Sequence[str]) -> None:
         self._say(f"{when}: {joined(command)}")
@@ -130,7 +131,7 @@ class JsonNarrator(Watcher):
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
         seconds = round(self.pace.ended(cell, failed=bool(error)), 3)
-        figures = _described(figure for result in results for figure in result.figures)
+        figures = _figures(results, summed=cell.measure.both_directions)
         _print_event("cell-ended", **_named(cell), seconds=seconds, error=error, figures=figures)
 
     def hook_started(self, when: str, command: Sequence[str]) -> None:
@@ -179,7 +180,9 @@ def _described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
             "direction": figure.direction,
             "unit": figure.unit,
             "median": median(figure.values),
-            "bound": figure.bound(median(figure.values)),
+            "statistic": figure.statistic,
+            "benchmark": figure.benchmark,
+            "bound": figure.benchmark_bound,
         }
         for figure in figures
         if figure.primary and figure.values
@@ -190,10 +193,46 @@ def _named(cell: Cell) -> dict[str, Any]:
     return {"measure": cell.measure.name, "column": cell.column.label, "round": cell.round}
 
 
-def found(result: Measurement) -> str:
-    """Returns the main figures of a result in one line."""
+def found(results: Sequence[Measurement], *, summed: bool) -> list[str]:
+    """Returns the main figures of each result in one line, as the report shows them: with the words
+    that tell the results apart, and rates per direction or, if `summed`, of both."""
+    words = told_apart([variant_of(result.conditions) for result in results])
+    return [
+        f"{series}: {figures}" if series else figures
+        for series, result in zip(words, results, strict=True)
+        for figures in [_main(in_directions(result, summed=summed), summed=summed)]
+    ]
+
+
+def _main(result: Measurement, *, summed: bool) -> str:
     return ", ".join(
-        in_words(figure, figure.title, median(figure.values))
+        " ".join(
+            filter(
+                None,
+                (
+                    ARROWS[figure.direction],
+                    figure.title,
+                    benchmark(figure),
+                    figure.unit if figure.unit in ("fps", "cps") else "",
+                    rate_words(result.conditions, figure, summed=summed),
+                ),
+            )
+        )
         for figure in result.figures
-        if figure.primary and figure.values
+        if figure.primary and (figure.values or figure.missing)
     )
+
+
+def _figures(results: Sequence[Measurement], *, summed: bool) -> list[dict[str, Any]]:
+    """Returns the main figures as JSON, as the report shows them."""
+    words = told_apart([variant_of(result.conditions) for result in results])
+    return [
+        {
+            **described,
+            "series": series,
+            "rates": rate_words(result.conditions, figure, summed=summed),
+        }
+        for series, result in zip(words, results, strict=True)
+        for figure in in_directions(result, summed=summed).figures
+        for described in _described([figure])
+    ]

@@ -164,6 +164,6 @@ def found_by(figures: Sequence[Figure]) -> str:
 
 def in_words(figure: Figure, name: str, value: float) -> str:
     """Returns a value of a figure with its direction and this name."""
-    unit = f" {figure.unit}" if figure.unit in ("fps", "cps") else ""
+    unit = {"fps": " fps per direction", "cps": " cps"}.get(figure.unit, "")
     words = (ARROWS[figure.direction], name, marked(figure, value) + unit)
     return " ".join(word for word in words if word)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.campaign.report import write_report
+from natxy.campaign.report import Report, write_report
 from natxy.cli.campaigns import tell
 from natxy.cli.options import result_console
 from natxy.cli.resume import FolderArgument
@@ -31,8 +31,8 @@ def report(
     ] = True,
 ) -> None:
     """Write the tables, plots and data of a campaign or a measurement as files."""
-    table, published = write_report(folder, output or folder / "report", html=html, records=records)
-    say_lines(result_console, text(table))
-    if published is not None:
-        say_lines(result_console, text(published))
+    made = Report.of(folder)
+    for table in filter(None, (made.table, made.published)):
+        say_lines(result_console, text(table))
+    write_report(made, output or folder / "report", html=html, records=records)
     tell(f"Report: {output or folder / 'report'}")

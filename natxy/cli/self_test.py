@@ -37,9 +37,9 @@ from natxy.model.testbed import Port, Testbed, TesterSection, TrafficSection, re
 from natxy.procedure.self_test import OFFSET_FPS, SIZES_BYTES, Ceiling, SelfTestPlan, looped
 from natxy.procedure.self_test import self_test as measure
 from natxy.report.numbers import duration, rate
-from natxy.report.whole_file import write_whole
 from natxy.tester.self_tests import state_file, with_self_test
 from natxy.trial.setup import set_up
+from natxy.whole_file import write_whole
 
 LOOPS = ("ring", "veth")
 OVERHEAD_BYTES = 20  # preamble, start of frame, gap

@@ -28,6 +28,7 @@ from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.measure.networks import networks_of
 from natxy.model.measurement import Measurement, Unit
+from natxy.model.source import Source
 from natxy.model.testbed import Testbed, read_testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment import with_phase_1_rate
@@ -38,10 +39,10 @@ from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import Made, result_entry, write_results
-from natxy.report.whole_file import write_whole
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.profile import PROFILES
 from natxy.trial.setup import ReadyTester, Setup, set_up
+from natxy.whole_file import write_whole
 
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 and have no phase 2
 # These set up phase 1 themselves, for each number of connections or cores.
@@ -173,31 +174,44 @@ def run_series(
     asked = work.asked(written)
     work.check_traffic(TrafficPlan(testbed=asked, source=source))  # before a lab is made
     results: list[Measurement] = []
-    unit: Unit = "cps" if name in LOOKS_FOR_CONNECTIONS else "fps"
-    with (
-        records_to(records) as kept,
-        set_up(asked, source, dut_of(asked, source), kept) as setup,
-        Journal(folder / JOURNAL, header := _header(setup, options.seed_value)) as journal,
-        naming(journal),
-    ):
-
-        @contextmanager
-        def observed(title: str) -> Iterator[Observer]:
-            with SearchDisplay(progress_console, title, unit=unit) as display:
-                yield Observers([journal, display])
-
-        for result in work.results(setup, observed):
-            journal.append(result)
-            results.append(result)
-    made = Made.of(header)
-    with naming(journal):  # it holds the figures if the disk is full
-        _write(folder, results, made)
-        if options.report:
-            from natxy.campaign.report import write_report  # a third of a measurement's modules
-
-            write_report(folder, folder / "report", html=True, records=records)
-    show(results, options.seed_value, folder, made=made if options.json_output else None)
+    header: dict[str, Any] = {}
+    try:
+        _measure(work, asked, source, folder, results, header)
+        with naming(folder / JOURNAL):  # it holds the figures if the disk is full
+            _write(work, folder, results, Made.of(header))
+    finally:  # a file that cannot be written takes no result away
+        if results:
+            show(results, made=Made.of(header) if options.json_output else None)
+    if not options.json_output:
+        show_places(options.seed_value, folder)
     return results
+
+
+def _measure(
+    work: Work,
+    asked: Testbed,
+    source: Source,
+    folder: Path,
+    results: list[Measurement],
+    header: dict[str, Any],
+) -> None:
+    """Adds each result to `results` when it is there, and fills the header of the journal."""
+    unit: Unit = "cps" if work.name in LOOKS_FOR_CONNECTIONS else "fps"
+    with (
+        records_to(work.records) as kept,
+        set_up(asked, source, dut_of(asked, source), kept) as setup,
+    ):
+        header |= _header(setup, work.options.seed_value)
+        with Journal(folder / JOURNAL, header) as journal, naming(journal.path):
+
+            @contextmanager
+            def observed(title: str) -> Iterator[Observer]:
+                with SearchDisplay(progress_console, title, unit=unit) as display:
+                    yield Observers([journal, display])
+
+            for result in work.results(setup, observed):
+                results.append(result)
+                journal.append(result)
 
 
 def _with_phase_1(
@@ -226,23 +240,25 @@ def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: Se
 
 
 @contextmanager
-def naming(journal: Journal) -> Iterator[None]:
+def naming(journal: Path) -> Iterator[None]:
     """Prints the journal's path if the block ends with an error or an interrupt."""
     try:
         yield
     except BaseException:
-        quote(progress_console, f"The journal of the trials so far: {journal.path}")
+        quote(progress_console, f"The journal of the trials so far: {journal}")
         raise
 
 
-def _write(folder: Path, results: Sequence[Measurement], made: Made) -> None:
+def _write(work: Work, folder: Path, results: Sequence[Measurement], made: Made) -> None:
     write_results(folder / RESULTS, results, made)
     write_whole(folder / CSV, results_csv(results))
+    if work.options.report:
+        from natxy.campaign.report import Report, write_report  # a third of a measurement's modules
+
+        write_report(Report.of(folder), folder / "report", html=True, records=work.records)
 
 
-def show(
-    results: Sequence[Measurement], seed: int, folder: Path, *, made: Made | None = None
-) -> None:
+def show(results: Sequence[Measurement], *, made: Made | None = None) -> None:
     """Prints tables; with `made`, the entries of results.json instead."""
     if made is not None:
         print(json.dumps([result_entry(result, made) for result in results], indent=2))
@@ -252,6 +268,10 @@ def show(
             say(result_console, line)
         else:
             result_console.print(line, crop=False)
+
+
+def show_places(seed: int, folder: Path) -> None:
+    """Prints the command that repeats the measurement, and where its files are."""
     for line in (f"Repeat it: {repeat_command(seed)}", f"Journal, JSON and CSV: {folder}"):
         quote(result_console, line)
 

@@ -47,4 +47,5 @@ def said_of(cell: Cell, state: CampaignState, *, runs: bool) -> str:
             else f"interrupted after {trials}; a trial that had not ended is lost"
         )
     failed = (f"failed: {known.end.error}",) if known.failed else ()
-    return "; ".join((*map(found, known.results), *failed))
+    figures = found(known.results, summed=cell.measure.both_directions)
+    return "; ".join((*figures, *failed))

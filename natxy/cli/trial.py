@@ -32,7 +32,7 @@ from natxy.cli.options import (
 )
 from natxy.cli.sentences import say
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError, MeasurementError, TrialRefused
+from natxy.errors import ConfigurationError, MeasurementError, StorageError, TrialRefused
 from natxy.model.event import Progress
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
@@ -45,7 +45,7 @@ from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
-from natxy.trial.trials import Trials
+from natxy.trial.trials import Trials, WholeTrial
 
 DURATION_S = Fraction(1)
 DRAIN_S = Fraction(1, 5)
@@ -148,33 +148,42 @@ def trial(
         connections=connections,
         establishment_rate=establishment_rate,
     )
-    with (
-        records_to(records) as recorded,
-        set_up(asked, source, dut_of(asked, source), recorded) as setup,
-    ):
-        trials = Trials(
-            tester=replace(setup.tester, keeps_invalid_records=True),
-            dut=setup.dut,
-            timing=timing,
-            campaign_seed=chosen_seed,
-            observer=StageDisplay(),
-        )
-        recording = Recording(frames=recorded is not None, mappings=mappings)
-        failed: MeasurementError | None = None
-        try:
-            if spec is None or given is None:
-                load = steady(rate or 0, timing.duration_s, recording)
-                trials.run_whole(load=load, repetition=1, seed=chosen_seed)
-            else:
-                run_spec(trials, spec, recorded_as_well(given, recording))
-        except MeasurementError as error:
-            failed = error  # raised after the trial was shown
-        whole = trials.last
+    failed: MeasurementError | None = None  # raised after the trial was shown
+    whole: WholeTrial | None = None
+    try:
+        with (
+            records_to(records) as recorded,
+            set_up(asked, source, dut_of(asked, source), recorded) as setup,
+        ):
+            trials = Trials(
+                tester=replace(setup.tester, keeps_invalid_records=True),
+                dut=setup.dut,
+                timing=timing,
+                campaign_seed=chosen_seed,
+                observer=StageDisplay(),
+            )
+            recording = Recording(frames=recorded is not None, mappings=mappings)
+            kept = provenance(setup, seed=chosen_seed, command=[repeat_command(chosen_seed)])
+            try:
+                if spec is None or given is None:
+                    load = steady(rate or 0, timing.duration_s, recording)
+                    trials.run_whole(load=load, repetition=1, seed=chosen_seed)
+                else:
+                    run_spec(trials, spec, recorded_as_well(given, recording))
+            except MeasurementError as error:
+                failed = error
+            whole = trials.last
+            if whole is None:
+                raise failed or AssertionError("a trial has ended, or said why not")
+            kept["seed"] = whole.result.seed
+    except StorageError as error:  # the records cannot be written
         if whole is None:
-            raise failed or AssertionError("a trial has ended, or said why not")
-        kept = provenance(setup, seed=whole.result.seed, command=[repeat_command(chosen_seed)])
+            raise
+        failed = failed or error
     verdict, reasons = whole.record.verdict, whole.record.invalid_reasons
     used = whole.record.telemetry
+    # A trial whose records cannot be written is a trial nevertheless.
+    refused = "" if failed is None or isinstance(failed, StorageError) else str(failed)
     if json_output:
         fields: dict[str, object] = {
             "verdict": verdict,
@@ -182,12 +191,11 @@ def trial(
             "lost_connections": whole.record.lost_connections,
             "telemetry": used and used.model_dump(mode="json"),
         }
-        if failed is not None:
-            fields |= {"verdict": None, "refused": str(failed)}
+        if refused:
+            fields |= {"verdict": None, "refused": refused}
         result = whole.result.model_dump(mode="json")
         print(json.dumps({**fields, "result": result, "provenance": kept}, indent=2))
     else:
-        refused = "" if failed is None else str(failed)
         text = trial_text(
             whole.result,
             verdict,

@@ -4,6 +4,7 @@ The file is TOML. It names a testbed, the measurements (commands of Natxy with t
 the columns of the table, each with what it changes in the testbed.
 """
 
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -78,12 +79,17 @@ class Experiment(Explained):
         return self
 
     def _check_labels(self) -> None:
+        """Refuses labels that a person cannot tell apart: results would be under the wrong one."""
         for what, labels in (
-            ("column", [each.label for each in self.column]),
+            ("vary" if self.vary else "column", [each.label for each in self.columns]),
             ("measure", [each.name for each in self.measure]),
         ):
-            if twice := next((label for label in labels if labels.count(label) > 1), None):
-                refuse(f'has the label "{twice}" twice (expected different labels)', member=what)
+            twice = _equal_ones(labels)
+            if twice is not None:
+                hint = ", with {} for the value" if what == "vary" else ""
+                refuse(
+                    f'has the label "{twice}" twice (expected different labels{hint})', member=what
+                )
 
     def _check_columns(self) -> None:
         """Refuses labels of columns, and sections of the testbed, that do not exist."""
@@ -131,6 +137,17 @@ class Experiment(Explained):
                 series.varied(column, value) for column in columns for value in series.values
             ]
         return tuple(columns)
+
+
+def _equal_ones(labels: Iterable[str]) -> str | None:
+    """Returns the first label that looks like one before it; None: all differ."""
+    known: set[str] = set()
+    for label in labels:
+        seen = " ".join(unicodedata.normalize("NFC", label).split())
+        if seen in known:
+            return label
+        known.add(seen)
+    return None
 
 
 def _check_known(labels: Iterable[str], known: set[str], member: str) -> None:

@@ -16,8 +16,10 @@ from natxy.model.traffic_spec import Transport
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction, Side
 from natxy.model.verdict import Verdict
+from natxy.statistics import summary
 
 Bound = Literal["exact", "lower", "upper"]
+Statistic = Literal["median", "mean"]
 MaximumOrigin = Literal["media", "given", "none"]
 Unit = Literal["fps", "cps", "ns", "%", "frames", "connections", "s", "times", "octets"]
 PointUnit = Literal["fps", "flows", "subscribers", "connections", "cores"]
@@ -36,7 +38,9 @@ class Figure(Model):
     # What was found before at this point, and may differ the next time: "phase 1 at 9,000 cps".
     # It is shown beside the point, but does not tell figures apart.
     found: str = ""
-    values: tuple[float, ...]  # one per repetition
+    values: tuple[float, ...]  # one per repetition; empty: `missing` says why
+    missing: str = ""  # why there is no value: "no valid trial"
+    statistic: Statistic = "median"  # of the repetitions; the RFC reports it as the benchmark
     lower_bound: tuple[bool, ...] = ()  # per repetition; empty: no value is a lower bound
     upper_bound: tuple[bool, ...] = ()  # per repetition; empty: no value is an upper bound
     # The largest error that the timing can have caused, per repetition, in the figure's unit;
@@ -71,6 +75,16 @@ class Figure(Model):
         bounds = zip(self.values, self.upper_bound, strict=False)
         above = any(bound and known >= value for known, bound in bounds)
         return "upper" if above else "exact"
+
+    @property
+    def benchmark(self) -> float:
+        """The result of all repetitions: their median, or their mean where the RFC asks for it."""
+        of = summary(self.values)
+        return of.mean if self.statistic == "mean" else of.median
+
+    @property
+    def benchmark_bound(self) -> Bound:
+        return self.mean_bound if self.statistic == "mean" else self.bound(self.benchmark)
 
     @property
     def mean_bound(self) -> Bound:

@@ -250,8 +250,16 @@ def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput: Rate) -> tuple
             unit="frames",
             values=tuple(float(burst.frames) for burst in bursts),
             lower_bound=bounds,
+            statistic="mean",  # RFC 9004 section 6.4
         ),
-        Figure(name=IMPLIED, unit="s", values=implied_s, lower_bound=bounds, primary=False),
+        Figure(
+            name=IMPLIED,
+            unit="s",
+            values=implied_s,
+            lower_bound=bounds,
+            statistic="mean",
+            primary=False,
+        ),
     )
     if throughput.lower_bound and any(bounds):
         return figures
@@ -261,6 +269,7 @@ def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput: Rate) -> tuple
         values=tuple(value * share for value in implied_s),
         lower_bound=bounds,
         upper_bound=(throughput.lower_bound,) * len(bursts),
+        statistic="mean",
     )
     return (*figures, corrected)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import fmean
+from operator import add, sub
 from typing import Any
 
 from natxy.dut.base import Dut
@@ -14,7 +14,6 @@ from natxy.procedure.latency import LatencyPlan, latency
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.reset import ResetPlan, reset
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.statistics import median
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
 
@@ -39,33 +38,32 @@ class Benchmark:
     higher_is_better: bool = False
     starts: bool = True  # flows can start one after another before it
     searches: bool = False  # its figure is a rate that was searched for
-    result: Callable[[tuple[float, ...]], float] = median  # the average over repetitions
 
     def is_bound(self, figure: Figure) -> bool:
         """Returns whether the result of a figure is only a bound."""
-        if self.result is fmean:
-            return figure.mean_bound != "exact"
-        return figure.bound(median(figure.values)) != "exact"
+        return figure.benchmark_bound != "exact"
 
     def error(self, figure: Figure) -> float:
         """Returns the largest error of the result of a figure, from the errors of its values."""
         values, errors = figure.values, figure.errors
         if len(errors) != len(values):
             errors = (max(errors, default=0.0),) * len(values)
-        highest = self.result(tuple(v + error for v, error in zip(values, errors, strict=True)))
-        lowest = self.result(tuple(v - error for v, error in zip(values, errors, strict=True)))
-        return max(highest - self.result(values), self.result(values) - lowest)
+        highest, lowest = (
+            figure.model_copy(update={"values": tuple(map(moved, values, errors))}).benchmark
+            for moved in (add, sub)
+        )
+        return max(highest - figure.benchmark, figure.benchmark - lowest)
 
     def is_above_0(self, figure: Figure) -> bool:
         """Returns whether the result of a figure is above 0, also if it is wrong by its error."""
-        return self.result(figure.values) > self.error(figure)
+        return figure.benchmark > self.error(figure)
 
     def degradation_error(self, alone: Figure, figure: Figure) -> float:
         """Returns the largest error of the degradation, in %; `alone` is above 0.
 
         With X1 + d1 and Xn + dn, the ratio changes by (dn - d1 Xn / X1) / (X1 + d1).
         """
-        x1, xn = self.result(alone.values), self.result(figure.values)
+        x1, xn = alone.benchmark, figure.benchmark
         e1, en = self.error(alone), self.error(figure)
         return (en + e1 * abs(xn) / x1) / (x1 - e1) * 100
 
@@ -87,7 +85,6 @@ BENCHMARKS: dict[type, Benchmark] = {
         run=back_to_back,
         higher_is_better=True,
         starts=False,
-        result=fmean,  # RFC 2544 section 26.4
     ),
     RecoveryPlan: Benchmark(name="system recovery", run=recovery, starts=False),
     ResetPlan: Benchmark(name="reset", run=reset, starts=False),

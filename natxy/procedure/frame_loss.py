@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
@@ -30,6 +30,7 @@ from natxy.verdict.catch_up import ROUND_NS
 from natxy.verdict.placement import least_forwarded
 
 LOSS = "frame loss rate"
+MISSING = "no valid trial"
 HIGHEST_STEP = Fraction(1, 10)
 LOSSLESS_TO_END = 2  # successive rates without loss that end the series
 PROFILES = profiles(repetitions=(1, 1))
@@ -67,7 +68,7 @@ class FrameLossPlan(Plan):
 
     def sent(self, result: Measurement) -> list[Sent]:
         """Returns what a trial of each rate of the result sent."""
-        rates = {figure.at: figure.rate_fps or 0 for figure in result.figures}
+        rates = {f.at: f.rate_fps or 0 for f in result.figures if f.values}
         return [Sent.lasting(rate_fps, self.timing.duration_s) for rate_fps in rates.values()]
 
 
@@ -92,8 +93,7 @@ def frame_loss(
     trials = plan.trials(tester, dut, observer)
     points = _points(plan, trials)
     refuse_without_connections([trial for point in points for trial in point.trials])
-    figures = tuple(figure for point in points for figure in _figures(point))
-    if not figures:
+    if not any(point.trials for point in points):
         raise TesterLimit(f"no rate of the series has a valid trial: {points[-1].left_out}")
     return Measurement(
         procedure="frame-loss",
@@ -106,7 +106,7 @@ def frame_loss(
             *networks_deviation(tester),
         ),
         remarks=_remarks(points),
-        figures=figures,
+        figures=_all_figures(points),
         counts=trials.counts,
     )
 
@@ -164,6 +164,19 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
     )
 
 
+def _all_figures(points: Sequence[_Point]) -> tuple[Figure, ...]:
+    """Returns the figures of each rate; a rate without a valid trial has figures without values,
+    so that nobody takes its loss for 0."""
+    known = {point.rate_fps: _figures(point) for point in points}
+    directions = dict.fromkeys(f.direction for figures in known.values() for f in figures)
+    return tuple(
+        figure
+        for point in points
+        for figure in known[point.rate_fps]
+        or [_figure(point, direction, LOSS, missing=MISSING) for direction in directions]
+    )
+
+
 Key = tuple[Direction, str]  # the name is that of the figure
 
 
@@ -200,30 +213,38 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
         for key, frames in _frames(trial).items():
             loss = frames.loss_percent
             values.setdefault(key, []).append(loss)
-            too_low = _mean_with(highest[key], [losses[key] for losses in left_out]) - loss
+            too_low = (
+                _mean_with(highest[key], [losses[key] for losses in left_out if key in losses])
+                - loss
+            )
             errors.setdefault(key, []).append(max(_too_high(trial, frames), too_low))
     return tuple(
-        Figure(
-            name=name,
-            unit="%",
-            direction=direction,
-            at=point.name,
-            at_value=point.rate_fps,
-            at_unit="fps",
-            rate_fps=point.rate_fps,
-            values=tuple(losses),
-            errors=tuple(errors[direction, name]),
-            primary=name == LOSS,
-        )
-        for (direction, name), losses in values.items()
+        _figure(point, *key, values=tuple(losses), errors=tuple(errors[key]))
+        for key, losses in values.items()
+    )
+
+
+def _figure(point: _Point, direction: Direction | None, name: str, **found: Any) -> Figure:
+    return Figure(
+        name=name,
+        unit="%",
+        direction=direction,
+        at=point.name,
+        at_value=point.rate_fps,
+        at_unit="fps",
+        rate_fps=point.rate_fps,
+        primary=name == LOSS,
+        **{"values": (), **found},
     )
 
 
 def _frames(trial: TrialRecord) -> dict[Key, _Frames]:
-    """Returns the frames of each direction, and of each kind if there are several."""
+    """Returns the frames of each direction, and of each kind if several were sent."""
     frames: dict[Key, _Frames] = {}
     for stream in trial.result.streams:
-        counted = list(stream.counters())
+        counted = [(kind, counters) for kind, counters in stream.counters() if counters.sent]
+        if not counted:
+            continue  # there is no share of nothing
         frames[stream.direction, LOSS] = _Frames.of([counters for _, counters in counted])
         if len(counted) > 1:
             for kind, counters in counted:

@@ -221,13 +221,14 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
     if (
         not figure.primary
         or not same
+        or not (figure.values and same[0].values)
         or plan.benchmark.is_bound(figure)
         or plan.benchmark.is_bound(same[0])
     ):
         return ()
     if not plan.benchmark.is_above_0(same[0]):
         return ()
-    x1, xn = plan.benchmark.result(same[0].values), plan.benchmark.result(figure.values)
+    x1, xn = same[0].benchmark, figure.benchmark
     error = plan.benchmark.degradation_error(same[0], figure)
     return (
         figure.model_copy(
@@ -266,7 +267,7 @@ def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
 
 def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ...]:
     """Returns remarks that say why some figures have no degradation."""
-    primary = [f for f in figures if f.primary and not f.name.startswith(DEGRADATION)]
+    primary = [f for f in figures if f.primary and f.values and not f.name.startswith(DEGRADATION)]
     alone = [f for f in primary if f.at.startswith(plan.counted(1))]
     said = []
     if any(plan.benchmark.is_bound(figure) for figure in primary):

@@ -190,6 +190,7 @@ def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
                     0 < value <= doubtful_s and not _goes_on(stream)
                     for value, (stream, doubtful_s) in zip(values, seen, strict=True)
                 ),
+                statistic="mean",  # RFC 2544 section 26.5
             )
         )
         lost = tuple(float(stream.losses.frames if stream.losses else 0) for stream, _ in seen)

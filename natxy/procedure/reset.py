@@ -198,6 +198,7 @@ def _figures(done: Sequence[Done], rate_fps: int) -> tuple[Figure, ...]:
                 values=by_loss_s,
                 lower_bound=never_back,
                 errors=_errors(by_loss_s, [_lost_s(one, rate_fps) for one in done]),
+                statistic="mean",  # RFC 6201 section 1.4
             ),
             Figure(
                 name=BY_TIMESTAMPS,
@@ -206,12 +207,14 @@ def _figures(done: Sequence[Done], rate_fps: int) -> tuple[Figure, ...]:
                 values=silent_s,
                 lower_bound=never_back,
                 errors=_errors(silent_s, list(map(_silent_s, done, seen))),
+                statistic="mean",
             ),
             Figure(
                 name=LOST,
                 unit="frames",
                 direction=direction,
                 values=tuple(float(frames) for frames in lost),
+                statistic="mean",
                 primary=False,
             ),
         ]

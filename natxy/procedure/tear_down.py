@@ -25,6 +25,7 @@ from natxy.trial.setup import ReadyTester
 from natxy.trial.trials import Trials
 
 RATE = "connection tear-down rate"
+TIME = "deletion time"  # median of the full table - that of the empty one
 # Share of the difference above which a figure is uncertain. MP Table 11 has parentheses at 0.44 and
 # none at 0.06.
 NOISE = 0.25
@@ -165,19 +166,24 @@ def _figures(found: Deletions) -> tuple[Figure, ...]:
         at_unit="connections",
         values=(found.rate_cps,),
     )
-    times = {"full": found.full_s, "empty": found.empty_s}
+    times = {
+        "full table deletion time": found.full_s,
+        "empty table deletion time": found.empty_s,
+        TIME: (found.difference_s,),
+    }
     return (
         rate.model_copy(update={"uncertain": found.within_noise}),
         *(
             rate.model_copy(
                 update={
-                    "name": f"{table} table deletion time",
+                    "name": name,
                     "unit": "s",
                     "values": values,
                     "primary": False,
+                    "uncertain": name == TIME and found.within_noise,
                 }
             )
-            for table, values in times.items()
+            for name, values in times.items()
         ),
     )
 

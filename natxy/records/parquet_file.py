@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +15,7 @@ from natxy.errors import ConfigurationError, StorageError
 from natxy.model.testbed import TrafficSection
 from natxy.model.trial_record import TrialRecord
 from natxy.records.pipe import RecordsPipe
+from natxy.whole_file import whole_file
 
 OCTETS = 32
 # A frame's record as the engine writes it (docs/reference/engine-protocol.md).
@@ -57,23 +57,18 @@ class RecordsFile:
     """A context manager around the tester, whose engine gets `fd`; if it fails, no file is left."""
 
     def __init__(self, path: Path) -> None:
-        if path.exists():
-            raise ConfigurationError(
-                f"{path}: already exists and is not overwritten (expected the name of a new file)"
-            )
         self.path = path
 
     def __enter__(self) -> Self:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             with contextlib.ExitStack() as opened:
-                self._pipe = opened.enter_context(RecordsPipe(self.path.parent))
-                self._file, self._temporary = tempfile.mkstemp(dir=self.path.parent)
-                opened.callback(_discard, self._file, self._temporary)
-                self._writer = pq.ParquetWriter(self._temporary, SCHEMA, compression="zstd")
+                temporary = opened.enter_context(whole_file(self.path, new=True))
+                self._pipe = opened.enter_context(RecordsPipe(temporary.parent))
+                writer = pq.ParquetWriter(temporary, SCHEMA, compression="zstd")
+                self._writer = opened.enter_context(writer)
                 self._opened = opened.pop_all()
-        except OSError as error:
-            raise ConfigurationError(f"{self.path}: cannot be written: {_why(error)}") from None
+        except StorageError as error:  # before anything is measured
+            raise ConfigurationError(error.in_options) from None
         return self
 
     def __exit__(
@@ -82,12 +77,7 @@ class RecordsFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with self._opened:
-            try:
-                self._close(whole=error is None)
-            except OSError as failure:
-                if error is None:
-                    raise self._cannot(failure) from None
+        self._opened.__exit__(kind, error, trace)
 
     @property
     def fd(self) -> int:
@@ -101,22 +91,11 @@ class RecordsFile:
                 own = records[records["nonce"] == trial.result.nonce]
                 self._writer.write_batch(_batch(own, trial, traffic, trial.phases))
         except OSError as error:
-            raise self._cannot(error) from None
+            raise StorageError(f"{self.path}: cannot be written: {_why(error)}") from None
 
     def drop(self) -> None:
         """Discards the records of an invalid trial."""
         self._pipe.drop()
-
-    def _close(self, *, whole: bool) -> None:
-        self._writer.close()
-        if not whole:
-            return
-        os.fsync(self._file)
-        os.fchmod(self._file, 0o644)
-        os.replace(self._temporary, self.path)
-
-    def _cannot(self, error: OSError) -> StorageError:
-        return StorageError(f"{self.path}: cannot be written: {_why(error)}")
 
 
 def _batch(
@@ -144,13 +123,6 @@ def _batch(
         "status": words("status", STATUSES),
     }
     return pa.RecordBatch.from_pydict(columns, schema=SCHEMA)
-
-
-def _discard(file: int, name: str) -> None:
-    """Removes the temporary file, unless it was renamed because it is whole."""
-    os.close(file)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(name)
 
 
 def _why(error: OSError) -> str:

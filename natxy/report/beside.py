@@ -19,7 +19,6 @@ from natxy.statistics import P1, P99, median, percentile, summary
 
 Statistic = Callable[[Sequence[float]], float]
 STATISTICS: Mapping[str, Statistic] = {
-    "": median,
     "median": median,
     "minimum": min,
     "maximum": max,
@@ -66,7 +65,6 @@ def _rows(
     found: Found,
 ) -> Iterator[Row]:
     row, values = published.rows[pair.row], published.numbers(pair.row)
-    compute = STATISTICS[row.statistic]
     theirs: list[Value] = []
     ours: list[Value] = []
     ratios: list[Value] = []
@@ -76,7 +74,7 @@ def _rows(
         value = values[number - 1] if number else None
         theirs.append(Value() if value is None else Value(number=value, text=_text(value)))
         figure = main_figure(found.get((pair.of, label)), pair.figure, pair.direction)
-        ours.append(_ours(figure, compute, unit))
+        ours.append(_ours(figure, row.statistic, unit))
         ratios.append(_ratio(ours[-1], theirs[-1]))
     unit = row.unit if row.unit != BY_COLUMN else ""
     yield Row(name=f"{row.label}, published", values=tuple(theirs), unit=unit, group=pair.of)
@@ -90,10 +88,10 @@ def _unit(row: PublishedRow, published: Published, number: int) -> str:
     return str(published.columns["unit"].values[number - 1])
 
 
-def _ours(figure: Figure | None, compute: Statistic, unit: str) -> Value:
+def _ours(figure: Figure | None, statistic: str, unit: str) -> Value:
     if figure is None:
         return Value()
-    value = compute(figure.values)
+    value = STATISTICS[statistic](figure.values) if statistic else figure.benchmark
     number, bound = value * FACTORS.get((figure.unit, unit), 1.0), figure.bound(value)
     text = SIGNS[bound] + _text(number)
     return Value(number=number, text=f"({text})" if figure.uncertain else text, bound=bound)

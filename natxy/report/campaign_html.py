@@ -88,6 +88,7 @@ def _body(
         yield f"<h2>{escape(chart.title)}</h2>"
         yield f'<ul class="legend" id="legend-{escape(chart.key)}"></ul>'
         yield f'<div class="chart" id="chart-{escape(chart.key)}"></div>'
+        yield f'<p class="soft">Data: data/{escape(chart.key)}.csv</p>'
     if table.notes:
         yield "<h2>Notes</h2>"
         yield from _list(table.notes)

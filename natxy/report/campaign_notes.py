@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from natxy.model.disturbance import Disturbance
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Measurement, TrialCounts
-from natxy.report.cell_figures import CellResult
+from natxy.report.cell_figures import CellResult, rate_words
 from natxy.report.measurement_notes import connection_notes, count_notes, device_notes
 from natxy.report.numbers import duration
 
@@ -109,19 +109,17 @@ SHARES: tuple[tuple[str, Callable[[TrialCounts], str]], ...] = (
 
 
 def _notes(result: Measurement, *, summed: bool) -> Iterator[str]:
-    units = {figure.unit for figure in result.figures if figure.primary}
-    if "fps" in units:
-        yield f"rates in frames a second, {_directions(result, summed=summed)}."
+    main = [figure for figure in result.figures if figure.primary]
+    units = {figure.unit for figure in main}
+    rates = (rate_words(result.conditions, figure, summed=summed) for figure in main)
+    for words in dict.fromkeys(filter(None, rates)):
+        yield f"rates in frames a second, {words}."
+    if any(figure.statistic == "mean" for figure in main):
+        yield "the benchmark is the mean."
     if "cps" in units:
         yield "rates in connections a second."
     yield from (f"deviates from {result.reference}: {each}" for each in result.deviations)
     yield from result.remarks
-
-
-def _directions(result: Measurement, *, summed: bool) -> str:
-    if result.conditions.direction != "both":
-        return result.conditions.direction
-    return "as the sum of both directions" if summed else "per direction"
 
 
 def _named(columns: Sequence[str], of: set[str], *, all_of: set[str]) -> str:

@@ -13,7 +13,7 @@ from natxy.model.experiment_sections import MeasureSection, RowSection
 from natxy.model.measurement import Bound, Figure, Unit
 from natxy.model.testbed_changes import merged
 from natxy.report.cell_figures import CellResult, ColumnFigures, Found, found_figures, main_figure
-from natxy.report.numbers import ARROWS, SIGNS, marked, quantity
+from natxy.report.numbers import ARROWS, SIGNS, quantity
 from natxy.report.table_fill import COUNTED, PLACES, connections_of, places_of
 from natxy.report.testbed_keys import at
 from natxy.statistics import median, summary
@@ -34,7 +34,9 @@ class Row:
     values: tuple[Value, ...]  # one for each column
     unit: str = ""
     group: str = ""  # the measurement; empty: a condition, or computed
-    main: bool = False  # a median of a main figure
+    main: bool = False  # the benchmark of a main figure
+    series: str = ""  # what tells the results of a series apart: "84 B, 50 % foreground"
+    rates: str = ""  # which directions a rate counts: "per direction"
     kind: str = ""  # of a computed row: "relative scale-up"
 
 
@@ -83,7 +85,17 @@ ENDING = "ending new connection ratio"  # the figure of an establishment (MP Tab
 INVERSE: Mapping[Bound, Bound] = {"exact": "exact", "lower": "upper", "upper": "lower"}
 RATES: tuple[Unit, ...] = ("fps", "cps")  # what a search finds
 Statistic = Callable[[Sequence[float]], float]
-STATISTICS: tuple[tuple[str, Statistic], ...] = (("median", median), ("min", min), ("max", max))
+COMPUTE: Mapping[str, Statistic] = {
+    "median": median,
+    "mean": lambda values: summary(values).mean,
+    "min": min,
+    "max": max,
+    "standard deviation": lambda values: summary(values).standard_deviation,
+}
+SHOWN = {  # by the statistic that is the benchmark
+    "median": ("median", "min", "max"),
+    "mean": ("mean", "min", "max", "standard deviation"),  # RFC 9004 section 6.4
+}
 
 
 def _figure_rows(
@@ -104,23 +116,26 @@ def _figure_rows(
         known = next(figure for figure in figures if figure is not None)
         if not known.primary:
             continue
-        several = len({each[0] for each in keys}) > 1
-        name = _name(measure, known, at=_point(key[-1], figures), several=several, place=key[0])
-        for statistic, compute in STATISTICS:
+        name = _name(measure, known, series=key[0], at=_point(key[-1], figures))
+        rates = next((each.rates[key] for each in of if each.rates.get(key)), "")
+        for statistic in SHOWN[known.statistic]:
             yield Row(
                 name=f"{name} {statistic}",
                 values=tuple(
-                    _value(figure, compute, each.error)
+                    _value(figure, statistic, each.error)
                     for figure, each in zip(figures, of, strict=True)
                 ),
                 unit=known.unit,
+                rates=rates,
+                main=statistic == known.statistic,
                 group=measure.name,
-                main=statistic == "median",
+                series=key[0],
             )
         yield Row(
             name=f"{name} n",
             values=tuple(_count(figure) for figure in figures),
             group=measure.name,
+            series=key[0],
         )
         errors = [
             _error(figure, each.search_errors.get(key[0]))
@@ -131,7 +146,9 @@ def _figure_rows(
                 name=f"{name} error",
                 values=tuple(_plain(error, known.unit) for error in errors),
                 unit=known.unit,
+                rates=rates,
                 group=measure.name,
+                series=key[0],
             )
 
 
@@ -152,7 +169,7 @@ def _error(figure: Figure | None, of_search: float | None) -> float | None:
         return None
     if figure.errors:
         return max(figure.errors)
-    return of_search if figure.unit in RATES and _bound(figure) == "exact" else None
+    return of_search if figure.unit in RATES and figure.benchmark_bound == "exact" else None
 
 
 def _without_series(of: ColumnFigures) -> ColumnFigures:
@@ -164,7 +181,8 @@ def _without_series(of: ColumnFigures) -> ColumnFigures:
     if len(points) != 1:
         return of
     figures = {(*key[:-1], ""): figure for key, figure in of.figures.items()}
-    return replace(of, figures=figures)
+    rates = {(*key[:-1], ""): words for key, words in of.rates.items()}
+    return replace(of, figures=figures, rates=rates)
 
 
 def _point(at: str, figures: Sequence[Figure | None]) -> str:
@@ -173,22 +191,26 @@ def _point(at: str, figures: Sequence[Figure | None]) -> str:
     return ", ".join(word for word in (at, *(shared if len(shared) == 1 else ())) if word)
 
 
-def _name(measure: MeasureSection, figure: Figure, *, at: str, several: bool, place: str) -> str:
-    part = f"({int(place) + 1})" if several else ""
-    words = (ARROWS[figure.direction], measure.label, figure.name, at, part)
+def _name(measure: MeasureSection, figure: Figure, *, series: str, at: str) -> str:
+    place = ", ".join(filter(None, (series, at)))
+    words = (ARROWS[figure.direction], measure.label, figure.name, place)
     return " ".join(word for word in words if word)
 
 
-def _value(figure: Figure | None, compute: Statistic, error: str) -> Value:
+def _value(figure: Figure | None, statistic: str, error: str) -> Value:
     if figure is None or not figure.values:
-        return Value(text="failed" if error else "")
-    number = compute(figure.values)
-    text = marked(figure, number)
-    return Value(
-        number=number,
-        text=f"({text})" if figure.uncertain else text,
-        bound=figure.bound(number),
-    )
+        missing = "" if figure is None else figure.missing
+        return Value(text=missing or ("failed" if error else ""))
+    number = COMPUTE[statistic](figure.values)
+    bound = _bound_of(figure, statistic, number)
+    text = SIGNS[bound] + quantity(number, figure.unit)
+    return Value(number=number, text=f"({text})" if figure.uncertain else text, bound=bound)
+
+
+def _bound_of(figure: Figure, statistic: str, number: float) -> Bound:
+    if statistic == "standard deviation":
+        return "exact"
+    return figure.mean_bound if statistic == "mean" else figure.bound(number)
 
 
 def _computed(
@@ -199,7 +221,7 @@ def _computed(
 ) -> Row:
     name = ENDING if row.kind == "ending ratio" else row.figure
     figures = [main_figure(found.get((row.of, column)), name) for column in columns]
-    medians = [None if figure is None else median(figure.values) for figure in figures]
+    medians = [None if figure is None else figure.benchmark for figure in figures]
     xs = [_number(at(testbeds[column], row.x)) if row.x else None for column in columns]
     compared: list[float | None]
     divisors: Sequence[Figure | None] = [None] * len(columns)
@@ -216,7 +238,7 @@ def _computed(
             compared = [None, *map(_ratio, medians[1:], medians)]
         case "ratio":
             divisors = [main_figure(found.get((row.to, column)), "") for column in columns]
-            to = [None if figure is None else median(figure.values) for figure in divisors]
+            to = [None if figure is None else figure.benchmark for figure in divisors]
             compared = list(map(_ratio, medians, to))
         case "figure" | "ending ratio":
             return _of_figure(row, figures)
@@ -236,7 +258,9 @@ def _computed(
 def _of_figure(row: RowSection, figures: Sequence[Figure | None]) -> Row:
     """Returns the row of a figure that the procedure reports beside its main ones."""
     units = {figure.unit for figure in figures if figure is not None}
-    values = tuple(_value(figure, median, "") for figure in figures)
+    values = tuple(
+        Value() if figure is None else _value(figure, figure.statistic, "") for figure in figures
+    )
     return Row(name=row.name, values=values, unit=next(iter(units), ""), kind=row.kind)
 
 
@@ -256,7 +280,7 @@ def _compared(
 
 
 def _bound(figure: Figure | None) -> Bound:
-    return "exact" if figure is None else figure.bound(median(figure.values))
+    return "exact" if figure is None else figure.benchmark_bound
 
 
 def _filled(
@@ -271,7 +295,7 @@ def _filled(
     for column in experiment.columns:
         of = found.get((row.of, column.label), ColumnFigures())
         figure = main_figure(of, row.figure or COUNTED)
-        count: float | None = None if figure is None else median(figure.values)
+        count: float | None = None if figure is None else figure.benchmark
         if figure is None and not row.figure:
             testbed = merged(testbeds[column.label], measure.testbed)
             options = (*experiment.options, *measure.options, *column.options)

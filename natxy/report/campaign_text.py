@@ -1,18 +1,25 @@
 """A campaign's table as text in the layout of the draft, Markdown, CSV and LaTeX."""
 
-import csv
-import io
+import re
 from collections.abc import Sequence
 
 from natxy.report.campaign_table import CampaignTable
+from natxy.report.csv_text import csv_text
+from natxy.report.one_line import one_line
 from natxy.report.results_json import SCALED_DOWN
 
-COLUMNS = ("measurement", "row", "column", "value", "unit", "bound", "text", SCALED_DOWN)
+COLUMNS = (
+    *("measurement", "row", "series", "column", "value"),
+    *("unit", "rates", "bound", "text", SCALED_DOWN),
+)
+# Marks of Markdown, and the beginnings of a list or a heading.
+MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~#!]|(?<!\S)[-+=](?=\s|$)|(?<=\d)[.)](?=\s)")
 # Signs that LaTeX reads as commands, or that its usual fonts lack.
 LATEX = {
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "~": r"\textasciitilde{}",
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # at the start of a row, an option of the last one
     "^": r"\textasciicircum{}",
     "<": r"$<$",
     ">": r"$>$",
@@ -28,25 +35,30 @@ LATEX = {
 def text(table: CampaignTable) -> str:
     rows = _cells(table)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [*_warning(table), table.title, ""]
+    lines = [*_warning(table), one_line(table.title), ""]
     for name, *values in rows:
         cells = (value.rjust(width) for value, width in zip(values, widths[1:], strict=True))
         lines.append("  ".join((name.ljust(widths[0]), *cells)).rstrip())
-    notes = ["", *table.notes] if table.notes else []
+    notes = ["", *map(one_line, table.notes)] if table.notes else []
     return "\n".join([*lines, *notes]) + "\n"
 
 
 def markdown(table: CampaignTable) -> str:
-    head, *rows = ([cell.replace("|", "\\|") for cell in row] for row in _cells(table))
+    head, *rows = ([_marked_down(cell) for cell in row] for row in _cells(table))
     lines = [
         *_warning(table),
-        f"**{table.title}**",
+        f"**{_marked_down(table.title)}**",
         "",
         _piped(head),
         _piped(["---", *["---:"] * (len(head) - 1)]),
     ]
-    notes = ["", *[f"- {note}" for note in table.notes]] if table.notes else []
+    notes = ["", *[f"- {_marked_down(note)}" for note in table.notes]] if table.notes else []
     return "\n".join([*lines, *map(_piped, rows), *notes]) + "\n"
+
+
+def _marked_down(words: str) -> str:
+    """Returns a text in which Markdown sees neither HTML nor marks of its own."""
+    return MARKDOWN.sub(r"\\\g<0>", one_line(words).replace("&", "&amp;"))
 
 
 def _piped(cells: Sequence[str]) -> str:
@@ -83,23 +95,33 @@ def _escaped(words: str) -> str:
 
 
 def table_csv(table: CampaignTable) -> str:
-    """Returns one row for each value: measurement, row, column, number, unit, bound and text, and
-    whether the campaign was scaled down. A cell without a number has no bound."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in table.rows:
-        for column, value in zip(table.columns, row.values, strict=True):
-            number = "" if value.number is None else repr(value.number)
-            bound = value.bound if number else ""
-            words = (row.group, row.name, column, number, row.unit, bound, value.text)
-            writer.writerow((*words, bool(table.warning)))
-    return out.getvalue()
+    """Returns one row for each value, with its place, number, unit, bound and text, and whether the
+    campaign was scaled down. A cell without a number has no bound."""
+    return csv_text(
+        COLUMNS,
+        (
+            {
+                "measurement": row.group,
+                "row": row.name,
+                "series": row.series,
+                "column": column,
+                "value": "" if value.number is None else repr(value.number),
+                "unit": row.unit,
+                "rates": row.rates,
+                "bound": "" if value.number is None else value.bound,
+                "text": value.text,
+                SCALED_DOWN: bool(table.warning),
+            }
+            for row in table.rows
+            for column, value in zip(table.columns, row.values, strict=True)
+        ),
+    )
 
 
 def _cells(table: CampaignTable) -> list[list[str]]:
     head = ["", *table.columns]
-    return [head, *[[row.name, *[value.text for value in row.values]] for row in table.rows]]
+    rows = [[row.name, *[value.text for value in row.values]] for row in table.rows]
+    return [[one_line(cell) for cell in row] for row in (head, *rows)]
 
 
 def _warning(table: CampaignTable) -> list[str]:

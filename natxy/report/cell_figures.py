@@ -7,7 +7,7 @@ from itertools import compress
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Conditions, ConnectionConditions, Figure, Measurement
 
-Variant = tuple[str, str, str]
+Variant = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,16 @@ class CellResult:
     ended: str = ""  # empty: it was interrupted
     testbed: int = 1  # that measured it; 0: none has
     host: str = ""  # the name of the machine that measured it
+    # What tells each result from the others of its measurement: "84 B, 50 % foreground"; empty:
+    # they are told apart among themselves.
+    series: tuple[str, ...] = ()
+    summed: bool = False  # rates are the sum of both directions
+
+    @property
+    def told(self) -> list[tuple[str, Measurement]]:
+        """The results, each with what tells it from the others."""
+        words = self.series or told_apart(_variants(self))
+        return list(zip(words, self.results, strict=True))
 
 
 @dataclass(kw_only=True)
@@ -31,20 +41,22 @@ class ColumnFigures:
 
     figures: dict[tuple[str, ...], Figure] = field(default_factory=dict)
     connections: list[ConnectionConditions] = field(default_factory=list)  # of each result
-    search_errors: dict[str, float] = field(default_factory=dict)  # largest, by place of the result
+    search_errors: dict[str, float] = field(default_factory=dict)  # largest, by the series' words
+    rates: dict[tuple[str, ...], str] = field(default_factory=dict)  # as `rate_words` names them
     error: str = ""
 
     def add(self, cell: CellResult) -> None:
         self.error = self.error or cell.error
-        for place, result in enumerate(cell.results):
+        for series, result in cell.told:
             if result.conditions.connections is not None:
                 self.connections.append(result.conditions.connections)
             of_search = result.conditions.search
             if of_search is not None and of_search.error_fps is not None:
-                largest = max(of_search.error_fps, self.search_errors.get(str(place), 0))
-                self.search_errors[str(place)] = largest
+                largest = max(of_search.error_fps, self.search_errors.get(series, 0))
+                self.search_errors[series] = largest
             for figure in result.figures:
-                key = (str(place), figure.direction or "", figure.name, figure.at)
+                key = (series, figure.direction or "", figure.name, figure.at)
+                self.rates[key] = rate_words(result.conditions, figure, summed=cell.summed)
                 known = self.figures.get(key)
                 self.figures[key] = figure if known is None else together(known, figure)
 
@@ -62,6 +74,7 @@ def together(one: Figure, other: Figure) -> Figure:
             "upper_bound": (*bounds(one, "upper_bound"), *bounds(other, "upper_bound")),
             "errors": (*one.errors, *other.errors),
             "found": one.found if one.found == other.found else "",
+            "missing": one.missing if not (one.values or other.values) else "",
             "uncertain": one.uncertain or other.uncertain,
         }
     )
@@ -80,17 +93,43 @@ def doubled(figure: Figure) -> Figure:
 
 
 def as_shown(experiment: Experiment, cells: Sequence[CellResult]) -> list[CellResult]:
-    """Returns the cells with the rates that the experiment asks for: per direction, or the sum of
-    both. If only one direction was active, its rate is the sum."""
+    """Returns the cells as all tables, plots and lines show them.
+
+    Rates are those that the experiment asks for: per direction, or the sum of both. Results of a
+    series have the words that tell them apart, the same ones in all cells of a measurement.
+    """
     both = {measure.name for measure in experiment.measure if measure.both_directions}
+    of_measure: dict[str, list[CellResult]] = {}
+    for cell in cells:
+        of_measure.setdefault(cell.measure, []).append(cell)
+    differ = {measure: _differences(of) for measure, of in of_measure.items()}
     return [
-        replace(cell, results=tuple(map(_summed, cell.results))) if cell.measure in both else cell
+        replace(
+            cell,
+            results=tuple(
+                in_directions(each, summed=cell.measure in both) for each in cell.results
+            ),
+            series=tuple(told_apart(_variants(cell), differ[cell.measure])),
+            summed=cell.measure in both,
+        )
         for cell in cells
     ]
 
 
-def _summed(result: Measurement) -> Measurement:
-    if result.conditions.direction != "both":
+def _variants(cell: CellResult) -> list[Variant]:
+    return [variant_of(result.conditions) for result in cell.results]
+
+
+def _differences(cells: Sequence[CellResult]) -> list[bool]:
+    """Returns which parts of a variant differ within any of the cells."""
+    found = [differing(_variants(cell)) for cell in cells if cell.results]
+    return list(map(any, zip(*found, strict=True)))
+
+
+def in_directions(result: Measurement, *, summed: bool) -> Measurement:
+    """Returns a result with its rates per direction or, if `summed`, as the sum of both; if only
+    one direction was active, its rate is the sum."""
+    if not summed or result.conditions.direction != "both":
         return result
     conditions, search = result.conditions, result.conditions.search
     if search is not None and search.error_fps is not None:
@@ -98,6 +137,15 @@ def _summed(result: Measurement) -> Measurement:
         conditions = conditions.model_copy(update={"search": twice})
     figures = tuple(map(doubled, result.figures))
     return result.model_copy(update={"conditions": conditions, "figures": figures})
+
+
+def rate_words(conditions: Conditions, figure: Figure, *, summed: bool) -> str:
+    """Returns which directions a rate in frames a second counts; empty for another unit."""
+    if figure.unit != "fps":
+        return ""
+    if conditions.direction != "both":
+        return f"{conditions.direction} only"
+    return "sum of both directions" if summed else "per direction"
 
 
 Found = Mapping[tuple[str, str], ColumnFigures]  # by the names of measurement and column
@@ -121,14 +169,30 @@ def main_figure(of: ColumnFigures | None, name: str, direction: str = "") -> Fig
 
 
 def variant_of(conditions: Conditions) -> Variant:
+    bursts = conditions.search.burst_frames if conditions.search else 1
     return (
         f"{conditions.frame_size_bytes:,} B",
         f"{conditions.foreground_percent:g} % foreground",
         f"networks {conditions.networks}",
+        "steady" if bursts == 1 else f"bursts of {bursts:,}",
     )
 
 
-def told_apart(variants: Sequence[Variant]) -> list[str]:
-    """Returns each variant's words without those that all have: "84 B, 50 % foreground"."""
-    differ = [len(set(words)) > 1 for words in zip(*variants, strict=True)]
-    return [", ".join(compress(words, differ)) for words in variants]
+def differing(variants: Sequence[Variant]) -> list[bool]:
+    """Returns which parts of the variants differ."""
+    return [len(set(words)) > 1 for words in zip(*variants, strict=True)]
+
+
+def told_apart(variants: Sequence[Variant], differ: Sequence[bool] = ()) -> list[str]:
+    """Returns each variant's words without those that all have: "84 B, 50 % foreground".
+
+    `differ` has the parts to show; by default those that differ. Equal ones get a number.
+    """
+    parts = differ or differing(variants)
+    words = [", ".join(compress(each, parts)) for each in variants]
+    return [
+        " ".join(filter(None, (each, f"({words[:place].count(each) + 1})")))
+        if words.count(each) > 1
+        else each
+        for place, each in enumerate(words)
+    ]

@@ -1,14 +1,13 @@
 """The data of charts as files: CSV and, where pyarrow is installed, Parquet."""
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from natxy.report.charts import Chart
+from natxy.report.csv_text import csv_text
 from natxy.report.results_json import SCALED_DOWN
-from natxy.report.whole_file import whole_file, write_whole
+from natxy.whole_file import whole_file, write_whole
 
 
 def write_data(charts: Sequence[Chart], folder: Path, *, scaled_down: bool) -> None:
@@ -27,11 +26,7 @@ def write_data(charts: Sequence[Chart], folder: Path, *, scaled_down: bool) -> N
 
 
 def rows_csv(rows: Sequence[dict[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=_names(rows), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    return csv_text(_names(rows), rows)
 
 
 def write_parquet(rows: Sequence[dict[str, Any]], path: Path) -> None:

@@ -6,10 +6,14 @@ legend: the report writes it as HTML, which wraps on a narrow screen and cuts no
 """
 
 import re
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+LONGEST_NAME_BYTES = 120  # of a file, with room for -2 and .parquet
 LONGEST_LABEL_PX = 300  # of an axis; Vega would cut it at 180
 Rows = list[dict[str, Any]]
 
@@ -23,8 +27,30 @@ class Chart:
 
 
 def file_name(words: str) -> str:
-    """Returns a label as a part of a file's name."""
-    return re.sub(r"[^\w.]+", "-", words).strip("-.")
+    """Returns a label as a part of a file's name: never hidden, empty, or too long for a disk."""
+    name = re.sub(r"[^\w.]+", "-", unicodedata.normalize("NFC", words))
+    return _cut(name.strip("-.")).rstrip("-.") or "plot"
+
+
+def _cut(name: str) -> str:
+    return name.encode()[:LONGEST_NAME_BYTES].decode(errors="ignore")
+
+
+def named_apart(charts: Sequence[Chart]) -> list[Chart]:
+    """Returns the charts with keys of which no two are one name of a file, also where a file system
+    does not tell capital letters. The second of a name gets -2; the first charts keep theirs."""
+    taken: set[str] = set()
+    named = []
+    for each in charts:
+        keys = chain([each.key], (f"{each.key}-{number}" for number in count(2)))
+        key = next(key for key in keys if _folded(key) not in taken)
+        taken.add(_folded(key))
+        named.append(replace(each, key=key))
+    return named
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def chart(key: str, title: str, rows: Rows, **parts: Any) -> Chart:

@@ -14,8 +14,14 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from natxy.model.measurement import Bound, Figure, Unit
-from natxy.report.cell_figures import CellResult, Variant, together, told_apart, variant_of
-from natxy.statistics import median
+from natxy.report.cell_figures import (
+    CellResult,
+    Variant,
+    rate_words,
+    together,
+    told_apart,
+    variant_of,
+)
 
 LEVEL = 0.05  # of significance
 EXACT = 50_000  # up to so many assignments all are tried; else so many are drawn
@@ -30,7 +36,7 @@ LOSS = "frame loss rate"
 LOSSLESS_TO_END = 2  # successive rates without loss end a series
 COMPUTED = ("degradation", "relative scale up")  # beginnings of names; follow from other figures
 OF_A_BUFFER = ("back-to-back frames", CORRECTED)  # absent if no burst fills the gateway's buffer
-USUAL = ("100 % foreground", "networks 1")  # of most results; need not be said
+USUAL = ("100 % foreground", "networks 1", "steady")  # of most results; need not be said
 Better = Literal["higher", "lower", "neither"]
 
 
@@ -43,9 +49,10 @@ class Difference:
     figure: str
     unit: Unit
     better: Better
-    before: float  # median
+    rates: str  # which directions a rate counts; empty: it is none
+    before: float  # the benchmark: a median or a mean
     after: float
-    bounds: tuple[Bound, Bound]  # of both medians
+    bounds: tuple[Bound, Bound]  # of both
     p: float  # probability of such a difference between equal gateways
     counts: tuple[int, int]  # of values
     doubt: str = ""  # why nothing follows from the difference; empty: it can be judged
@@ -104,6 +111,7 @@ class Key(NamedTuple):
     at: str
     direction: str
     variant: Variant
+    rates: str  # which directions a rate counts
 
     @property
     def cell(self) -> tuple[str, str]:
@@ -135,6 +143,7 @@ def _figures(cells: Sequence[CellResult]) -> dict[Key, Figure]:
                     at=figure.at,
                     direction=figure.direction or "",
                     variant=variant_of(result.conditions),
+                    rates=rate_words(result.conditions, figure, summed=cell.summed),
                 )
                 found[key] = together(found[key], figure) if key in found else figure
     return found
@@ -142,13 +151,13 @@ def _figures(cells: Sequence[CellResult]) -> dict[Key, Figure]:
 
 def _told_apart(keys: Iterable[Key]) -> dict[tuple[tuple[str, str], Variant], str]:
     """Returns the words that tell a variant from the others of its cell."""
-    cells: dict[tuple[str, str], list[Variant]] = {}
+    cells: dict[tuple[str, str], dict[Variant, None]] = {}
     for key in keys:
-        cells.setdefault(key.cell, []).append(key.variant)
+        cells.setdefault(key.cell, {})[key.variant] = None
     return {
         (cell, variant): words
         for cell, variants in cells.items()
-        for variant, words in zip(variants, told_apart(variants), strict=True)
+        for variant, words in zip(variants, told_apart(list(variants)), strict=True)
     }
 
 
@@ -158,10 +167,11 @@ def _difference(key: Key, variant: str, before: Figure, after: Figure) -> Differ
         column=key.column,
         figure=" ".join(filter(None, (key.direction, key.name, key.at, variant))),
         unit=before.unit,
+        rates=key.rates,
         better=better(before),
-        before=median(before.values),
-        after=median(after.values),
-        bounds=(before.bound(median(before.values)), after.bound(median(after.values))),
+        before=before.benchmark,
+        after=after.benchmark,
+        bounds=(before.benchmark_bound, after.benchmark_bound),
         p=mann_whitney_p(*cautious(before, after)),
         counts=(len(before.values), len(after.values)),
         doubt=_doubt(before, after),
@@ -184,10 +194,10 @@ def _doubt(before: Figure, after: Figure) -> str:
     for which, figure in (("first", before), ("second", after)):
         if figure.uncertain:
             return f"the {which} value is uncertain"
-    old, new = median(before.values), median(after.values)
+    old, new = before.benchmark, after.benchmark
     for which, bound, value, other in (
-        ("first", before.bound(old), old, new),
-        ("second", after.bound(new), new, old),
+        ("first", before.benchmark_bound, old, new),
+        ("second", after.benchmark_bound, new, old),
     ):
         # A bound is the tester's, so a difference may be, too. But what is at least 10 is surely
         # more than 5: then the true values differ by even more.
@@ -201,8 +211,8 @@ def _doubt(before: Figure, after: Figure) -> str:
 
 def cautious(before: Figure, after: Figure) -> tuple[list[float], list[float]]:
     """Returns the values for the test, so that p is not too small: a lower bound of the figure with
-    the lower median may be as high as any value, and an upper bound of the other one as low."""
-    if median(before.values) <= median(after.values):
+    the lower benchmark may be as high as any value, and an upper bound of the other one as low."""
+    if before.benchmark <= after.benchmark:
         return _raised(before), _lowered(after)
     return _lowered(before), _raised(after)
 

@@ -11,11 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from natxy.model.measurement import Figure, Measurement
-from natxy.report.cell_figures import CellResult, told_apart, variant_of
+from natxy.report.cell_figures import CellResult, rate_words
 from natxy.statistics import summary
 
 VERSION = "0.2.0"
 UNITS = {"fps": "pps", "cps": "cps"}
+LONGEST_NAME = 120  # of a file, without its number
 SEARCHES = ("throughput", "establishment")
 
 
@@ -33,7 +34,7 @@ def document_of(title: str, cell: CellResult, *, quick: bool) -> dict[str, Any]:
         "end_time": _utc(end),
         "duration": (end - start).total_seconds(),
         "status": "FAIL" if cell.error else "PASS",
-        "message": cell.error or _message(cell.results),
+        "message": cell.error or _message(cell),
         "log": [],
         **_results(cell.results),
     }
@@ -66,19 +67,25 @@ def _bounds(result: Measurement, figure: Figure) -> dict[str, Any]:
     }
 
 
-def _message(results: Sequence[Measurement]) -> str:
-    variants = told_apart([variant_of(result.conditions) for result in results])
+def _message(cell: CellResult) -> str:
     figures = {
-        " ".join(filter(None, (figure.name, figure.at, figure.direction, variant))): {
+        " ".join(filter(None, (figure.name, figure.at, figure.direction, series))): {
             "unit": figure.unit,
+            **_rates(result, figure),
             "values": list(figure.values),
             **({"found": figure.found} if figure.found else {}),
+            **({"missing": figure.missing} if figure.missing else {}),
             **({"uncertain": True} if figure.uncertain else {}),
         }
-        for result, variant in zip(results, variants, strict=True)
+        for series, result in cell.told
         for figure in result.figures
     }
     return json.dumps(figures, ensure_ascii=False)
+
+
+def _rates(result: Measurement, figure: Figure) -> dict[str, str]:
+    words = rate_words(result.conditions, figure, summed=False)
+    return {"rates": words} if words else {}
 
 
 def _identifier(words: str) -> str:
@@ -90,8 +97,12 @@ def _utc(at: datetime) -> str:
 
 
 def documents(title: str, cells: Sequence[CellResult], *, quick: bool) -> Iterator[tuple[str, str]]:
-    """Yields a file name and a text for each cell."""
+    """Yields a file name and a text for each cell; labels may be equal but for their signs."""
+    known: set[str] = set()
     for number, cell in enumerate(cells, start=1):
         document = document_of(title, cell, quick=quick)
-        name = f"{number:04}-{_identifier(document['test_name'])}.json"
+        if document["test_id"] in known:
+            document["test_id"] += f"_{number}"
+        known.add(document["test_id"])
+        name = f"{number:04}-{_identifier(document['test_name'])[:LONGEST_NAME]}.json"
         yield name, json.dumps(document, indent=2, ensure_ascii=False) + "\n"

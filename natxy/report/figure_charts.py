@@ -1,11 +1,11 @@
-"""Plots of figures: bars of medians with error bars, and bars of what is computed from them."""
+"""Plots of figures: bars of benchmarks with error bars, and bars of what is computed from them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from natxy.model.measurement import Figure, Unit
 from natxy.report.campaign_table import CampaignTable
-from natxy.report.cell_figures import CellResult, together, told_apart, variant_of
+from natxy.report.cell_figures import CellResult, rate_words, together
 from natxy.report.charts import Chart, Rows, chart, colour, file_name, number
 from natxy.statistics import median
 
@@ -23,21 +23,21 @@ AXES: dict[str, tuple[str, float]] = {  # by unit
 ERROR_BAR = "#888"  # is seen on the colours of bars, on white and on black
 # The bars of bounds are paler than those of exact figures.
 OPACITY = {"condition": {"test": "datum.bound !== 'exact'", "value": 0.3}, "value": 0.75}
-Key = tuple[str, str, str, str]  # column, figure's name, point of its series, direction
+# Column, figure's name, words of its series, its point, direction, directions of a rate.
+Key = tuple[str, str, str, str, str, str]
 
 
 def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[Chart]:
     """Returns a chart for each measurement and unit: the main figures, with median and extremes."""
     found: dict[tuple[str, Unit], dict[Key, Figure]] = {}
     for cell in cells:
-        variants = told_apart([variant_of(result.conditions) for result in cell.results])
-        for result, variant in zip(cell.results, variants, strict=True):
+        for series, result in cell.told:
             for figure in result.figures:
-                if not figure.primary or not figure.values:
+                if not figure.primary or not (figure.values or figure.missing):
                     continue
                 of = found.setdefault((cell.measure, figure.unit), {})
-                at = ", ".join(word for word in (variant, figure.at) if word)
-                key = (cell.column, figure.name, at, figure.direction or "")
+                rates = rate_words(result.conditions, figure, summed=cell.summed)
+                key = (cell.column, figure.name, series, figure.at, figure.direction or "", rates)
                 of[key] = together(of[key], figure) if key in of else figure
     measures = [measure for measure, _ in found]
     return [
@@ -50,24 +50,21 @@ def _figures(
     measure: str, unit: Unit, columns: Sequence[str], figures: dict[Key, Figure], *, alone: bool
 ) -> Chart:
     label, divisor = AXES[unit]
-    names = list(dict.fromkeys(name for _, name, _, _ in figures))
+    names = list(dict.fromkeys(key[1] for key in figures))
     rows: Rows = []
-    for (column, name, at, direction), figure in figures.items():
-        values = [value / divisor for value in figure.values]
+    for (column, name, series, at, direction, rates), figure in figures.items():
         rows.append(
             {
                 "column": column,
                 "figure": " ".join(word for word in (name, direction) if word),
-                "at": at,
+                "series": series,
+                "at": ", ".join(word for word in (series, at) if word),
                 "at_value": figure.at_value,
                 "at_unit": figure.at_unit,
                 "rate_fps": figure.rate_fps,
                 "unit": label,
-                "median": median(values),
-                "minimum": min(values),
-                "maximum": max(values),
-                "n": len(values),
-                "bound": figure.bound(median(figure.values)),
+                "rates": rates,
+                **_statistics(figure, divisor),
                 "uncertain": figure.uncertain,
             }
         )
@@ -76,17 +73,34 @@ def _figures(
     told = [part for part in parts if len({row[part] for row in rows}) > 1]
     for row in rows:
         row["bar"] = ", ".join(row[part] for part in told) or row["figure"]
+    axis = ", ".join((label, *filter(None, dict.fromkeys(row["rates"] for row in rows))))
     return chart(
         file_name(measure if alone else f"{measure} {label.replace('%', 'percent')}"),
         _title(measure if alone else f"{measure}: {', '.join(names)}", rows),
         rows,
         encoding=_places(columns, in_series=in_series),
-        layer=[_bars(label), *_error_bars(label, rows)],
+        layer=[*_bars(axis, rows), *_error_bars(axis, rows)],
     )
 
 
+def _statistics(figure: Figure, divisor: float) -> dict[str, Any]:
+    """Returns the values of a bar; without any, `missing` says why, so that it is not taken for
+    one of 0."""
+    values = [value / divisor for value in figure.values]
+    return {
+        "statistic": figure.statistic,
+        "benchmark": figure.benchmark / divisor if values else None,
+        "median": median(values) if values else None,
+        "minimum": min(values, default=None),
+        "maximum": max(values, default=None),
+        "n": len(values),
+        "bound": figure.benchmark_bound if values else "",
+        "missing": "" if values else figure.missing,
+    }
+
+
 def _title(words: str, rows: Rows) -> str:
-    bounds = sorted({row["bound"] for row in rows} - {"exact"})
+    bounds = sorted({row["bound"] for row in rows} - {"exact", ""})
     return f"{words} (pale: {' or '.join(bounds)} bound)" if bounds else words
 
 
@@ -108,8 +122,8 @@ def _places(columns: Sequence[str], *, in_series: bool) -> dict[str, Any]:
         "xOffset": {"field": "bar", "type": "nominal", "sort": None},
         "color": colour("bar", sort=None),
         "tooltip": [
-            *({"field": name} for name in ("column", "figure", "at", "n", "bound")),
-            *(number(name, name, format=",.4~r") for name in ("median", "minimum", "maximum")),
+            *({"field": name} for name in ("column", "figure", "at", "n", "bound", "statistic")),
+            *(number(name, name, format=",.4~r") for name in ("benchmark", "minimum", "maximum")),
         ],
     }
 
@@ -120,16 +134,24 @@ def _place(field: str, sort: list[str] | None) -> dict[str, Any]:
     return {"field": field, "type": "nominal", "sort": sort, "title": None, "axis": axis}
 
 
-def _bars(label: str) -> dict[str, Any]:
-    return {
-        "mark": {"type": "bar"},
-        "encoding": {"y": number("median", label, stack=None), "opacity": OPACITY},
+def _bars(label: str, rows: Rows) -> list[dict[str, Any]]:
+    """Returns the layer of the bars, and of the words in place of those without a value."""
+    y = number("benchmark", label, stack=None)
+    bars = {"mark": {"type": "bar"}, "encoding": {"y": y, "opacity": OPACITY}}
+    if not any(row["missing"] for row in rows):
+        return [bars]
+    measured = [{"filter": "datum.missing === ''"}]
+    words = {
+        "transform": [{"filter": "datum.missing !== ''"}],
+        "mark": {"type": "text", "angle": 270, "align": "left", "baseline": "middle", "dx": 4},
+        "encoding": {"y": {"datum": 0}, "text": {"field": "missing"}},
     }
+    return [{"transform": measured, **bars}, words]
 
 
 def _error_bars(label: str, rows: Rows) -> list[dict[str, Any]]:
     """Returns the layers of the error bars, which only bars of more than one value have."""
-    if all(row["minimum"] == row["maximum"] for row in rows):
+    if all(row["minimum"] == row["maximum"] for row in rows):  # none has a range
         return []  # an axis for no data would be a warning in the browser
     several = [{"filter": "datum.minimum < datum.maximum"}]
     grey = {"color": {"value": ERROR_BAR}}

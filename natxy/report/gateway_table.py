@@ -6,8 +6,8 @@ from rich import box
 from rich.table import Table
 
 from natxy.model.measurement import Figure, Measurement
-from natxy.report.numbers import ARROWS, marked
-from natxy.statistics import median
+from natxy.report.cell_figures import rate_words
+from natxy.report.numbers import ARROWS, benchmark, marked
 
 NAMED_UNITS = ("fps", "cps")  # the values themselves show the other units
 
@@ -18,13 +18,13 @@ def gateway_table(gateway: str, results: Sequence[Measurement]) -> Table:
     table.padding = (0, 1, 0, 0)
     table.min_width = len(gateway) + 1
     table.add_column("")
-    for statistic in ("median", "minimum", "maximum", "n", "in-\nvalid"):
+    for statistic in ("median,\nor mean", "minimum", "maximum", "n", "in-\nvalid"):
         table.add_column(statistic, justify="right", no_wrap=True)
     for result in results:
         for figure in result.figures:
-            if figure.primary and figure.values:
+            if figure.primary and (figure.values or figure.missing):
                 invalid = f"{result.counts.invalid_percent:.0f} %"  # of all trials
-                table.add_row(_name(figure), *_cells(figure), invalid)
+                table.add_row(_name(result, figure), *_cells(figure), invalid)
     return table
 
 
@@ -55,12 +55,14 @@ def conformance_notes(results: Sequence[Measurement]) -> Iterator[str]:
         )
 
 
-def _name(figure: Figure) -> str:
+def _name(result: Measurement, figure: Figure) -> str:
     words = (ARROWS[figure.direction], figure.title)
-    unit = f", {figure.unit}" if figure.unit in NAMED_UNITS else ""
-    return " ".join(word for word in words if word) + unit
+    rates = rate_words(result.conditions, figure, summed=False)
+    unit = " ".join(filter(None, (figure.unit, rates))) if figure.unit in NAMED_UNITS else ""
+    mean = "mean" if figure.statistic == "mean" else ""
+    return ", ".join(filter(None, (" ".join(word for word in words if word), unit, mean)))
 
 
 def _cells(figure: Figure) -> list[str]:
-    values = (median(figure.values), min(figure.values), max(figure.values))
-    return [*(marked(figure, value) for value in values), str(len(figure.values))]
+    extremes = [marked(figure, end(figure.values)) if figure.values else "" for end in (min, max)]
+    return [benchmark(figure), *extremes, str(len(figure.values))]

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from natxy.model.distribution import Distribution
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.numbers import ARROWS, duration, quantity
-from natxy.statistics import median
 
 ROWS = 12
 BAR_CHARACTERS = 40
@@ -67,7 +66,10 @@ def loss_chart(measurement: Measurement) -> Iterator[str]:
 def _bars(figures: Sequence[Figure]) -> Iterator[str]:
     places = max(len(figure.at) for figure in figures)
     for figure in figures:
-        percent = median(figure.values)
+        if not figure.values:
+            yield f"{figure.at:>{places}} {figure.missing}"
+            continue
+        percent = figure.benchmark
         # The smallest loss gets a visible bar, and only a loss of 100 % gets a full bar.
         length = max(1, int(percent / 100 * BAR_CHARACTERS)) if percent else 0
         bar = "█" * length

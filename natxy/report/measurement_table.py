@@ -3,7 +3,7 @@
 This follows the reporting formats of RFC 2544 section 26 and RFC 8219 section 7.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -11,7 +11,7 @@ from rich import box
 from rich.cells import cell_len
 from rich.table import Table
 
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.measurement import Conditions, Figure, Measurement, Statistic, TrialCounts
 from natxy.model.standing_deviations import STANDING
 from natxy.report.measurement_notes import (
     checksum_notes,
@@ -39,7 +39,9 @@ NAME = "figure"  # the only column whose cells may be wrapped
 NETWORKS = "net-\nworks"  # shown only if a measurement has several networks
 PLACE = ("frame\nsize", "fore-\nground", NETWORKS, MEDIA, RATE, NAME)
 DISPERSION = "disper-\nsion"
-SPREAD = ("mean", "std. dev.", DISPERSION)
+# Beside the benchmark, which is the median or the mean: the other of them, and these.
+SPREAD = ("std. dev.", DISPERSION)
+OTHER: Mapping[Statistic, Statistic] = {"median": "mean", "mean": "median"}
 
 
 def measurement_tables(measurements: Sequence[Measurement], width: int) -> list[Table]:
@@ -47,9 +49,15 @@ def measurement_tables(measurements: Sequence[Measurement], width: int) -> list[
     columns = _columns(measurements)
     if _width(columns) <= width:
         return [_table(measurements, columns, width)]
-    above = [column for column in columns if column.name not in SPREAD]
-    below = [column for column in columns if column.name in (*PLACE, *SPREAD, "n")]
+    spread = (OTHER[_statistic(measurements)], *SPREAD)
+    above = [column for column in columns if column.name not in spread]
+    below = [column for column in columns if column.name in (*PLACE, *spread, "n")]
     return [_table(measurements, above, width), _table(measurements, below, width)]
+
+
+def _statistic(measurements: Sequence[Measurement]) -> Statistic:
+    """Returns the benchmark of the measurements, which is that of their first figures."""
+    return next((f.statistic for each in measurements for f in each.figures), "median")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,14 +103,16 @@ def _table(measurements: Sequence[Measurement], columns: Sequence[_Column], widt
 
 def _columns(measurements: Sequence[Measurement]) -> list[_Column]:
     figures = [figure for measurement in measurements for figure in measurement.figures]
-    extremes = all(summary(figure.values).percentiles_are_extremes for figure in figures)
+    with_values = [figure for figure in figures if figure.values]
+    extremes = all(summary(each.values).percentiles_are_extremes for each in with_values)
     several = any(m.conditions.networks != "1" for m in measurements)
+    statistic = _statistic(measurements)
     rows = [
         row
         for measurement in measurements
-        for row in _rows(measurement, extremes=extremes, networks=several)
+        for row in _rows(measurement, statistic, extremes=extremes, networks=several)
     ]
-    names = [*PLACE, *_names(extremes=extremes)]
+    names = [*PLACE, *_names(statistic, extremes=extremes)]
     columns = [
         _Column(name=name, cells=tuple(row[place] for row in rows))
         for place, name in enumerate(names)
@@ -111,15 +121,17 @@ def _columns(measurements: Sequence[Measurement]) -> list[_Column]:
     return [column for column in columns if column.name not in optional or any(column.cells)]
 
 
-def _names(*, extremes: bool) -> tuple[str, ...]:
-    """Returns the names of the columns; with fewer than 100 repetitions P1 is the minimum and P99
-    the maximum, so one column shows both."""
-    if extremes:
-        return ("median", "minimum\n(= P1)", "maximum\n(= P99)", *SPREAD, "n")
-    return ("median", "minimum", "maximum", "P1", "P99", *SPREAD, "n")
+def _names(statistic: Statistic, *, extremes: bool) -> tuple[str, ...]:
+    """Returns the names of the columns, the benchmark first; with fewer than 100 repetitions P1 is
+    the minimum and P99 the maximum, so one column shows both."""
+    ends = ("minimum\n(= P1)", "maximum\n(= P99)")
+    shown = ends if extremes else ("minimum", "maximum", "P1", "P99")
+    return (statistic, *shown, OTHER[statistic], *SPREAD, "n")
 
 
-def _rows(measurement: Measurement, *, extremes: bool, networks: bool) -> Iterator[list[str]]:
+def _rows(
+    measurement: Measurement, statistic: Statistic, *, extremes: bool, networks: bool
+) -> Iterator[list[str]]:
     """Yields the rows of a measurement; only the first one shows its conditions."""
     conditions = measurement.conditions
     place = [
@@ -133,16 +145,28 @@ def _rows(measurement: Measurement, *, extremes: bool, networks: bool) -> Iterat
     ]
     for figure in measurement.figures:
         name = " ".join(word for word in (ARROWS[figure.direction], figure.title) if word)
-        yield [*place, name, *_cells(figure, summary(figure.values), extremes=extremes)]
+        yield [*place, name, *_figure_cells(figure, statistic, extremes=extremes)]
         place = [""] * len(place)
 
 
-def _cells(figure: Figure, of: Summary, *, extremes: bool) -> list[str]:
+def _figure_cells(figure: Figure, statistic: Statistic, *, extremes: bool) -> list[str]:
+    if figure.values:
+        return _cells(figure, summary(figure.values), statistic, extremes=extremes)
+    others = len(_names(statistic, extremes=extremes)) - 2
+    return [figure.missing, *[""] * others, "0"]
+
+
+def _cells(figure: Figure, of: Summary, statistic: Statistic, *, extremes: bool) -> list[str]:
     ends = [of.minimum, of.maximum] if extremes else [of.minimum, of.maximum, of.p1, of.p99]
     dispersion = of.dispersion_percent
+    averages = {
+        "median": marked(figure, of.median),
+        "mean": SIGNS[figure.mean_bound] + quantity(of.mean, figure.unit),
+    }
     return [
-        *[marked(figure, value) for value in (of.median, *ends)],
-        SIGNS[figure.mean_bound] + quantity(of.mean, figure.unit),
+        averages[statistic],
+        *[marked(figure, value) for value in ends],
+        averages[OTHER[statistic]],
         quantity(of.standard_deviation, figure.unit),
         "" if dispersion is None else quantity(dispersion, "%"),
         str(of.n),

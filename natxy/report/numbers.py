@@ -57,7 +57,7 @@ def quantity(value: float, unit: Unit) -> str:
     if unit == "ns":
         return f"-{duration(-value)}" if value < 0 else duration(value)
     if unit == "s":
-        return duration(value * 1e9)
+        return quantity(value * 1e9, "ns")
     if unit == "%":
         return "0 %" if value == 0 else f"{value:.4g} %"
     if unit == "times":
@@ -68,3 +68,10 @@ def quantity(value: float, unit: Unit) -> str:
 def marked(figure: Figure, value: float) -> str:
     """Returns a value of a figure, such as its median, with its unit: "≥ 2 µs"."""
     return SIGNS[figure.bound(value)] + quantity(value, figure.unit)
+
+
+def benchmark(figure: Figure) -> str:
+    """Returns the median or mean that is the figure's benchmark, or why there is none."""
+    if not figure.values:
+        return figure.missing
+    return SIGNS[figure.benchmark_bound] + quantity(figure.benchmark, figure.unit)

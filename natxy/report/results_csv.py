@@ -1,11 +1,11 @@
 """results.csv: one row per figure, for spreadsheets and plotting programs."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from natxy.model.measurement import Figure, Measurement
+from natxy.report.cell_figures import rate_words
+from natxy.report.csv_text import csv_text
 from natxy.statistics import summary
 
 FILE_NAME = "results.csv"
@@ -13,6 +13,9 @@ STATISTICS = (  # members of a summary
     *("n", "median", "minimum", "maximum", "mean", "standard_deviation"),
     *("p1", "p99", "dispersion_percent"),
 )
+
+
+NO_STATISTICS = {**dict.fromkeys(STATISTICS), "n": 0}
 
 
 def _in_place(*names: str) -> dict[str, str]:
@@ -37,7 +40,7 @@ PLACES = {
     "duration_sum_s": "search.duration_sum_s",
     "initial_duration_s": "search.initial_duration_s",
     **_in_place("seed", "figure", "direction", "at", "at_value", "at_unit", "found", "uncertain"),
-    **_in_place("unit", "bound", "largest_error"),
+    **_in_place("unit", "rates", "statistic", "bound", "missing", "largest_error"),
     **_in_place(*STATISTICS),
     **_in_place("conforms", "deviations", "remarks", "trials", "invalid_trials", "overturned"),
     # Of valid trials; the gateway's absences are 0 if it is not watched.
@@ -73,11 +76,7 @@ COLUMNS = tuple(PLACES)
 
 
 def results_csv(results: Sequence[Measurement]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row for result in results for row in rows(result))
-    return text.getvalue()
+    return csv_text(COLUMNS, (row for result in results for row in rows(result)))
 
 
 def rows(result: Measurement) -> Iterator[dict[str, Any]]:
@@ -98,7 +97,7 @@ def rows(result: Measurement) -> Iterator[dict[str, Any]]:
         "remarks": " ".join(result.remarks),
     }
     for figure in result.figures:
-        row = common | figure_entry(figure)
+        row = common | figure_entry(figure, rates=rate_words(conditions, figure, summed=False))
         row["rate_fps"] = figure.rate_fps or conditions.rate_fps
         yield {name: row[name] for name in COLUMNS}
 
@@ -110,9 +109,9 @@ def _at(conditions: Any, path: str) -> Any:
     return "" if conditions is None else conditions
 
 
-def figure_entry(figure: Figure) -> dict[str, Any]:
-    """Returns a figure and its statistics as a flat mapping."""
-    of = summary(figure.values)
+def figure_entry(figure: Figure, *, rates: str = "") -> dict[str, Any]:
+    """Returns a figure and its statistics as a flat mapping; they are None without a value."""
+    of = summary(figure.values) if figure.values else None
     return {
         "figure": figure.name,
         "direction": figure.direction or "",
@@ -123,7 +122,10 @@ def figure_entry(figure: Figure) -> dict[str, Any]:
         "found": figure.found,
         "uncertain": "yes" if figure.uncertain else "no",
         "unit": figure.unit,
-        "bound": figure.bound(of.median),
+        "rates": rates,
+        "statistic": figure.statistic,
+        "bound": figure.benchmark_bound if of else None,
+        "missing": figure.missing,
         "largest_error": max(figure.errors, default=""),
-        **{name: getattr(of, name) for name in STATISTICS},
+        **({name: getattr(of, name) for name in STATISTICS} if of else NO_STATISTICS),
     }

@@ -9,9 +9,9 @@ from typing import Any, Self
 import natxy
 from natxy.model.measurement import Measurement
 from natxy.model.standing_deviations import STANDING
+from natxy.report.cell_figures import rate_words
 from natxy.report.results_csv import figure_entry
-from natxy.report.whole_file import write_whole
-from natxy.statistics import median
+from natxy.whole_file import write_whole
 
 FILE_NAME = "results.json"
 SCALED_DOWN = "scaled_down"  # by --quick: true or false, in each file that is for programs
@@ -61,7 +61,9 @@ def result_entry(result: Measurement, made: Made | None = None) -> dict[str, Any
         "repetitions": max((len(figure.values) for figure in result.figures), default=0),
         **_only_rate(result),
         "figures": [
-            figure_entry(figure) | {"values": list(figure.values)} for figure in result.figures
+            figure_entry(figure, rates=rate_words(conditions, figure, summed=False))
+            | {"values": list(figure.values)}
+            for figure in result.figures
         ],
         **result.counts.model_dump(mode="json"),
         "worst_lateness_us": result.counts.worst_lateness_ns / 1000,
@@ -74,8 +76,7 @@ def _only_rate(result: Measurement) -> dict[str, Any]:
     if [figure.unit for figure in main] != ["fps"]:
         return {}
     (figure,) = main
-    rate_fps = median(figure.values)
-    return {"rate_fps_per_direction": rate_fps, "bound": figure.bound(rate_fps)}
+    return {"rate_fps_per_direction": figure.benchmark, "bound": figure.benchmark_bound}
 
 
 def cell_entry(

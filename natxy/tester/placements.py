@@ -1,13 +1,14 @@
 """Remembers the best placement of two CPUs that this machine has shown (docs/decisions/0026)."""
 
 import json
-import os
 import time
 from contextlib import suppress
 from pathlib import Path
 
+from natxy.errors import StorageError
 from natxy.model.trial_result import TrialResult, WatchResult
-from natxy.runtime_folder import opened, runtime_folder
+from natxy.runtime_folder import runtime_folder
+from natxy.whole_file import write_whole
 
 FILE_NAME = "placements"  # the folder's files with the ending .json are those of labs
 # What was not seen for so long is forgotten: the machine may have moved to another host.
@@ -68,8 +69,5 @@ class Placements:
     def _write(self) -> None:
         if self._file is None:
             return
-        temporary = self._file.with_suffix(f".{os.getpid()}")
-        with suppress(OSError):  # no measurement fails for it
-            with opened(temporary, "w") as file:
-                file.write(json.dumps(self._known))
-            temporary.replace(self._file)
+        with suppress(StorageError):  # no measurement fails for it
+            write_whole(self._file, json.dumps(self._known))

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from natxy.model.event import Hello
 from natxy.model.self_test_record import SelfTestRecord, TesterIdentity
 from natxy.model.testbed import TrafficSection
+from natxy.whole_file import is_stream
 
 FILE_NAME = "self-tests.json"
 RECORDS: TypeAdapter[list[SelfTestRecord]] = TypeAdapter(list[SelfTestRecord])
@@ -58,7 +59,9 @@ def _kind(tester: TesterIdentity) -> TesterIdentity:
 
 
 def _known(path: Path) -> list[SelfTestRecord]:
-    """Returns the records of a file, none if it is missing or unreadable."""
+    """Returns the records of a file, none if it is missing, unreadable, or a device or pipe."""
+    if is_stream(path):
+        return []
     try:
         return RECORDS.validate_json(path.read_bytes())
     except (OSError, ValidationError):

@@ -10,7 +10,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| `([^`]+)` \|.*\|([^|]*)\|$", re.MULTILINE)
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-OF_ALL_ROOMS = {"errors", "exact", "program_output", "runtime_folder", "statistics"}
+OF_ALL_ROOMS = {
+    "errors",
+    "exact",
+    "program_output",
+    "runtime_folder",
+    "statistics",
+    "whole_file",
+}
 CLOCK = "run's clock"  # engine/port may use one header of engine/run
 
 

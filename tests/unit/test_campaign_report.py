@@ -15,7 +15,7 @@ import pytest
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
-from natxy.campaign.report import beside_of, charts_of, table_of, told, write_report
+from natxy.campaign.report import Report, beside_of, charts_of, table_of, told, write_report
 from natxy.cli import run_command
 from natxy.cli.campaigns import check, start
 from natxy.errors import ConfigurationError
@@ -273,7 +273,7 @@ def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -
     assert shown.rows[1].values[0].number is not None
     assert "SD Figure 2" in campaign_html(table, shown, [], told(data))
     host = f"fake, {os.cpu_count()} CPU"
-    write_report(folder, tmp_path / "report", html=True)
+    write_report(Report.of(folder), tmp_path / "report", html=True)
     for name in ("published.txt", "published.md", "published.tex", "report.html"):
         written = (tmp_path / "report" / name).read_text()
         assert f"Measured here: the gateway. Machine of the tester: {host}" in written, name
@@ -337,7 +337,7 @@ def test_a_measurement_has_a_report_as_well(testbed_file: Path, tmp_path: Path) 
 
 def test_the_report_of_what_is_no_measurement_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="holds no campaign"):
-        write_report(tmp_path, tmp_path / "report", html=False)
+        write_report(Report.of(tmp_path), tmp_path / "report", html=False)
 
 
 def test_figures_of_one_point_in_each_column_are_in_one_row() -> None:
@@ -374,7 +374,7 @@ def test_a_quick_campaign_says_so_in_each_file_of_its_report(
     folder = CampaignFolder(path=tmp_path / "campaign")
     start(read_asked(experiment), plan, folder, "natxy run")
     made = tmp_path / "report"
-    write_report(folder.path, made, html=True)
+    write_report(Report.of(folder.path), made, html=True)
     files = [path for path in made.rglob("*") if path.is_file()]
     unmarked = [path.name for path in files if not says_it_is_quick(path)]
     assert unmarked == []
@@ -421,7 +421,7 @@ def test_a_whole_campaign_was_not_scaled_down_and_says_how_it_deviates(
     experiment: Path, tmp_path: Path
 ) -> None:
     run(experiment, tmp_path / "campaign")
-    write_report(tmp_path / "campaign", tmp_path / "report", html=False)
+    write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=False)
     for ending in ("txt", "md", "tex"):
         shown = (tmp_path / "report" / f"table.{ending}").read_text()
         assert "throughput: rates in frames a second, per direction." in shown

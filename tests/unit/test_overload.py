@@ -16,7 +16,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.flow_groups import IN_GROUPS, WITH_DRAINS
 from natxy.measure.flows import SOURCE_PORTS, ranges_of
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Figure, Measurement, Statistic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Stream, TrialSpec
@@ -326,27 +326,33 @@ def test_errors_without_which_no_degradation_is_wrong_make_no_remark(nat64: Traf
     assert not any("wrong by" in said for said in result.remarks)
 
 
-def figure(values: tuple[float, ...], errors: tuple[float, ...] = ()) -> Figure:
-    return Figure(name="PDV", unit="ns", values=values, errors=errors)
+def figure(
+    values: tuple[float, ...], errors: tuple[float, ...] = (), statistic: Statistic = "median"
+) -> Figure:
+    return Figure(name="PDV", unit="ns", values=values, errors=errors, statistic=statistic)
 
 
-@pytest.mark.parametrize("kind", [PdvPlan, ThroughputPlan, BackToBackPlan])
+@pytest.mark.parametrize(
+    ("kind", "statistic"), [(PdvPlan, "median"), (ThroughputPlan, "median"), (RecoveryPlan, "mean")]
+)
 def test_a_degradation_is_within_its_error_wherever_both_figures_are(
-    kind: type[Benchmarked],
+    kind: type[Benchmarked], statistic: Statistic
 ) -> None:
     """80 % of 10 and of 20: the ratio of 2 may be 36 / 2."""
     benchmark, chance = BENCHMARKS[kind], random.Random(2)
-    alone, ten = figure((10.0,) * 3, (8.0, 5.0, 8.0)), figure((20.0, 5.0, 30.0), (16.0, 1.0, 2.0))
-    found = benchmark.degradation(benchmark.result(alone.values), benchmark.result(ten.values))
+    alone = figure((10.0,) * 3, (8.0, 5.0, 8.0), statistic)
+    ten = figure((20.0, 5.0, 30.0), (16.0, 1.0, 2.0), statistic)
+    found = benchmark.degradation(alone.benchmark, ten.benchmark)
     error = benchmark.degradation_error(alone, ten)
     for _ in range(500):
         x1, xn = (
-            benchmark.result(
+            figure(
                 tuple(
                     value + chance.choice((-1, 1)) * each
                     for value, each in zip(of.values, of.errors, strict=True)
-                )
-            )
+                ),
+                statistic=statistic,
+            ).benchmark
             for of in (alone, ten)
         )
         assert abs(benchmark.degradation(x1, xn) - found) <= error + 1e-9

@@ -19,7 +19,7 @@ from natxy.campaign.delay_curves import DelayHistograms, own_trials
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import read_journal
 from natxy.campaign.plan import CampaignPlan, plan_of
-from natxy.campaign.report import charts_of, table_of, write_report
+from natxy.campaign.report import Report, charts_of, table_of, write_report
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Figure
@@ -209,7 +209,7 @@ def test_delays_are_those_of_the_measurements_own_trials(
     text = experiment.read_text().replace("{ rate = 1000 }", "{}").replace("rounds = 2", "")
     experiment.write_text(text)
     added: Counter[str] = Counter()
-    monkeypatch.setattr(DelayHistograms, "add", lambda _, key, trial: added.update([key]))
+    monkeypatch.setattr(DelayHistograms, "add", lambda _, key, *trial: added.update([key]))
     run(experiment, tmp_path / "campaign")
     data = read_data(CampaignFolder(path=tmp_path / "campaign"))
     measured = [cell for cell in data.cells if cell.measure == "pdv"]
@@ -291,7 +291,7 @@ def test_a_plot_without_data_has_no_file(experiment: Path, tmp_path: Path) -> No
     made.mkdir(parents=True)
     for ending in ("csv", "parquet"):
         (made / f"pauses.{ending}").write_text("of an earlier report")
-    write_report(tmp_path / "campaign", tmp_path / "report", html=False)
+    write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=False)
     names = {path.name for path in made.iterdir()}
     assert {"trials.csv", "trials.parquet"} <= names
     assert not {"pauses.csv", "pauses.parquet"} & names, "nobody paused"
@@ -318,7 +318,7 @@ def test_a_report_of_a_thousand_trials_is_small(experiment: Path, tmp_path: Path
     assert len(data.trials) == TRIALS
     assert len(data.delays) == 2 * len(columns)
     assert min(len(curve.points) for curve in data.delays) > 50
-    write_report(folder, tmp_path / "report", html=True)
+    write_report(Report.of(folder), tmp_path / "report", html=True)
     assert (tmp_path / "report" / "report.html").stat().st_size < MOST_OCTETS
 
 

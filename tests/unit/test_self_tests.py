@@ -26,13 +26,13 @@ from natxy.procedure.self_test import Ceiling, SelfTestPlan, looped, self_test
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import result_entry
-from natxy.report.whole_file import write_whole
 from natxy.search.bisection import SearchError
 from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_self_test
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.tester_delay import own_delay
 from natxy.trial.timing import Timing
+from natxy.whole_file import write_whole
 from tests.unit.scripted_engine import DELAY, ScriptedEngine, frames_in, rate_of
 from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 

@@ -206,7 +206,7 @@ def test_who_is_interrupted_learns_where_the_journal_is(
     tmp_path: Path, capsys: Captured, error: type[BaseException]
 ) -> None:
     path = tmp_path / "journal.jsonl.gz"
-    with pytest.raises(error), Journal(path, {}) as journal, naming(journal):
+    with pytest.raises(error), Journal(path, {}), naming(path):
         raise error
     assert f"The journal of the trials so far: {path}" in capsys.readouterr().err.replace("\n", "")
 

@@ -1,0 +1,238 @@
+"""What a label or a message may hold: no format of a report takes it for more than text."""
+
+import csv
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from natxy.model.measurement import Figure
+from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.campaign_table import CampaignTable, Row, Value
+from natxy.report.campaign_text import latex, markdown, table_csv, text
+from natxy.report.cell_figures import CellResult
+from natxy.report.chart_files import rows_csv, write_data
+from natxy.report.charts import Chart, chart, file_name, named_apart
+from natxy.report.csit import documents
+from natxy.report.figure_charts import figure_charts
+from natxy.report.live_page import LiveCell, live_page
+from natxy.report.one_line import one_line
+from natxy.report.results_csv import results_csv
+from tests.unit.test_measurement_report import measurement
+
+FORMULAS = [
+    "=1+2",
+    "=cmd|' /C calc'!A0",
+    "+1+2",
+    "-2+3",
+    "-2+3+cmd|' /C calc'!A0",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    " =1",
+    "＝1",
+    "＋1+1",
+    "－1+1",
+    "＠SUM(1)",
+    "-",
+]
+NUMBERS = [-1.5, -3, 0.0, float("-inf"), 2e-9, None, True]
+TEXTS_OF_NUMBERS = ["-1.46 µs", "-12.5 %", "-1,234.5", "+3", "-4.2e-05", "-0"]
+NASTY = [
+    "<script>alert(1)</script>",
+    "<!-- ",
+    "[x](javascript:alert(1))",
+    "![x](http://evil.example/x.png)",
+    "a | b",
+    r"a \| b",
+    "two\nlines",
+    "carriage\rreturn",
+    "a\u2028b",
+    "\x1b[2K\x1b[1A",
+    "`code",
+    "*bold*",
+    "# head",
+    "- item",
+    "1. item",
+    "&lt;b&gt;",
+    r"\input{/etc/passwd}",
+    "[2em] option",
+    "* star",
+    "\u202edlrow",
+]
+
+
+def table(*labels: str, note: str = "a note", title: str = "title") -> CampaignTable:
+    row = Row(name="figure median", values=tuple(Value(number=-1.0, text="-1") for _ in labels))
+    named = tuple(Row(name=label, values=row.values) for label in labels)
+    return CampaignTable(title=title, columns=labels, rows=(row, *named), notes=(note,))
+
+
+def cells_of(written: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(written)))
+
+
+def is_formula(cell: str) -> bool:
+    """As a spreadsheet has it, which takes a number for one."""
+    try:
+        float(cell)
+    except ValueError:
+        return cell.strip()[:1] in tuple("=+-@＝＋－＠") and cell not in TEXTS_OF_NUMBERS
+    return False
+
+
+@pytest.mark.parametrize("label", FORMULAS)
+def test_no_cell_of_a_csv_file_is_a_formula(label: str) -> None:
+    result = measurement(
+        remarks=(label,), figures=(Figure(name=label, at=label, unit="ns", values=(-1.0,)),)
+    )
+    written = [
+        table_csv(table(label, note=label)),
+        results_csv([result]),
+        rows_csv([{"column": label, "median": -1.5}]),
+    ]
+    for each in written:
+        cells = [cell for row in cells_of(each) for cell in row]
+        assert not list(filter(is_formula, cells)), each
+        assert any(one_line(label) in cell for cell in cells), "it can still be read"
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_numbers_stay_numbers(number: Any) -> None:
+    (_, row) = cells_of(rows_csv([{"value": number, "other": 1}]))
+    assert row[0] == ("" if number is None else str(number))
+
+
+@pytest.mark.parametrize("shown", TEXTS_OF_NUMBERS)
+def test_texts_of_numbers_stay_as_they_are(shown: str) -> None:
+    assert cells_of(rows_csv([{"text": shown}]))[1] == [shown]
+
+
+@pytest.mark.parametrize("label", NASTY)
+def test_markdown_and_text_have_one_line_for_each_row(label: str) -> None:
+    shown = table(label, "other", note=label, title=label)
+    plain = CampaignTable(title="t", columns=("a", "b"), rows=shown.rows, notes=("n",))
+    for made in (markdown, text):
+        assert len(made(shown).splitlines()) == len(made(plain).splitlines())
+    for line in text(shown).splitlines():
+        assert line.isprintable()
+
+
+class Tags(HTMLParser):
+    """The elements of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.found.append(tag)
+
+
+@pytest.mark.parametrize("label", NASTY)
+def test_markdown_shows_a_label_as_it_is(label: str) -> None:
+    """As GitHub's renderer reads it: no element but those of the table, and the very text."""
+    renderer = MarkdownIt("commonmark", {"html": True}).enable("table")
+    made = renderer.render(markdown(table(label, "other", note=label, title=label)))
+    tags = Tags()
+    tags.feed(made)
+    assert set(tags.found) <= {
+        *("p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li")
+    }
+    shown = HeldText()
+    shown.feed(made)
+    assert shown.text.count(one_line(label)) == 4, "title, head, row and note"
+
+
+class HeldText(HTMLParser):
+    """The text of a page."""
+
+    text = ""
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("label", NASTY)
+def test_latex_takes_no_label_for_a_command(label: str) -> None:
+    made = latex(table(label, note=label, title=label))
+    rows = [line.strip() for line in made.splitlines()]
+    assert not [row for row in rows if row.startswith(("[", "*"))], "an option of the row above"
+    for line in rows:
+        for command in ("\\input", "\\def", "\\write"):
+            assert command not in line
+    assert made.count("\n") == latex(table("a", note="n", title="t")).count("\n")
+
+
+def test_a_page_takes_no_label_for_an_element() -> None:
+    evil = "</script><img src=x onerror=alert(1)>"
+    told = Told(summary=evil, files={evil: evil}, machines={evil: evil}, quick=False, made_by=evil)
+    plot = Chart(key=file_name(evil), title=evil, spec={"title": evil}, rows=[{"column": evil}])
+    made = campaign_html(table(evil, note=evil, title=evil), None, [plot], told)
+    harmless = Told(summary="", files={}, machines={}, quick=False, made_by="")
+    plain = campaign_html(table("a"), None, [], harmless)
+    for element in ("<img", "</script>"):
+        assert made.count(element) == plain.count(element)
+    cell = LiveCell(name=evil, said=evil, state="", ended=True)
+    assert "<img" not in live_page(evil, [cell], has_report=False)
+
+
+LABELS = [
+    *("IPv4 UDP", "IPv4-UDP", "ipv4-udp", "trials", "delays", "pauses", "Trials"),
+    *("..//", ".hidden", "../../etc/passwd", "/", "", "CON", "é", "e\u0301", "ﬁ", "fi"),
+    *("x" * 500, "x" * 501, "日本語" * 100, "a\0b", "-rf", "throughput", "throughput-2"),
+]
+
+
+def test_each_plot_has_a_file_of_its_own_that_can_be_found(tmp_path: Path) -> None:
+    plots = [chart("trials", "built in", [{"of": "trials"}])]
+    plots += [chart(file_name(label), label, [{"of": label}]) for label in LABELS]
+    named = named_apart(plots)
+    assert named[0].key == "trials", "the names of built-in plots are fixed"
+    names = [each.key.casefold() for each in named]
+    assert len(set(names)) == len(names)
+    folder = tmp_path / "data"
+    write_data(named, folder, scaled_down=False)
+    made = {path.name for path in folder.iterdir()}
+    assert {f"{each.key}.csv" for each in named} <= made
+    assert not [name for name in made if name.startswith((".", "-"))]
+    assert list(tmp_path.iterdir()) == [folder]
+    for each in named:
+        with (folder / f"{each.key}.csv").open(newline="") as file:
+            (row,) = csv.DictReader(file)
+        assert row["of"].lstrip("'") == one_line(each.rows[0]["of"]), each.key
+
+
+def test_the_plot_of_a_label_is_not_that_of_the_trials() -> None:
+    figure = Figure(name="throughput", unit="fps", values=(1.0,))
+    cells = [
+        CellResult(column="", measure=name, round=1, results=(measurement(figures=(figure,)),))
+        for name in ("IPv4 UDP", "IPv4-UDP")
+    ]
+    keys = [each.key for each in named_apart(figure_charts(("",), cells))]
+    assert keys == ["IPv4-UDP", "IPv4-UDP-2"]
+
+
+def test_the_page_says_which_file_has_the_data_of_a_plot() -> None:
+    told = Told(summary="", files={}, machines={}, quick=False, made_by="")
+    plots = named_apart([chart("a", "A", [{"x": 1}]), chart("A", "A", [{"x": 2}])])
+    made = campaign_html(table("a"), None, plots, told)
+    assert "Data: data/a.csv" in made
+    assert "Data: data/A-2.csv" in made
+
+
+def test_test_cases_of_csit_have_names_of_their_own() -> None:
+    started = "2026-01-01T00:00:00+00:00"
+    cells = [
+        CellResult(column=label, measure="m", round=1, results=(), error="x", started=started)
+        for label in ("a b", "a-b", "x" * 500)
+    ]
+    found = list(documents("title", cells, quick=False))
+    assert len({json.loads(text)["test_id"] for _, text in found}) == 3
+    assert len({name for name, _ in found}) == 3
+    assert max(len(name) for name, _ in found) < 255
