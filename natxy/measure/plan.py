@@ -130,6 +130,9 @@ def repeat(
 ) -> list[Repetition]:
     """Calls `measure` with the numbers 1 to `count`, and tells the observer.
 
+    Raises MeasurementError if nothing ever arrived in a direction: there is no figure then. A
+    search has tried low rates; of other measurements, only all repetitions together show it.
+
     Before each number after the first, `goes_on` says whether another repetition is needed.
 
     No search starts when the time to repeat trials is over. The search in which this time ends is
@@ -152,12 +155,15 @@ def repeat(
             if not done or not is_over():
                 raise
             break
+        if is_search:
+            trials.check_arrivals()
         shown = figures(found)
         if is_over() and any(_says_less(shown, other) for other in before):
             break
         before.append(shown)
         done.append(found)
         trials.observer.repetition_ended(shown)
+    trials.check_arrivals()
     return done
 
 

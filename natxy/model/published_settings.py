@@ -71,6 +71,8 @@ class TrafficUsed(Model):
     rates: Literal["each direction", "sum of directions"]  # what a figure in fps counts
     frame_sizes_bytes: tuple[Positive, ...] = ()
     networks: Positive | None = None
+    source_ports: Positive | None = None
+    destination_ports: Positive | None = None
     rate_fps: Positive | None = None
 
 
@@ -80,7 +82,9 @@ class ConnectionsUsed(Model):
     count: Annotated[int, Between(1, MAX_CONNECTIONS)] | None = None
     source_ports: Positive | None = None
     destination_ports: Positive | None = None
+    first_source_port: Positive | None = None
     order: str = ""
+    incomplete: Literal["", "repeat"] = ""
     table_entries: Positive | None = None
     hash_size: Positive | None = None
     timeout_s: Seconds | None = None

@@ -165,10 +165,18 @@ def measure(
         tester, dut, observer, doubts=lambda result: doubts(what.errors(result, QUIET))
     )
     trials.measures_delays = True
+
+    def measured(number: int) -> TrialRecord:
+        trial = trials.run_valid(load, number, plan.invalid_repeats)
+        if trials.arrivals.silent:
+            refuse_without_connections([trial])
+        trials.check_arrivals()  # before its figures: a lost tag has a delay, too
+        return trial
+
     valid = repeat(
         plan.repetitions,
         trials,
-        lambda number: trials.run_valid(load, number, plan.invalid_repeats),
+        measured,
         lambda trial: _shown(what, trial),
     )
     refuse_without_connections(valid)

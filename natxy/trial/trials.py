@@ -34,6 +34,7 @@ from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import warm_up, warm_up_load
 from natxy.verdict.advice import explained
 from natxy.verdict.all_misdelivered import check_all_misdelivered
+from natxy.verdict.arrivals import SLOW_FPS, Arrivals
 from natxy.verdict.away import away_during, explained_frames
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow
 from natxy.verdict.placement import is_badly_placed
@@ -67,6 +68,7 @@ class Trials:
     resets: bool = False  # the gateway is reset in each trial, and may lose its connections
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
     retry_time: RetryTime = field(init=False)  # for INVALID trials; shared with searches before
+    arrivals: Arrivals = field(default_factory=Arrivals)
     last: WholeTrial | None = None  # set also if a check then ended the measurement
 
     def __post_init__(self) -> None:
@@ -117,6 +119,7 @@ class Trials:
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
         valid = record.verdict is not Verdict.INVALID
         self.retry_time.count(self.repeats(load, 0).each_s, valid=valid)
+        self.arrivals.add(record.result, valid=valid)
         self.observer.trial_ended(record)
         self.tester.keep_records(record)
         if record.verdict is Verdict.FAIL:
@@ -171,6 +174,15 @@ class Trials:
         asked = self.tester.traffic.connections
         if asked and asked.order == "repeating":
             check_repeating(trial.phase_1)
+
+    def check_arrivals(self, after: TrialRecord | None = None) -> None:
+        """Raises MeasurementError if nothing ever arrived in a direction.
+
+        After a single trial this is certain only if it was slow, and if the gateway has lost no
+        connections: whoever runs the trials then tells that.
+        """
+        if after is None or (after.rate_fps <= SLOW_FPS and not self.counts.lost_connections):
+            self.arrivals.check()
 
     def run_valid(
         self,

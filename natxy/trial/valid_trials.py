@@ -165,6 +165,7 @@ class ValidTrials:
             self.done.append(trial)
             self.planned_s += repeats.each_s
             if trial.verdict is not Verdict.INVALID:
+                self.trials.check_arrivals(after=trial)
                 return trial
             too_slow = self.is_too_slow(trial)
             if repeats.are_over(trial, too_slow=too_slow):

@@ -193,8 +193,7 @@ class ScriptedEngine:
         frames = frames_in(stream)
         misdelivered = frames if self.all_wrong_by else self.misdelivers
         wrong = {**dict.fromkeys(MISDELIVERED, 0), "total": misdelivered}
-        if self.all_wrong_by:
-            wrong[self.all_wrong_by] = frames
+        wrong[self.all_wrong_by or "address"] = misdelivered
         return {
             "sent": frames,
             "received": frames - lost - misdelivered,
