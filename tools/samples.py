@@ -88,7 +88,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wanted", nargs="?", default="", help="only commands with this text")
     wanted = parser.parse_args().wanted
-    pages = sorted(ROOT.glob("docs/**/*.md"))
+    pages = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
     examples = [each for page in pages for each in EXAMPLE.finditer(page.read_text())]
     if not any(wanted in each["arguments"] for each in examples):
         parser.error(f'wanted: no example has "{wanted}" in its command (expected a part of one)')

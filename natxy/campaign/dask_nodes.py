@@ -9,11 +9,11 @@ from typing import Any
 import distributed
 
 
-class Scheduler(distributed.Scheduler):
+class Scheduler(distributed.Scheduler):  # type: ignore[misc]  # mypy skips the extra
     def start_http_server(self, *_: Any, **__: Any) -> None:
         """Starts nothing."""
 
 
-class Worker(distributed.Worker):
+class Worker(distributed.Worker):  # type: ignore[misc]
     def start_http_server(self, *_: Any, **__: Any) -> None:
         """Starts nothing."""

@@ -228,7 +228,7 @@ def test_clients_that_have_gone_cost_no_page() -> None:
     with serving(counted) as server:
         request = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port_of(server)}\r\n\r\n".encode()
         for _ in range(10):
-            with socket.create_connection(server.server_address[:2]) as client:
+            with socket.create_connection(("127.0.0.1", port_of(server))) as client:
                 client.sendall(request)
             counted.state += 1
         deadline = time.monotonic() + WAIT_S
@@ -250,7 +250,7 @@ def test_clients_that_have_gone_cost_no_page() -> None:
 )
 def test_a_huge_request_is_not_read_whole(request_of: bytes) -> None:
     with serving(Counted()) as server:
-        with socket.create_connection(server.server_address[:2], timeout=WAIT_S) as client:
+        with socket.create_connection(("127.0.0.1", port_of(server)), timeout=WAIT_S) as client:
             sent = 0
             try:
                 while sent < len(request_of):
@@ -267,7 +267,7 @@ def test_a_slow_client_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one that sends something now and then."""
     monkeypatch.setattr(campaign_server, "HEAD_S", 0.5)
     with serving(Counted()) as server:
-        with socket.create_connection(server.server_address[:2], timeout=WAIT_S) as client:
+        with socket.create_connection(("127.0.0.1", port_of(server)), timeout=WAIT_S) as client:
             began = time.monotonic()
             try:
                 while time.monotonic() - began < WAIT_S:
@@ -284,7 +284,7 @@ def test_a_client_that_does_not_take_the_page_is_given_up(monkeypatch: pytest.Mo
     large = Page(make=lambda: "x" * 50_000_000, data=lambda: 0)
     server = CampaignServer("127.0.0.1", 0, {"/": large})
     before = threading.active_count()
-    with running(server), socket.create_connection(server.server_address[:2]) as client:
+    with running(server), socket.create_connection(("127.0.0.1", port_of(server))) as client:
         client.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port_of(server)}\r\n\r\n".encode())
         client.recv(1)
         deadline = time.monotonic() + 10
@@ -299,7 +299,7 @@ def test_many_connections_are_refused_at_once_and_then_answered_again() -> None:
         with ExitStack() as many:
             clients = [
                 many.enter_context(
-                    socket.create_connection(server.server_address[:2], timeout=WAIT_S)
+                    socket.create_connection(("127.0.0.1", port_of(server)), timeout=WAIT_S)
                 )
                 for _ in range(CONNECTIONS + 20)
             ]
@@ -328,8 +328,13 @@ def test_the_report_is_made_again_only_when_the_journal_has_changed(
     experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(experiment, tmp_path / "campaign")
-    made = []
-    monkeypatch.setattr("natxy.cli.serve.page_of", lambda _: made.append(1) or "<p>report</p>")
+    made: list[str] = []
+
+    def page_of(_: object) -> str:
+        made.append("<p>report</p>")
+        return made[-1]
+
+    monkeypatch.setattr("natxy.cli.serve.page_of", page_of)
     with running(served(tmp_path / "campaign")) as address:
         port = int(address.rpartition(":")[2])
         for _ in range(3):

@@ -11,10 +11,12 @@ from pathlib import Path
 import click
 import pytest
 
+from natxy.cli.campaigns import MEASURING
 from natxy.cli.trial import DRAIN_S
 from natxy.cli.verbs import VERBS, command_of
 from natxy.model.standing_deviations import STANDING
 from natxy.trial.timing import REALTIME_LIMIT_S
+from tools.samples import EXAMPLE
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -176,3 +178,55 @@ def test_the_tutorial_compares_its_lab_with_a_loop_of_the_same_ports() -> None:
 def test_gateways_that_answer_only_link_local_neighbours_are_documented(page: str) -> None:
     said = [line for line in (ROOT / page).read_text().splitlines() if "own_addresses" in line]
     assert any("Neighbour Solicitations only" in each and "fe80::2" in each for each in said)
+
+
+README = (ROOT / "README.md").read_text()
+README_WORDS = 600
+README_SECTIONS = ["Try it", "What it measures", "Why trust it", "Beside other testers", "Limits"]
+
+
+def sections_of_readme() -> dict[str, str]:
+    """Returns the text of each section by its heading."""
+    _, *parts = re.split(r"^## (.*)\n", README, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def lines_of(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line]
+
+
+def test_the_readme_is_a_first_screen() -> None:
+    """A word is what spaces separate, in tables and links too, but not in a code fence."""
+    text = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
+    assert len(text.split()) <= README_WORDS
+    sections = sections_of_readme()
+    assert list(sections) == [*README_SECTIONS, "Read on"]
+    title, *said = lines_of(README[: README.index("## ")])
+    assert title == "# Natxy"
+    assert len(said) == 3, "what it is, what it follows, and for whom"
+    assert len(lines_of(sections["Why trust it"])) == 4
+    assert len(lines_of(sections["Limits"])) == 3
+
+
+def test_the_readme_shows_both_commands_an_output_and_a_report() -> None:
+    shown = sections_of_readme()["Try it"]
+    assert {"make demo", "make test"} <= set(code_lines(ROOT / "README.md"))
+    (example,) = EXAMPLE.finditer(shown)
+    assert example["arguments"].startswith("throughput ")
+    assert "Throughput of " in example[0]
+    assert "Repeat it: natxy throughput " in example[0], "the whole output"
+    (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert 0 < (ROOT / picture).stat().st_size < 200_000
+
+
+def test_the_readme_names_each_command_that_measures() -> None:
+    listed = re.findall(r"`([a-z-]+)`", sections_of_readme()["What it measures"])
+    assert set(MEASURING) <= set(listed)
+
+
+def test_the_readme_is_beside_the_other_testers() -> None:
+    rows = lines_of(sections_of_readme()["Beside other testers"])[2:]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    names = [re.sub(r"\[([^\]]*)\].*", r"\1", cell) for cell, *_ in cells]
+    assert names == ["siitperf", "TRex", "CSIT", "BNG Blaster"]
+    assert all(better and adds for _, better, adds in cells), "each is better at something"

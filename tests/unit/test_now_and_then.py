@@ -35,7 +35,8 @@ PLAN = ThroughputPlan(
 NOTHING = ByDirection(forward=0, reverse=0)
 LINE = re.compile(
     r"  repetition [12] of 2, trial \d+( \(\d+ invalid so far\))?: [\d,]+ fps, "
-    r"(PASS|FAIL|INVALID \(the core was away\))(; found: throughput [\d,]+ fps)?; about .* left"
+    r"(PASS|FAIL \(lost → 1, ← 1\)|INVALID \(the core was away(; lost → 1, ← 1)?\))"
+    r"(; found: throughput [\d,]+ fps)?; about .* left"
 )
 
 
