@@ -14,7 +14,7 @@ import pytest
 from natxy.dut.recipe import read_recipe, recipe_names
 from natxy.model.source import Source
 
-VALUES = {"interface": "eth1", "number": 4, "name": "sdfn"}
+VALUES: dict[str, str | int] = {"interface": "eth1", "number": 4, "name": "sdfn"}
 
 
 @dataclass(frozen=True)
