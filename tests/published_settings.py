@@ -174,7 +174,7 @@ def _error_share(published: Published, number: int) -> Fraction | None:
 
 
 def _ours(cell: Cell, experiment: Experiment) -> dict[str, object]:
-    testbed = Source(name=cell.title).validated(Testbed, cell.testbed)
+    testbed: Testbed = Source(name=cell.title).validated(Testbed, cell.testbed)
     traffic, asked, dut = testbed.traffic, testbed.connections, testbed.dut
     options = {**DEFAULTS.get(cell.measure.command, {}), **cell.options}
     found: dict[str, object] = {

@@ -78,7 +78,6 @@ def entry_of(named: Named) -> dict[str, Any]:
         "runs": MACHINE,
         "gateway": named.title,
         "state": named.state,
-        "run_by_tests": named.run_by_tests,
         "packages": named.packages,
         "commands": [key for key in Keys.model_fields if named.commands.of(key)],
     }
@@ -127,8 +126,6 @@ def _show(name: str, json_output: bool) -> None:
         return
     _say(f"{entry['name']}: {entry['gateway']}")
     _say(f"  {CONTROLLED[entry['runs']]}, {entry['state']}")
-    if entry.get("run_by_tests"):
-        _say("  its commands are run by the tests, in a network namespace or in a guest")
     _say(f"  IP versions: {entry['ip_versions']}")
     _say(f"  connection tracking table: {'yes' if named.stateful else 'no'}")
     _say(f"  needs: {entry['packages']}")

@@ -5,6 +5,7 @@ an entry for each subscriber.
 """
 
 from collections.abc import Callable, Iterator
+from ipaddress import IPv6Network
 
 from natxy.errors import ConfigurationError
 from natxy.model.subscribers import Mechanism, SubscribersSection
@@ -52,6 +53,13 @@ def vpp(asked: SubscribersSection) -> Lines:
     if asked.mechanism == "lw4o6":
         yield from _vpp_table(asked)
         return
+    if asked.mechanism == "map-t" and IPv6Network(asked.gateway_prefix or "::/64").prefixlen != 64:
+        # From 96 bits it makes another interface identifier, and takes IPv4 addresses from the
+        # wrong octets (map_get_sfx and map_get_ip4 of VPP 26.06).
+        raise ConfigurationError(
+            f"subscribers.gateway_prefix: VPP translates no frame of {asked.gateway_prefix} right "
+            "(expected a prefix of 64 bits)"
+        )
     source = asked.gateway_prefix if asked.mechanism == "map-t" else asked.gateway
     yield (
         f"map add domain ip4-pfx {asked.ipv4_prefix} ip6-pfx {asked.ipv6_prefix} ip6-src {source} "

@@ -32,6 +32,7 @@ KINDS = {  # of variables: the values that a kind has beside addresses, and what
 # Variables that a running measurement changes, too.
 TIMEOUT, ENTRIES, HASH_SIZE, CORES = "udp_timeout_s", "entries", "hash_size", "cores"
 MEASURED = "measured here"
+TRIED = {"never": "never run here", "by tests": "run by tests", "measured": MEASURED}
 Commands = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -89,8 +90,9 @@ class Recipe(Model):
     name: str
     title: Annotated[str, Field(min_length=1)]
     source: Annotated[str, Field(min_length=1)]  # where the commands are from
-    state: Literal["measured here", "not measured here"]
-    run_by_tests: bool = False  # tests run its commands, and send frames through the gateway
+    # never: nobody here has run its commands; by tests: tests run them, and send frames through the
+    # gateway.
+    tried: Literal["never", "by tests", "measured"]
     ip_versions: Annotated[tuple[Pair, ...], Field(min_length=1)]
     stateful: bool = False
     packages: str = ""  # what must be installed on the gateway's machine
@@ -103,6 +105,11 @@ class Recipe(Model):
     count_pattern: str | None = None
     variables: dict[str, Variable] = Field(default_factory=dict)
     commands: Keys
+
+    @property
+    def state(self) -> str:
+        """How far this project has tried its commands, in words."""
+        return TRIED[self.tried]
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

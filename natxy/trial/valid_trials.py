@@ -12,7 +12,7 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bound, Found, was_badly_placed
-from natxy.trial.load import AnyLoad
+from natxy.trial.load import AnyLoad, Load
 from natxy.trial.maximum import Maximum
 from natxy.trial.repeats import BUDGET_S, SEARCH_SHARE
 from natxy.trial.seeds import repetition_seed
@@ -165,7 +165,8 @@ class ValidTrials:
             self.done.append(trial)
             self.planned_s += repeats.each_s
             if trial.verdict is not Verdict.INVALID:
-                self.trials.check_arrivals(after=trial)
+                if isinstance(load, Load):  # searches for connections tell it themselves
+                    self.trials.check_arrivals(after=trial)
                 return trial
             too_slow = self.is_too_slow(trial)
             if repeats.are_over(trial, too_slow=too_slow):

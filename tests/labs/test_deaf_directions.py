@@ -1,11 +1,13 @@
 """A gateway that forwards one direction only: every command names the other one, and no figure."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.command import natxy
+from tests.valid import Done, valid_run
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="DPDK needs root")
 TESTBED = """
@@ -18,6 +20,7 @@ right_ip_version = 4
 {connections}
 [dut]
 kind = "calibration"
+realtime = true
 poll_gap_limit_us = 1e9
 faults = [{{kind = "loss", direction = "{direction}", every = 1}}]
 {nat}
@@ -47,9 +50,15 @@ def said(folder: Path, verb: str, *options: str, direction: str, sample: int | N
             nat=NAT if stateful else "",
         )
     )
-    done = natxy(verb, str(path), *SHORT, *options, "--output", str(folder / "results"))
+    results = folder / "results"
+
+    def attempt() -> Done:
+        shutil.rmtree(results, ignore_errors=True)  # of an attempt that was not valid
+        return natxy(verb, str(path), *SHORT, *options, "--output", str(results))
+
+    done = valid_run(attempt)
     assert done.returncode == 1, done.stdout
-    assert not (folder / "results" / "results.csv").exists()
+    assert not (results / "results.csv").exists()
     return " ".join(done.stderr.split())
 
 
@@ -84,4 +93,4 @@ def test_connections_whose_replies_never_come(
     verb: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
     error = said(tmp_path, verb, *options, direction="reverse", sample=0)
-    assert "reverse: none of " in error
+    assert "answered" in error or "reverse: none of " in error

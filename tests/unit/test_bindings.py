@@ -27,6 +27,13 @@ def test_a_border_relay_has_a_rule() -> None:
     assert lines("jool", **MAP_T)[1] == "jool_mapt fmrt add 2001:db8::/40 192.0.2.0/24 16 6"
 
 
+def test_vpp_needs_a_prefix_of_64_bits() -> None:
+    wide = {**MAP_T, "gateway_prefix": "2001:db8:ffff::/96"}
+    with pytest.raises(ConfigurationError, match=r"gateway_prefix: .*expected a prefix of 64 bits"):
+        lines("vpp", **wide)
+    assert lines("jool", **wide)[0].endswith("--dmr 2001:db8:ffff::/96")
+
+
 def test_an_lwaftr_has_an_entry_for_each_subscriber() -> None:
     found = lines("vpp", **{**LW4O6, "count": 257})
     assert len(found) == 2 + 257

@@ -56,7 +56,7 @@ def test_the_list_has_each_driver_and_each_recipe(capsys: Captured) -> None:
     assert "tayga" in tayga["packages"].split(", ")
     (pf,) = (each for each in entries if each["name"] == "openbsd-pf-nat64")
     assert pf["ip_versions"] == "6 on the initiator's side and 4 on the other"
-    assert (pf["state"], pf["stateful"]) == ("not measured here", True)
+    assert (pf["state"], pf["stateful"]) == ("never run here", True)
     text = said(capsys, "list")
     assert all(name in text for name in (*lab_drivers(), *GUESTS, *recipe_names()))
 

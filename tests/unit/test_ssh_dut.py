@@ -14,7 +14,7 @@ SOURCE = Source(name="lab.toml")
 RECIPE = """
 title = "A gateway"
 source = "this test"
-state = "not measured here"
+tried = "never"
 ip_versions = [[4, 4]]
 stateful = true
 programs = ["gw"]
