@@ -68,6 +68,14 @@ def remove_dpdk_folder(pid: int) -> None:
         shutil.rmtree(_of_dpdk() / name, ignore_errors=True)  # also does not follow a link
 
 
+def sweep_dpdk_folders() -> None:
+    """Removes DPDK's folders of processes that ended together with those that started them."""
+    for path in _of_dpdk().glob("natxy-*"):
+        number = path.name.rpartition("-")[2]
+        if number.isdecimal() and not Path("/proc", number).exists():
+            remove_dpdk_folder(int(number))
+
+
 def _of_dpdk() -> Path:
     """Returns where DPDK makes folders, as its eal_create_runtime_dir decides it."""
     given = os.environ.get("RUNTIME_DIRECTORY")

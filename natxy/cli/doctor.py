@@ -2,6 +2,8 @@
 
 import json
 import os
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -15,8 +17,9 @@ from natxy.doctor.limits import examine_limits
 from natxy.doctor.nodes import examine_nodes
 from natxy.doctor.ports import examine_ports
 from natxy.doctor.processor import examine_processor
-from natxy.doctor.stack import examine_stack
+from natxy.doctor.stack import examine_stack, ports_of
 from natxy.doctor.tools import examine_tools
+from natxy.model.testbed import read_testbed
 
 MARKS = {
     Grade.GOOD: Text("●", "green"),
@@ -27,18 +30,26 @@ IMPOSSIBLE_STATUS = 1
 
 
 def doctor(
+    testbed: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Testbed file, whose cores and ports are examined [default: none].",
+            show_default=False,
+        ),
+    ] = None,
     cores: CoresOption = "0",
     json_output: JsonOption = False,
 ) -> None:
     """Report what disturbs a measurement on this machine, its effect and the remedy."""
-    machine, cpus = Machine(), cpus_of(cores)
+    tester = None if testbed is None else read_testbed(testbed)[0].tester
+    machine, cpus = Machine(), cpus_of(cores) if tester is None else tester.cores
     findings = [
         *examine_tools(),
         *examine_capabilities(machine),
         *examine_limits(machine, cpus),
         *examine_processor(machine),
         *examine_kernel(machine, cpus),
-        *examine_stack(machine),
+        *(examine_stack(machine) if tester is None else [ports_of(tester)]),
         *examine_ports(machine),
         *examine_nodes(machine, cpus),
     ]

@@ -23,9 +23,9 @@ def allowed_cpus(machine: Machine, worker_cpus: tuple[int, ...]) -> Finding:
         return good(name, shown or "not visible")
     return impossible(
         name,
-        f"{shown}, without CPU {', '.join(map(str, kept))} of --cores",
+        f"{shown}, without CPU {', '.join(map(str, kept))} of the tester",
         cost="the tester does not start on other CPUs",
-        remedy="name allowed CPUs in tester.cores; or change the container's CPUs (cpuset)",
+        remedy="name allowed CPUs in tester.cores and --cores; or change the cpuset",
     )
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from natxy.doctor.finding import Finding, Machine, costs, good
-from natxy.tester.kernel_stack import kernel_addresses, stack_use
+from natxy.doctor.finding import Finding, Machine, costs, good, impossible
+from natxy.errors import DeviceError
+from natxy.model.testbed import TesterSection
+from natxy.tester.kernel_stack import check_kernel, kernel_addresses, stack_use
 
 SHOWN = 3
 NO_INTERFACES = ("all", "default", "lo")
@@ -13,6 +15,20 @@ DEFAULT_IPV4, DEFAULT_IPV6 = ("00000000", "00000000"), ("0" * 32, "00")
 
 def examine_stack(machine: Machine) -> list[Finding]:
     return [stack(machine, kernel_addresses(machine.root))]
+
+
+def ports_of(tester: TesterSection) -> Finding:
+    """Examines the ports of a testbed."""
+    try:
+        check_kernel(tester)
+    except DeviceError as error:
+        return impossible(
+            "ports of the testbed",
+            error.in_options,
+            cost="the kernel would answer the gateway's frames, or forward them elsewhere",
+            remedy="see its sentence",
+        )
+    return good("ports of the testbed", "the kernel does not use them")
 
 
 def stack(machine: Machine, addresses: Mapping[str, Sequence[str]]) -> Finding:

@@ -13,6 +13,7 @@ from natxy.dut.config import (
     GuestConfig,
     GuestDriver,
     NamespaceConfig,
+    NoDutConfig,
     SshConfig,
 )
 from natxy.dut.ip_versions import check_versions
@@ -86,8 +87,8 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             recipe = recipe_of(config, testbed, source)
             check_versions(f"dut.recipe {recipe.name}", recipe.ip_versions, plan)
             return SshDut(config, recipe.filled(config.variables, source))
-        case _:
-            return NoDut()
+        case NoDutConfig():
+            return NoDut(config.name)
 
 
 def recipe_of(config: SshConfig, testbed: Testbed, source: Source) -> Recipe:

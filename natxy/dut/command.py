@@ -31,9 +31,10 @@ class CommandDut(Commanded):
         )
 
     def describe(self) -> dict[str, str]:
-        return {
+        named = {"name": self._config.name} if self._config.name else {}
+        return named | {
             "kind": "command",
-            "commands": self._config.model_dump_json(exclude={"kind"}, exclude_none=True),
+            "commands": self._config.model_dump_json(exclude={"kind", "name"}, exclude_none=True),
             "description": self.run("describe"),
         }
 

@@ -9,6 +9,7 @@ from natxy.model.base import Between, Checked, Model, refuse
 from natxy.model.source import Source
 
 Cpu = Annotated[int, Between(0, 4095)]
+GatewayName = Annotated[str, Field(min_length=1, max_length=60)]
 
 
 LABS = ("namespace", "guest", "calibration")  # kinds that make the tester's ports
@@ -54,6 +55,7 @@ class NoDutConfig(Model):
     """A device under test that Natxy does not control."""
 
     kind: Literal["none"] = "none"
+    name: GatewayName | None = None  # what tables and sentences call it
 
 
 class LabConfig(Model):
@@ -140,6 +142,7 @@ class CommandConfig(Model):
     """A gateway that shell commands control, for example over ssh."""
 
     kind: Literal["command"]
+    name: GatewayName | None = None  # what tables and sentences call it
     start: str | None = None
     stop: str | None = None
     reset: str | None = None
@@ -205,7 +208,10 @@ DutSection = (
 DutConfig = Annotated[DutSection, Field(discriminator="kind")]
 
 # What [dut] only states of a gateway; it would be false of another one.
-STATED: dict[str, tuple[str, ...]] = {"command": ("entries", "hash_size", "connection_timeout_s")}
+STATED: dict[str, tuple[str, ...]] = {
+    "none": ("name",),
+    "command": ("name", "entries", "hash_size", "connection_timeout_s"),
+}
 
 
 def settable_keys(section: dict[str, Any], source: Source) -> set[str]:

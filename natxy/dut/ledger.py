@@ -25,6 +25,7 @@ from natxy.runtime_folder import (
     opened,
     remove_dpdk_folder,
     runtime_folder,
+    sweep_dpdk_folders,
 )
 
 LABEL = re.compile(r"\d+(-\d+)?")
@@ -142,6 +143,7 @@ class Ledger:
 def sweep() -> list[str]:
     """Removes the labs of dead processes; returns a sentence for each thing done or left."""
     sentences: list[str] = []
+    sweep_dpdk_folders()
     for path in _records():
         if LABEL.fullmatch(path.stem):
             sentences += _sweep_one(path)

@@ -9,6 +9,10 @@ class NoDut(Dut):
 
     tester_namespace: str | None = None
 
+    def __init__(self, name: str | None = None) -> None:
+        """`name` is the user's for the gateway."""
+        self._name = name
+
     def restart(self) -> str:
         raise DutError(
             'dut.kind: natxy cannot reset a gateway of kind "none" (expected kind = "command" with '
@@ -16,7 +20,7 @@ class NoDut(Dut):
         )
 
     def describe(self) -> dict[str, str]:
-        return {"kind": "none"}
+        return {"kind": "none"} | ({"name": self._name} if self._name else {})
 
 
 class Cable(NoDut):

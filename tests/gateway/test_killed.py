@@ -1,7 +1,26 @@
 """What a gateway leaves that was killed. Each gateway that starts removes it, so this test cannot
 run beside others."""
 
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from natxy.dut.gateway_process import GatewayProcess
 from tests.gateway.test_program import DPDK_RUN, Gateway
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGSTOP])
+def test_who_started_it_removes_what_it_left(tmp_path: Path, number: signal.Signals) -> None:
+    arguments = ["--left", "net_null0", "--right", "net_null1", "--core", "0", "--mtu", "2000"]
+    gateway = GatewayProcess(arguments, tmp_path / "log")
+    gateway.hello()
+    left = DPDK_RUN / f"natxy-gateway-{gateway.pid}"
+    assert left.exists()
+    os.kill(gateway.pid, number)
+    gateway.quit()
+    assert not left.exists()
 
 
 def test_what_a_killed_one_left_is_swept_by_the_next() -> None:

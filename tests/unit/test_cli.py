@@ -335,6 +335,15 @@ def test_a_signal_ends_the_trial_and_the_engine(
     assert not [pid for pid in engines if Path(f"/proc/{pid}").exists()]
 
 
+def test_a_signal_that_is_ignored_from_the_start_stays_ignored() -> None:
+    code = (
+        "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); import natxy.cli as c; "
+        "c.run_command = lambda _: os.kill(os.getpid(), signal.SIGHUP) or 7; c.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
+    assert done.returncode == 7
+
+
 def wait_for(condition: Callable[[], list[str]]) -> list[str]:
     deadline = time.monotonic() + 10
     while not (found := condition()):
@@ -367,6 +376,8 @@ def test_what_needs_no_verb_imports_none(arguments: list[str]) -> None:
         "natxy.cli.limits",
         "natxy.cli.streams",
         "natxy.cli.verbs",
+        "natxy.dut",
+        "natxy.dut.interrupts",
         "natxy.errors",
     }
     assert not {"pydantic", "numpy", "pyarrow", "MLRsearch"} & found

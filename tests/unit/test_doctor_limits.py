@@ -98,7 +98,7 @@ def test_a_memory_limit_below_the_engine_s_needs(tmp_path: Path) -> None:
 def test_cores_that_the_process_may_not_use(tmp_path: Path) -> None:
     found = limits(tmp_path, V2, cpus=(1, 2, 3))["allowed CPUs"]
     assert found.grade is Grade.IMPOSSIBLE
-    assert found.state == "0-1, without CPU 2, 3 of --cores"
+    assert found.state == "0-1, without CPU 2, 3 of the tester"
 
 
 @pytest.mark.parametrize(

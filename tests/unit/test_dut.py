@@ -248,6 +248,14 @@ def test_entries_survive_the_file() -> None:
     assert Entries.from_json("") == Entries()
 
 
+@pytest.mark.parametrize("kind", ["none", "command"])
+def test_results_call_a_gateway_by_its_name(kind: str) -> None:
+    named = chosen(f'{ROUTER}[dut]\nkind = "{kind}"\nname = "my router"\n')
+    assert name_of(named) == "my router"
+    unnamed = chosen(f'{ROUTER}[dut]\nkind = "{kind}"\n')
+    assert name_of(unnamed) == ("the gateway" if kind == "none" else "command")
+
+
 def test_only_folders_of_labs_are_removed(tmp_path: Path) -> None:
     (left,) = Entries(folders=[str(tmp_path)]).undo()
     assert "is not a folder of a lab" in left
