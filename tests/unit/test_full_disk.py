@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import natxy.cli.demo
-from natxy import whole_file
 from natxy.campaign.journal import Journal
-from natxy.campaign.runner import CellEnd
+from natxy.campaign.records import CellEnd
 from natxy.cli import run_command
 from natxy.errors import StorageError
 from natxy.model.base import Model
@@ -36,7 +35,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> Full:
                 raise FULL
             rename(source, target)
 
-        monkeypatch.setattr(whole_file.os, "replace", fails)
+        monkeypatch.setattr("natxy.whole_file.os.replace", fails)
 
     return fill
 

@@ -12,11 +12,13 @@ from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.report import Report, charts_of
 from natxy.cli import run_command
+from natxy.cli.narrator import found
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement, SearchConditions
 from natxy.report.campaign_table import campaign_table
 from natxy.report.cell_figures import CellResult, as_shown, told_apart, variant_of
 from natxy.report.figure_charts import figure_charts
+from tests.unit.conftest import NAT64, fake_engine
 from tests.unit.test_measurement_report import measurement
 
 KEYS = [f"{size} B, {share} % foreground" for share in (100, 50) for size in (84, 512)]
@@ -25,11 +27,11 @@ KEYS = [f"{size} B, {share} % foreground" for share in (100, 50) for size in (84
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`natxy pdv --frame-size 84,512 --foreground 100,50 --report` of a scripted engine."""
-    from tests.unit.conftest import NAT64, fake_engine
-
     path = tmp_path_factory.mktemp("series")
     testbed = path / "testbed.toml"
-    testbed.write_text(NAT64)
+    real = 'ipv4_real = "198.19.0.2"\n'
+    of_background = 'ipv6_real = "2001:2:0:1::2"\nnext_hop_ipv6 = "2001:2:0:1::1"\n'
+    testbed.write_text(NAT64.replace(real, real + of_background))
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("NATXY_ENGINE", str(fake_engine(path)))
         words = ["pdv", str(testbed), "--frame-size", "84,512", "--foreground", "100,50"]
@@ -141,8 +143,6 @@ def test_equal_ones_are_numbered_so_that_none_hides_the_other() -> None:
 
 
 def test_a_status_line_has_the_keys() -> None:
-    from natxy.cli.narrator import found
-
     lines = found([sized(84, 100), sized(84, 50)], summed=False)
     assert lines == ["100 % foreground: PDV 84 ns", "50 % foreground: PDV 84 ns"]
 
