@@ -1,7 +1,9 @@
 """Series of frame sizes, traffic mixes and numbers of networks: a tester for each of them."""
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from natxy.cli.command_line import changed, check_frame_size
 from natxy.cli.options import numbers_of
@@ -26,6 +28,7 @@ RFC8219_IPV4_SIZES_BYTES = (
 )
 RFC8219 = "rfc8219"
 MOST_NETWORKS = 256
+Values = TypeVar("Values", bound=Sequence[int | Fraction])
 
 
 def sizes_of(text: str | None) -> tuple[int, ...] | None:
@@ -42,7 +45,7 @@ def sizes_of(text: str | None) -> tuple[int, ...] | None:
     sizes = tuple(int(size) for size in text.split(","))
     for size in sizes:
         check_frame_size(size)
-    return sizes
+    return once("--frame-size", sizes)
 
 
 def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
@@ -60,6 +63,7 @@ def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
             raise ConfigurationError(
                 f"--foreground: {float(share * 100):g} is out of range (expected 0 to 100)"
             )
+    once("--foreground", [share * 100 for share in shares])
     return shares
 
 
@@ -73,7 +77,16 @@ def networks_in(text: str | None) -> tuple[int, ...] | None:
             raise ConfigurationError(
                 f"--networks: {networks} is out of range (expected 1 to {MOST_NETWORKS})"
             )
-    return listed
+    return once("--networks", listed)
+
+
+def once(option: str, values: Values) -> Values:
+    """Returns the values; refuses one that is given twice: nobody could tell the results apart."""
+    shown = [f"{float(value):g}" for value in values]
+    for value in shown:
+        if shown.count(value) > 1:
+            raise ConfigurationError(f"{option}: {value} is given twice (expected it once)")
+    return values
 
 
 def places(

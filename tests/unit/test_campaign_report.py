@@ -217,13 +217,15 @@ def test_units_of_a_document_are_used() -> None:
     tear_down = read_asked(FOLDER / "mp-table-16.toml")
     times = Figure(name="full table deletion time", unit="s", values=(0.5,), primary=False)
     rate = Figure(name="connection tear-down rate", unit="cps", values=(1e6,))
-    result = some_measurement(procedure="tear-down", figures=(rate, times))
+    taken = Figure(name="deletion time", unit="s", values=(0.25,), primary=False)
+    result = some_measurement(procedure="tear-down", figures=(rate, times, taken))
     cells_of = [CellResult(column="400,000", measure="tear-down", round=1, results=(result,))]
     found = found_figures(tear_down.experiment, cells_of)
     assert tear_down.published is not None
     table = beside(tear_down.experiment, ("400,000",), tear_down.published, found)
     texts = {row.name: row.values[0].text for row in table.rows}
     assert texts["Filled table deletion time median (s), here"] == "0.5"
+    assert texts["Connections deltion time (s), here"] == "0.25", "as it is printed"
     assert texts["Connection tear down rate (cps), here"] == "1,000,000"
 
 

@@ -34,7 +34,11 @@ def above(capacity_fps: int, stream: Stream) -> range:
 
 
 def forward(result: Measurement) -> dict[str, tuple[float, ...]]:
-    return {f.at: f.values for f in result.figures if f.direction == "forward" and f.name == LOSS}
+    return {
+        f.at: f.values
+        for f in result.figures
+        if f.values and f.direction == "forward" and f.name == LOSS
+    }
 
 
 def test_from_the_maximum_down_until_two_rates_lose_nothing(nat64: TrafficPlan) -> None:
@@ -125,6 +129,12 @@ def test_what_the_tester_cannot_send_is_left_out_and_told(nat64: TrafficPlan) ->
     engine = ScriptedEngine(invalid=invalid)
     result = frame_loss(plan(), engine.tester(nat64), NoDut())
     assert list(forward(result)) == ["80 % (8,000 fps)", "70 % (7,000 fps)"]
+    missing = [figure for figure in result.figures if figure.missing]
+    assert [(each.at, each.direction, each.values) for each in missing] == [
+        (at, direction, ())
+        for at in ("100 % (10,000 fps)", "90 % (9,000 fps)")
+        for direction in ("forward", "reverse")
+    ], "their loss is not 0"
     assert [remark.split(":")[0] for remark in result.remarks] == [
         "100 % (10,000 fps)",
         "90 % (9,000 fps)",

@@ -158,3 +158,10 @@ def test_each_rate_of_the_series_is_shown_as_soon_as_it_is_measured(nat64: Traff
         "forward 2,000 fps",
         "reverse 2,000 fps",
     ]
+
+
+def test_a_kind_that_was_not_sent_has_no_loss(nat64: TrafficPlan) -> None:
+    """A trial of one frame has no background: a loss of 0 % would be of nothing."""
+    result = frame_loss(plan(rates_fps=(10, 1000)), mixed(Mixed(), nat64), NoDut())
+    assert list(forward(result, BACKGROUND)) == ["1,000 fps"]
+    assert list(forward(result, LOSS)) == ["10 fps", "1,000 fps"]

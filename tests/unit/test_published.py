@@ -50,6 +50,7 @@ FIGURES = {
     tear_down.RATE,
     "full table deletion time",
     "empty table deletion time",
+    tear_down.TIME,
     *("C0", "R0", "CS", "RS", "CT", capacity.CAPACITY),
     latency.TYPICAL,
     latency.WORST_CASE,

@@ -77,6 +77,8 @@ def test_the_rate_is_that_of_connections_without_what_an_empty_table_takes() -> 
     assert full.values == pytest.approx((0.54,) * 3)
     empty = result.figure("empty table deletion time", at="4,000 connections")
     assert empty.values == pytest.approx((EMPTY_S,) * 3)
+    (difference_s,) = result.figure("deletion time", at="4,000 connections").values
+    assert difference_s == pytest.approx(0.54 - EMPTY_S)
     assert result.reference == "RFC 9693"
 
 

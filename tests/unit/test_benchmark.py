@@ -1,0 +1,123 @@
+"""The benchmark of repetitions: their median, or their mean where the RFC says so."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from natxy.cli.narrator import found
+from natxy.model.experiment import Experiment
+from natxy.model.measurement import Figure, Measurement
+from natxy.report.campaign_notes import campaign_notes
+from natxy.report.campaign_table import campaign_table
+from natxy.report.cell_figures import CellResult, as_shown
+from natxy.report.comparison import compared
+from natxy.report.figure_charts import figure_charts
+from natxy.report.gateway_table import gateway_table
+from natxy.report.measurement_table import measurement_tables
+from natxy.report.results_csv import results_csv
+from tests.unit.test_measurement_report import measurement
+
+VALUES = (10.0, 20.0, 90.0)  # median 20, mean 40
+EXPERIMENT = Experiment.model_validate_json(
+    json.dumps(
+        {
+            "title": "t",
+            "testbed": "testbed.toml",
+            "column": [{"label": "a"}],
+            "measure": [{"command": "throughput", "label": "some", "both_directions": True}],
+        }
+    )
+)
+
+
+def figure(**more: Any) -> Figure:
+    given: dict[str, Any] = {"name": "back-to-back frames", "unit": "frames", "values": VALUES}
+    return Figure(**{**given, "statistic": "mean", **more})
+
+
+def cell(*figures: Figure, **more: Any) -> CellResult:
+    return CellResult(column="a", measure="some", round=1, results=(result(*figures, **more),))
+
+
+def result(*figures: Figure, **more: Any) -> Measurement:
+    return measurement(procedure="back-to-back", figures=figures, **more)
+
+
+def test_a_mean_is_the_benchmark_wherever_it_is_shown() -> None:
+    """RFC 9004 sections 6.3 and 6.4, RFC 2544 section 26.5, RFC 6201 section 1.4."""
+    cells = as_shown(EXPERIMENT, [cell(figure())])
+    rows = {row.name: row for row in campaign_table(EXPERIMENT, {"a": {}}, cells).rows}
+    assert rows["some back-to-back frames mean"].values[0].number == 40
+    assert rows["some back-to-back frames mean"].main
+    assert "some back-to-back frames standard deviation" in rows
+    assert not [name for name in rows if "median" in name]
+    (chart,) = figure_charts(("a",), cells)
+    assert chart.spec["layer"][0]["encoding"]["y"]["field"] == "benchmark"
+    assert [(row["benchmark"], row["statistic"]) for row in chart.rows] == [(40, "mean")]
+    (difference,) = compared(cells, cells)
+    assert (difference.before, difference.after) == (40, 40)
+    assert found([result(figure())], summed=False) == ["back-to-back frames 40"]
+    (row,) = csv.DictReader(io.StringIO(results_csv([result(figure())])))
+    assert (row["statistic"], row["mean"]) == ("mean", "40.0")
+    assert any(
+        "the benchmark is the mean" in note for note in campaign_notes(EXPERIMENT, "a", cells)
+    )
+
+
+def printed(*tables: Any) -> str:
+    console = Console(file=(text := io.StringIO()), width=160)
+    for each in tables:
+        console.print(each)
+    return text.getvalue()
+
+
+def test_tables_have_the_benchmark_first() -> None:
+    for benchmark, other in (("mean", "median"), ("median", "mean")):
+        tables = measurement_tables([result(figure(statistic=benchmark))], 160)
+        (head,) = (line for line in printed(*tables).splitlines() if "(= P1)" in line)
+        words = head.split()
+        assert words.index(benchmark) < words.index("P1)") < words.index(other)
+    assert "back-to-back frames, mean" in printed(gateway_table("g", [result(figure())]))
+
+
+@pytest.mark.parametrize(
+    ("lower", "statistic", "bound"),
+    [
+        ((False, False, True), "mean", "lower"),
+        ((False, False, True), "median", "exact"),
+        ((True, False, False), "median", "lower"),
+        ((), "mean", "exact"),
+    ],
+)
+def test_a_bound_in_any_repetition_bounds_a_mean(
+    lower: tuple[bool, ...], statistic: str, bound: str
+) -> None:
+    assert figure(lower_bound=lower, statistic=statistic).benchmark_bound == bound
+
+
+def test_a_rate_is_the_same_in_each_place_and_says_what_it_counts() -> None:
+    """It was 240,000 fps in `run`, `status` and `serve`, and 480,000 in the report."""
+    of = measurement(
+        procedure="throughput",
+        figures=(Figure(name="throughput", unit="fps", values=(240_000.0,)),),
+    )
+    assert of.conditions.direction == "both"
+    cells = [CellResult(column="a", measure="some", round=1, results=(of,))]
+    (row, *_) = campaign_table(EXPERIMENT, {"a": {}}, cells).rows
+    assert (row.values[0].text, row.rates) == ("480,000", "sum of both directions")
+    assert found([of], summed=True) == ["throughput 480,000 fps sum of both directions"]
+    assert found([of], summed=False) == ["throughput 240,000 fps per direction"]
+    shown = as_shown(EXPERIMENT, cells)
+    (difference,) = compared(shown, shown)
+    assert (difference.before, difference.rates) == (480_000, "sum of both directions")
+    (chart,) = figure_charts(("a",), shown)
+    assert chart.rows[0]["rates"] == "sum of both directions"
+    assert chart.spec["layer"][0]["encoding"]["y"]["title"] == (
+        "frames a second, sum of both directions"
+    )
+    (entry,) = csv.DictReader(io.StringIO(results_csv([of])))
+    assert (entry["median"], entry["rates"]) == ("240000.0", "per direction")

@@ -1,0 +1,196 @@
+"""A report of several sizes and mixes: each figure has its key, and each plot its own curve."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from natxy.campaign.data import read_data
+from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.report import Report, charts_of
+from natxy.cli import run_command
+from natxy.cli.narrator import found
+from natxy.model.experiment import Experiment
+from natxy.model.measurement import Figure, Measurement, SearchConditions
+from natxy.report.campaign_table import campaign_table
+from natxy.report.cell_figures import CellResult, as_shown, told_apart, variant_of
+from natxy.report.figure_charts import figure_charts
+from tests.unit.conftest import NAT64, fake_engine
+from tests.unit.test_measurement_report import measurement
+
+KEYS = [f"{size} B, {share} % foreground" for share in (100, 50) for size in (84, 512)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`natxy pdv --frame-size 84,512 --foreground 100,50 --report` of a scripted engine."""
+    path = tmp_path_factory.mktemp("series")
+    testbed = path / "testbed.toml"
+    real = 'ipv4_real = "198.19.0.2"\n'
+    of_background = 'ipv6_real = "2001:2:0:1::2"\nnext_hop_ipv6 = "2001:2:0:1::1"\n'
+    testbed.write_text(NAT64.replace(real, real + of_background))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("NATXY_ENGINE", str(fake_engine(path)))
+        words = ["pdv", str(testbed), "--frame-size", "84,512", "--foreground", "100,50"]
+        words += ["--rate", "1000", "--profile", "quick", "--duration", "0.01"]
+        words += ["--repetitions", "1", "--report", "--output", str(path / "pdv")]
+        assert run_command(words) == 0
+    return path / "pdv"
+
+
+@pytest.mark.parametrize("ending", ["txt", "md", "tex", "csv"])
+def test_each_row_of_a_table_has_its_key(folder: Path, ending: str) -> None:
+    written = (folder / "report" / f"table.{ending}").read_text().replace("\\%", "%")
+    for key in KEYS:
+        assert f"→ PDV {key} median" in written.replace(r"$\rightarrow$", "→"), key
+    assert "(1)" not in written
+
+
+def test_the_csv_file_has_the_key_as_a_column(folder: Path) -> None:
+    with (folder / "report" / "table.csv").open() as file:
+        assert list(dict.fromkeys(row["series"] for row in csv.DictReader(file))) == KEYS
+
+
+def test_the_page_has_the_keys(folder: Path) -> None:
+    page = (folder / "report" / "report.html").read_text()
+    for key in KEYS:
+        assert f"<td>→ PDV {key} median</td>" in page
+
+
+@pytest.mark.parametrize("name", ["pdv", "trials"])
+def test_each_plot_has_the_keys_in_its_data(folder: Path, name: str) -> None:
+    made = pd.read_csv(folder / "report" / "data" / f"{name}.csv")
+    assert list(dict.fromkeys(made["series"])) == KEYS
+    assert list(dict.fromkeys(pd.read_parquet(folder / f"report/data/{name}.parquet")["series"]))
+
+
+def test_there_is_a_delay_curve_for_each(folder: Path) -> None:
+    """They were one curve of all sizes and mixes, which was that of none."""
+    made = pd.read_csv(folder / "report" / "data" / "delays.csv")
+    curves = list(dict.fromkeys(made["curve"]))
+    assert curves == [f"pdv, {key}, {way}" for key in KEYS for way in ("forward", "reverse")]
+
+
+def test_a_test_case_of_csit_has_the_keys(folder: Path) -> None:
+    (path,) = (folder / "report" / "csit").iterdir()
+    message = json.loads(json.loads(path.read_text())["message"])
+    assert [key for key in KEYS if f"PDV forward {key}" not in message] == []
+
+
+def test_the_trials_of_each_can_be_chosen(folder: Path) -> None:
+    made = Report.of(folder)
+    charts = {chart.key: chart for chart in charts_of(made.data, made.table)}
+    (choice, _) = charts["trials"].spec["params"]
+    assert choice["bind"]["options"] == [f"pdv, {key}, round 1" for key in KEYS]
+
+
+def sized(size: int, share: int = 100, bursts: int = 1) -> Measurement:
+    conditions = measurement().conditions.model_copy(
+        update={
+            "frame_size_bytes": size,
+            "n": 100,
+            "m": share,
+            "search": SearchConditions(burst_frames=bursts),
+        }
+    )
+    figure = Figure(name="PDV", unit="ns", values=(float(size),))
+    return measurement(procedure="pdv", conditions=conditions, figures=(figure,))
+
+
+EXPERIMENT = Experiment.model_validate_json(
+    json.dumps(
+        {
+            "title": "t",
+            "testbed": "testbed.toml",
+            "column": [{"label": "one"}, {"label": "two"}],
+            "measure": [{"command": "pdv"}],
+        }
+    )
+)
+
+
+def cell(column: str, *results: Measurement) -> CellResult:
+    return CellResult(column=column, measure="pdv", round=1, results=results)
+
+
+def test_a_column_with_one_of_the_series_has_its_key_as_well() -> None:
+    cells = [cell("one", sized(84), sized(512)), cell("two", sized(512))]
+    rows = {
+        r.name: r.values for r in campaign_table(EXPERIMENT, {"one": {}, "two": {}}, cells).rows
+    }
+    assert [value.number for value in rows["PDV 512 B median"]] == [512, 512]
+    assert [value.number for value in rows["PDV 84 B median"]] == [84, None]
+
+
+def test_what_differs_only_between_columns_is_no_key() -> None:
+    cells = [cell("one", sized(84)), cell("two", sized(512))]
+    names = [row.name for row in campaign_table(EXPERIMENT, {"one": {}, "two": {}}, cells).rows]
+    assert "PDV median" in names
+
+
+def test_bursts_are_told_apart() -> None:
+    variants = [variant_of(sized(84, bursts=bursts).conditions) for bursts in (1, 64)]
+    assert told_apart(variants) == ["steady", "bursts of 64"]
+
+
+def test_equal_ones_are_numbered_so_that_none_hides_the_other() -> None:
+    cells = [cell("one", sized(84), sized(84), sized(512))]
+    (shown,) = as_shown(EXPERIMENT, cells)
+    assert shown.series == ("84 B (1)", "84 B (2)", "512 B")
+
+
+def test_a_status_line_has_the_keys() -> None:
+    lines = found([sized(84, 100), sized(84, 50)], summed=False)
+    assert lines == ["100 % foreground: PDV 84 ns", "50 % foreground: PDV 84 ns"]
+
+
+def loss(*values: float, **more: Any) -> Figure:
+    return Figure(
+        name="frame loss rate",
+        unit="%",
+        at="90 % (900 fps)",
+        direction="forward",
+        values=values,
+        **more,
+    )
+
+
+def test_a_loss_that_was_never_measured_is_not_0() -> None:
+    """Neither in the table nor in a plot nor in its data."""
+    missing = measurement(procedure="frame-loss", figures=(loss(missing="no valid trial"),))
+    none = measurement(procedure="frame-loss", figures=(loss(0.0),))
+    experiment = EXPERIMENT.model_copy(
+        update={
+            "measure": (EXPERIMENT.measure[0].model_copy(update={"command": "frame-loss"}),),
+        }
+    )
+    cells = [
+        CellResult(column=column, measure="frame-loss", round=1, results=(result,))
+        for column, result in (("one", missing), ("two", none))
+    ]
+    table = campaign_table(experiment, {"one": {}, "two": {}}, cells)
+    (row,) = (row for row in table.rows if row.main)
+    assert [(value.number, value.text) for value in row.values] == [
+        (None, "no valid trial"),
+        (0.0, "0 %"),
+    ]
+    (chart,) = figure_charts(("one", "two"), cells)
+    assert [(each["benchmark"], each["missing"], each["n"]) for each in chart.rows] == [
+        (None, "no valid trial", 0),
+        (0.0, "", 1),
+    ]
+    words = [layer for layer in chart.spec["layer"] if layer["mark"]["type"] == "text"]
+    assert words[0]["encoding"]["text"] == {"field": "missing"}
+    again = [cells[0], CellResult(**{**vars(cells[1]), "column": "one", "round": 2})]
+    (row,) = (r for r in campaign_table(experiment, {"one": {}, "two": {}}, again).rows if r.main)
+    assert row.values[0].text == "0 %", "another round has measured it"
+
+
+def test_an_invalid_trial_has_no_loss(folder: Path) -> None:
+    data = read_data(CampaignFolder(path=folder))
+    assert all(
+        (trial.lost_percent is None) == (trial.verdict == "INVALID") for trial in data.trials
+    )
