@@ -57,7 +57,7 @@ unit: $(DEVELOPMENT) ## Run the Python unit tests.
 test: $(DEVELOPMENT) packages-test packages-guest ## Run all tests of CI; NOISE=5% also takes that share of each core.
 	@$(LADDER) test
 
-test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test, clang-tidy, long accuracy tests, Debian 13.
+test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test, clang-tidy, long accuracy tests, Debian 12, 13, sid.
 	@$(LADDER) test test-long
 
 hardware: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run the tester in a guest with NICs, two nodes and 1 GB pages (15 minutes).

@@ -136,7 +136,9 @@ LONG = [
     ),
     Rung(name="tidy", command=["make", "tidy"], limit_s=3600),
     Rung(name="planted", command=["make", "planted"], limit_s=3600),
+    Rung(name="debian-12", command=["tools/chroot-test", "bookworm"], limit_s=3600),
     Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
+    Rung(name="debian-sid", command=["tools/chroot-test", "sid"], limit_s=3600),
     Rung(name="hardware", command=["make", "hardware"], limit_s=7200),
     Rung(
         name="long",

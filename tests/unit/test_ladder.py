@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools import test_ladder as ladder
-from tools.rungs import Rung, building
+from tools.rungs import LADDERS, Rung, building
 from tools.test_ladder import Climb, first_error
 
 LIMIT_S = 30.0
@@ -111,7 +111,7 @@ def test_the_first_error_of_a_log(log: str, line: str) -> None:
 
 def test_a_need_is_built_by_an_earlier_step() -> None:
     """Otherwise nothing would be left out: a rung of the same step has begun already."""
-    steps = [*ladder.LADDERS["test"], *ladder.LADDERS["test-long"]]
+    steps = [*LADDERS["test"], *LADDERS["test-long"]]
     earlier: set[str] = set()
     for step in steps:
         assert {each.needs for each in step if each.needs} <= earlier
