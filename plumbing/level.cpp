@@ -37,7 +37,7 @@ std::string chosen_level(const std::vector<std::string>& built, std::string_view
                      " (expected a processor of that level: Intel's since 2013, AMD's since 2015, "
                      "or a virtual machine that passes its host's CPU flags on)");
   }
-  if (asked.empty()) return usable.back();
+  if (asked.empty() || built.size() == 1) return usable.back();
   const auto is_asked = [&](const std::string& level) { return level == asked; };
   if (std::ranges::none_of(built, is_asked)) {
     throw UsageError("NATXY_VARIANT: unknown value \"" + std::string(asked) + "\" (expected " +

@@ -15,7 +15,8 @@ using Supports = std::function<bool(std::string_view level)>;
 [[nodiscard]] bool is_supported(std::string_view level);
 
 // Returns the widest level that is supported, or the one that is asked for by name. Throws
-// UsageError with one sentence. built: the narrowest first. asked: empty for the widest.
+// UsageError with one sentence. built: the narrowest first. asked: empty for the widest; a program
+// with one variant leaves no choice.
 [[nodiscard]] std::string chosen_level(const std::vector<std::string>& built,
                                        std::string_view asked, const Supports& supports);
 

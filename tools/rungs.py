@@ -12,6 +12,7 @@ CPUS = os.cpu_count() or 1
 WITHOUT_TIME = [
     "tests/engine/test_memif_restart.py",
     "tests/engine/test_process.py",
+    "tests/engine/test_variants.py",
     "tests/frames/test_capture.py",
     "tests/frames/test_golden.py",
     "tests/frames/test_icmp_errors.py",

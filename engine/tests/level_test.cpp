@@ -31,6 +31,11 @@ TEST(Level, TheWidestThatTheProcessorHas) {
   EXPECT_EQ(chosen_level({"x86-64-v3"}, "", processor('4')), "x86-64-v3");
 }
 
+// The variable is also in the environment of the calibration gateway, which has one variant.
+TEST(Level, OneVariantLeavesNoChoice) {
+  EXPECT_EQ(chosen_level({"x86-64-v3"}, "x86-64-v4", processor('4')), "x86-64-v3");
+}
+
 TEST(Level, OneThatIsAskedFor) {
   EXPECT_EQ(chosen_level(kBuilt, "x86-64-v3", processor('4')), "x86-64-v3");
   EXPECT_EQ(chosen_level(kBuilt, "x86-64-v4", processor('4')), "x86-64-v4");
