@@ -28,7 +28,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
 .PHONY: help demo install check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference docs docs-serve \
-  cpp-dev cpp-asan-ubsan cpp-tsan cpp-optimised optimised-build records schemas samples clean packages-demo packages-test packages-guest packages-long
+  cpp-dev cpp-asan-ubsan cpp-tsan cpp-dev-build cpp-asan-ubsan-build cpp-tsan-build cpp-optimised optimised-build records schemas samples clean packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
 help: ## Show this list.
@@ -57,11 +57,10 @@ unit: $(DEVELOPMENT) ## Run the Python unit tests.
 test: $(DEVELOPMENT) packages-test packages-guest ## Run all tests of CI; NOISE=5% also takes that share of each core.
 	@$(LADDER) test
 
-test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test, clang-tidy, long accuracy tests, Debian 13.
+test-long: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run test, clang-tidy, long accuracy tests, Debian 12, 13, sid.
 	@$(LADDER) test test-long
 
 hardware: $(DEVELOPMENT) packages-test packages-guest packages-long ## Run the tester in a guest with NICs, two nodes and 1 GB pages (15 minutes).
-	@cmake --preset hardware >/dev/null && cmake --build --preset hardware -j$(JOBS)
 	@$(BIN)/pytest -q --durations=40 -m long tests/hardware
 
 planted: $(DEVELOPMENT) packages-test ## Plant the defects of tests/planted; a test must catch each (minutes).
@@ -107,7 +106,7 @@ samples: $(DEVELOPMENT) packages-test ## Measure the documentation's examples ag
 clean: ## Remove all that was built, with the journals and results under build/.
 	@rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# The rungs of tools/test_ladder.py; each can be run by itself.
+# The rungs of tools/rungs.py; each can be run by itself.
 format-check: $(DEVELOPMENT)
 	@$(BIN)/clang-format --dry-run -Werror $(CPP)
 	@$(BIN)/ruff format --check -q .
@@ -118,8 +117,10 @@ lint: $(DEVELOPMENT)
 types: $(DEVELOPMENT)
 	@$(BIN)/mypy && MYPYPATH=tools $(BIN)/mypy tools
 
-cpp-dev cpp-asan-ubsan cpp-tsan: cpp-%: packages-test
+cpp-dev-build cpp-asan-ubsan-build cpp-tsan-build: cpp-%-build: packages-test
 	@cmake --preset $* >/dev/null && cmake --build --preset $* -j$(JOBS)
+
+cpp-dev cpp-asan-ubsan cpp-tsan: cpp-%: cpp-%-build
 	@ctest --preset $* -j$(JOBS)
 
 # Uses the build tree of `make install`, because tests of time need the programs' code as delivered.

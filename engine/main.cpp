@@ -63,6 +63,7 @@ port::EalOptions eal_options(const Options& options) {
 spec::Hello hello(const Options& options, const port::Eal& eal, const port::Device& device) {
   return {.engine_version = NATXY_VERSION,
           .dpdk_version = rte_version(),
+          .variant = NATXY_VARIANT,
           .tsc_hz = device.ticks().hz(),
           .tsc_invariant = tsc_invariant(),
           .huge_pages = eal.huge_pages(),
@@ -104,7 +105,7 @@ int run_engine(int argc, char** argv) {
   try {
     const auto options = parse_options(argc, argv);
     if (options.version) {
-      writer.write(std::string("natxy-engine " NATXY_VERSION ", ") + rte_version());
+      writer.write(std::string("natxy-engine " NATXY_VERSION ", ") + rte_version() + ", " NATXY_VARIANT);
       return 0;
     }
     writer = plumbing::EventWriter::take_standard_output();

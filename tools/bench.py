@@ -4,9 +4,10 @@
 {"tsc_hz": ...}, then for each benchmark {"name", "cycles_per_frame", "reference",
 "reference_cycles"}. The cycles of a reference in TESTPMD are measured here, in the same round.
 The medians of all rounds are written to build/bench/bench.json; --record also adds them to
-docs/benchmarks.md. Last come the connections, the TCP handshakes and their goals: the exit status
-is 1 if phase 1 is too slow compared with the same frames without connections, or if a benchmark in
-GOALS is too slow compared with its reference.
+docs/benchmarks.md. Then come the variants beside each other (tools/bench_variants.py). Last come
+the connections, the TCP handshakes and their goals: the exit status is 1 if phase 1 is too slow
+compared with the same frames without connections, if a benchmark in GOALS is too slow compared with
+its reference, or if the variant that the launcher chooses is too slow compared with a native build.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import subprocess
 import sys
 from typing import Any
 
+import bench_variants
 import testpmd
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -79,8 +81,15 @@ Row = dict[str, Any]
 Samples = dict[tuple[str, str], list[tuple[float, float]]]
 
 
-def measure_round(cpus: Cpus, samples: Samples) -> None:
-    rows = our_rows(cpus)
+def measure_round(
+    cpus: Cpus, samples: Samples, variants: bench_variants.Rounds, number: int
+) -> None:
+    programs = bench_variants.programs(BENCH)
+    measured = {
+        name: rows_of([], cpus, programs[name]) for name in bench_variants.in_turn(programs, number)
+    }
+    bench_variants.add({name: found[1:] for name, found in measured.items()}, variants)
+    rows = measured[bench_variants.DISPATCH]
     tsc_hz = rows.pop(0)["tsc_hz"]
     reference_cycles = {
         name: testpmd_cycles(mode, cpus, tsc_hz)
@@ -92,10 +101,6 @@ def measure_round(cpus: Cpus, samples: Samples) -> None:
         named = reference in reference_cycles
         beside = reference_cycles[reference] if named else row["reference_cycles"]
         samples[row["name"], reference].append((row["cycles_per_frame"], beside))
-
-
-def our_rows(cpus: Cpus) -> list[Row]:
-    return rows_of([], cpus)
 
 
 def rows_of(what: list[str], cpus: Cpus, program: pathlib.Path = BENCH) -> list[Row]:
@@ -213,6 +218,14 @@ def as_table(result: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def variants_table(variants: bench_variants.Rounds) -> str:
+    if not variants:
+        return ""
+    programs = bench_variants.programs(BENCH)
+    levels = {name: bench_variants.variant_of(program) for name, program in programs.items()}
+    return bench_variants.table(variants, levels)
+
+
 def machine() -> str:
     models = [
         line.partition(":")[2].strip()
@@ -247,9 +260,10 @@ def main() -> int:
     options = parser.parse_args()
     cpus = cpus_of_this_process()
     samples: Samples = collections.defaultdict(list)
+    variants: bench_variants.Rounds = {}
     for number in range(options.rounds):
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
-        measure_round(cpus, samples)
+        measure_round(cpus, samples, variants, number)
     result = result_of(samples)
     RESULT.write_text(json.dumps(result, indent=2) + "\n")
     rows = connection_rows(cpus)
@@ -257,6 +271,7 @@ def main() -> int:
     tables = "\n".join(
         [
             as_table(result),
+            variants_table(variants),
             connections_table(rows),
             handshakes_table(handshakes),
             connection_goals(rows, handshakes),
@@ -265,7 +280,7 @@ def main() -> int:
     print(tables)
     if options.record:
         record(tables, options.rounds)
-    missed = missed_goals(result, rows)
+    missed = missed_goals(result, rows) + bench_variants.missed_goal(variants)
     print(*missed, sep="\n", file=sys.stderr, end="\n" if missed else "")
     return 1 if missed else 0
 

@@ -210,7 +210,8 @@ class CppTests:
             yield f"target_include_directories({name} PRIVATE {source.parent})"
             examples = self._copy.tree / "schemas" / "examples"
             yield f'target_compile_definitions({name} PRIVATE NATXY_EXAMPLES="{examples}")'
-            others = f"nlohmann_json::nlohmann_json {main} Threads::Threads"
+            core = "natxy_core" if library == PORT else ""
+            others = f"{core} nlohmann_json::nlohmann_json {main} Threads::Threads"
             yield f"target_link_libraries({name} PRIVATE {library} {others})"
 
     def _building(self, targets: Sequence[str]) -> list[str]:

@@ -3,7 +3,8 @@
 
 A ladder consists of steps, and a step of rungs, which run at the same time: at most one of them
 measures time, and the others then get what it leaves. If a rung fails, the end of its log is shown,
-and the others still run.
+and the others still run, except those that need what it could not build. The rung that failed first
+is named at the end, with the first error of its log.
 """
 
 import argparse
@@ -16,120 +17,25 @@ import subprocess
 import sys
 import time
 
+from rungs import LADDERS, NOT_BUILT, Rung, Step
+
 ROOT = pathlib.Path(__file__).parents[1]
 LOGS = ROOT / "build" / "test"
 SHOWN_LINES = 80
-PYTEST = [".venv/bin/pytest", "-q", "--durations=40"]
-SHORT = ["-m", "not long"]
-CPUS = os.cpu_count() or 1
-# Tests that measure no time run in parallel. Many of them wait, so there are more of them than
-# processors. tests/side_by_side.py names those that cannot run beside each other.
-WITHOUT_TIME = [
-    "tests/engine/test_memif_restart.py",
-    "tests/engine/test_process.py",
-    "tests/frames/test_capture.py",
-    "tests/frames/test_golden.py",
-    "tests/frames/test_icmp_errors.py",
-    "tests/frames/test_judgement.py",
-    "tests/frames/test_subscribers.py",
-    "tests/frames/test_tcp.py",
-    "tests/frames/test_tcpdump.py",
-    "tests/frames/test_tshark.py",
-    "tests/gateway/test_nat.py",
-    "tests/gateway/test_program.py",
-    "tests/gateway/test_translation.py",
-    "tests/labs/test_claims.py",
-    "tests/labs/test_documented_commands.py",
-    "tests/labs/test_forwarding.py",
-    "tests/labs/test_lifecycle.py",
-    "tests/labs/test_ssh_connection.py",
-    "tests/labs/test_ssh_recipes.py",
-    "tests/labs/test_stateful_duts.py",
-    "tests/labs/test_tcp_conntrack.py",
-    "tests/labs/test_vlans_on_veths.py",
-]
-HARDWARE = "tests/hardware"  # the tester's guest; it builds an engine of its own
-GUEST = "tests/guest"  # has a limit of its own, with the build of the guest
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Rung:
-    name: str
-    command: list[str]
-    limit_s: float
+# The first of these that a log has is the first error of its rung: that of a compiler, of pytest,
+# of ctest, of make.
+FIRST_ERRORS = (
+    r"\berror: ",
+    r"^(?:FAILED|ERROR) ",
+    r"\*{3}(?:Failed|Exception|Timeout)",
+    r"\*{3} ",
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Tally:
     passed: int
     failed: int
-
-
-Step = list[Rung]
-STYLE = [
-    Rung(name="format", command=["make", "format-check"], limit_s=120),
-    Rung(name="lint", command=["make", "lint"], limit_s=120),
-    Rung(name="types", command=["make", "types"], limit_s=300),
-]
-UNIT = [Rung(name="python-unit", command=["make", "unit"], limit_s=600)]
-# Most of it is one compiler after the other, so the other processors have room for more.
-GUEST_IMAGE = Rung(
-    name="guest-image",
-    command=[
-        ".venv/bin/python",
-        "-c",
-        "from natxy.guest.image import usable_image; print(usable_image())",
-    ],
-    limit_s=600,
-)
-CHECK: list[Step] = [STYLE, UNIT]
-LABS = [
-    *(f"--ignore={path}" for path in ("tests/unit", "tests/accuracy", GUEST, *WITHOUT_TIME)),
-    *SHORT,
-]
-TEST: list[Step] = [
-    [
-        *STYLE,
-        GUEST_IMAGE,
-        Rung(name="optimised-build", command=["make", "optimised-build"], limit_s=600),
-    ],
-    [
-        Rung(name="cpp-asan-ubsan", command=["make", "cpp-asan-ubsan"], limit_s=1200),
-        Rung(name="cpp-tsan", command=["make", "cpp-tsan"], limit_s=900),
-    ],
-    [
-        Rung(name="fuzz", command=["make", "fuzz", "FUZZ_SECONDS=4"], limit_s=300),
-        Rung(
-            name="without-time",
-            command=[*PYTEST, "-n", str(2 * CPUS), "--dist=loadgroup", *WITHOUT_TIME, *SHORT],
-            limit_s=600,
-        ),
-    ],
-    [Rung(name="cpp-optimised", command=["make", "cpp-optimised"], limit_s=600)],
-    [Rung(name="accuracy", command=[*PYTEST, "tests/accuracy", *SHORT], limit_s=1800)],
-    [Rung(name="gateways-and-labs", command=[*PYTEST, "tests", *LABS], limit_s=1200)],
-    # A guest waits most of the time, and its processes have a priority over the unit tests.
-    [
-        Rung(name="guest", command=[*PYTEST, GUEST, *SHORT], limit_s=600),
-        *(
-            dataclasses.replace(rung, command=["chrt", "--idle", "0", *rung.command])
-            for rung in UNIT
-        ),
-    ],
-]
-LONG = [
-    Rung(name="fuzz-long", command=["make", "fuzz", "FUZZ_SECONDS=60"], limit_s=300),
-    Rung(name="tidy", command=["make", "tidy"], limit_s=3600),
-    Rung(name="planted", command=["make", "planted"], limit_s=3600),
-    Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
-    Rung(name="hardware", command=["make", "hardware"], limit_s=7200),
-    Rung(
-        name="long",
-        command=[*PYTEST, "tests", f"--ignore={HARDWARE}", "-m", "long"],
-        limit_s=7200,
-    ),
-]
-LADDERS = {"check": CHECK, "test": TEST, "test-long": [[rung] for rung in LONG]}
 
 
 def tally(log: str, *, succeeded: bool) -> Tally:
@@ -142,6 +48,41 @@ def tally(log: str, *, succeeded: bool) -> Tally:
     if succeeded:
         return Tally(passed=max(passed, 1), failed=0)
     return Tally(passed=passed, failed=max(failed, 1))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A rung that failed, and why; a rung that was not run names the reason of another one."""
+
+    rung: str
+    why: str  # "failed", "did not build", "ran out of time", "not run: ..."
+    log: pathlib.Path | None = None
+
+    @property
+    def stops_others(self) -> bool:
+        return self.why != "failed"
+
+    def missed_by(self, rung: Rung) -> "Failure":
+        """Returns what becomes of a rung that needs this one."""
+        why = f"not run: {self.rung} {self.why}" if self.log else self.why
+        return Failure(rung=rung.name, why=why)
+
+    def sentence(self) -> str:
+        """Returns what failed, with the first error of the log and the place of the log."""
+        if self.log is None:
+            return f"{self.rung} {self.why}"
+        error = first_error(self.log.read_text(errors="replace"))
+        return f"{self.rung} {self.why}: {error} ({self.log.relative_to(ROOT)})"
+
+
+def first_error(log: str) -> str:
+    """Returns the line that a reader wants to see first; the last one if none is known."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()] or ["it printed nothing"]
+    for pattern in FIRST_ERRORS:
+        for line in lines:
+            if re.search(pattern, line):
+                return line
+    return lines[-1]
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -197,22 +138,60 @@ def under_noise(rung: Rung, share: str) -> Rung:
     return dataclasses.replace(rung, command=[*noise, *told, *rung.command])
 
 
-def climb(step: Step) -> list[Tally]:
-    """Runs the rungs of a step; shows each when it ends."""
-    print(f"  {', '.join(rung.name for rung in step)} ...", flush=True)
-    runs: list[Run] = []
-    tallies = []
-    try:
-        runs.extend(Run.start(rung) for rung in step)
-        while runs:
-            for each in [each for each in runs if each.has_ended()]:
-                tallies.append(show(each))
-                runs.remove(each)
-            time.sleep(0.05)
-    finally:
-        for each in runs:
-            end(each.process)
-    return tallies
+@dataclasses.dataclass(kw_only=True)
+class Climb:
+    """What came of the rungs so far."""
+
+    tallies: list[Tally] = dataclasses.field(default_factory=list)
+    failures: list[Failure] = dataclasses.field(default_factory=list)
+
+    def step(self, step: Step) -> None:
+        """Runs the rungs of a step; shows each when it ends."""
+        step = [rung for rung in step if not self._is_stopped(rung)]
+        if not step:
+            return
+        print(f"  {', '.join(rung.name for rung in step)} ...", flush=True)
+        runs: list[Run] = []
+        try:
+            runs.extend(Run.start(rung) for rung in step)
+            while runs:
+                for each in [each for each in runs if each.has_ended()]:
+                    self._take(each)
+                    runs.remove(each)
+                time.sleep(0.05)
+        finally:
+            for each in runs:
+                end(each.process)
+
+    def _is_stopped(self, rung: Rung) -> bool:
+        """Returns whether a rung lacks what it needs; it then counts as one failed test."""
+        for each in self.failures:
+            if each.stops_others and each.rung == rung.needs:
+                self.failures.append(each.missed_by(rung))
+                self.tallies.append(Tally(passed=0, failed=1))
+                print(f"{rung.name:20}{self.failures[-1].why}", flush=True)
+                return True
+        return False
+
+    def _take(self, ended: Run) -> None:
+        """Ends a rung that is out of time, and keeps and prints what came of it."""
+        status = ended.process.poll()
+        self.tallies.append(show(ended))
+        if status != 0:
+            why = {None: "ran out of time", NOT_BUILT: "did not build"}.get(status, "failed")
+            self.failures.append(Failure(rung=ended.rung.name, why=why, log=ended.log))
+
+    def summary(self) -> str:
+        """Returns what failed first, what failed after it, and the counts."""
+        lines = []
+        if self.failures:
+            first, *others = self.failures
+            lines.append(f"Failed first: {first.sentence()}")
+            lines += [f"Failed: {each.sentence()}" for each in others]
+        passed, failed = (
+            sum(getattr(each, name) for each in self.tallies) for name in ("passed", "failed")
+        )
+        return "\n".join([*lines, f"{passed} passed, {failed} failed"])
 
 
 def show(ended: Run) -> Tally:
@@ -221,10 +200,10 @@ def show(ended: Run) -> Tally:
     end(ended.process)
     log = ended.log.read_text(errors="replace")
     counted = tally(log, succeeded=status == 0)
-    word = "ok" if status == 0 else "FAILED" if status is not None else "OUT OF TIME"
+    words = {None: "OUT OF TIME", 0: "ok", NOT_BUILT: "NOT BUILT"}
     print(
-        f"{ended.rung.name:20}{word:12}{counted.passed:5} passed {counted.failed:4} failed "
-        f"{seconds:7.1f} s",
+        f"{ended.rung.name:20}{words.get(status, 'FAILED'):12}{counted.passed:5} passed "
+        f"{counted.failed:4} failed {seconds:7.1f} s",
         flush=True,
     )
     if status != 0:
@@ -244,10 +223,11 @@ def main() -> int:
     steps = [step for name in arguments.ladders for step in LADDERS[name]]
     if arguments.noise:  # one after the other: each brings the noise with it
         steps = [[under_noise(rung, arguments.noise)] for step in steps for rung in step]
-    tallies = [counted for step in steps for counted in climb(step)]
-    failed = sum(counted.failed for counted in tallies)
-    print(f"{sum(counted.passed for counted in tallies)} passed, {failed} failed")
-    return 1 if failed else 0
+    climb = Climb()
+    for step in steps:
+        climb.step(step)
+    print(climb.summary())
+    return 1 if climb.failures else 0
 
 
 if __name__ == "__main__":

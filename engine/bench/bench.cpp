@@ -2,7 +2,9 @@
 // the same run.
 //
 //   natxy-bench [connections | handshakes [--count N]] --main-cpu A --cpus B,C
+//   natxy-bench variant
 //
+// With `variant`, prints {"variant"} alone, the level that it is compiled for.
 // Prints one JSON object per line: first {"tsc_hz"}, then {"name", "cycles_per_frame", "reference",
 // "reference_cycles"}. reference_cycles is absent if tools/bench.py measures the reference.
 //
@@ -168,6 +170,10 @@ void handshakes(std::uint64_t many, const std::vector<int>& cpus, run::TickRate 
 }
 
 int run(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "variant") {
+    std::puts(R"({"variant": ")" NATXY_VARIANT R"("})");
+    return 0;
+  }
   const auto option = [&](std::string_view name) -> std::string {
     for (int i = 1; i + 1 < argc; ++i) {
       if (name == argv[i]) return argv[i + 1];

@@ -37,6 +37,7 @@ struct PortInfo {
 struct Hello {
   std::string engine_version;
   std::string dpdk_version;
+  std::string variant;  // the level of x86-64 that the loops are compiled for
   std::uint64_t tsc_hz = 0;
   bool tsc_invariant = false;
   bool huge_pages = false;

@@ -112,7 +112,7 @@ void to_json(Json& json, const PortInfo& of) {
 }
 
 void to_json(Json& json, const Hello& of) {
-  NATXY_MEMBERS(engine_version, dpdk_version, tsc_hz, tsc_invariant, huge_pages, realtime_allowed,
+  NATXY_MEMBERS(engine_version, dpdk_version, variant, tsc_hz, tsc_invariant, huge_pages, realtime_allowed,
                 cpu_model, kernel, main_cpus, ports)
   json["protocol"] = kProtocol;
   json["workers"] = Json::array();

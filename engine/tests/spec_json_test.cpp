@@ -220,6 +220,7 @@ TEST(Events, AreOneLineEach) {
 TEST(Events, HelloTellsPorts) {
   const Hello hello{.engine_version = "0",
                     .dpdk_version = "D",
+                    .variant = "V",
                     .tsc_hz = 1,
                     .tsc_invariant = true,
                     .huge_pages = false,
@@ -235,7 +236,7 @@ TEST(Events, HelloTellsPorts) {
       R"("kernel":"K","main_cpus":[0,1],"ports":[{"device":"","driver":"","interface":null,)"
       R"("link_speed_mbps":0,"mac":"","mtu_bytes":0,"numa_node":-1,"offloads":[],)"
       R"("refusal":"tester","rx_ring_frames":0,"side":"left"}],"protocol":1,"realtime_allowed":true,)"
-      R"("tsc_hz":1,"tsc_invariant":true,"workers":[{"cpu":1}]})");
+      R"("tsc_hz":1,"tsc_invariant":true,"variant":"V","workers":[{"cpu":1}]})");
 }
 
 // Returns the example that the package is tested with too.

@@ -55,7 +55,9 @@ def _note(machine: Mapping[str, Any]) -> str:
     gateways = dict.fromkeys(_titled(each["dut"]) for each in machine["gateways"])
     host = machine["host"]
     cpus = f"{host['cpus']} CPU{'s' * (host['cpus'] > 1)}"
-    where = ", ".join((machine["tester"]["cpu_model"], cpus, host["system"]))
+    tester = machine["tester"]
+    engine = f"engine for {tester['variant']}" if "variant" in tester else None
+    where = ", ".join(filter(None, (tester["cpu_model"], cpus, host["system"], engine)))
     return f"Measured here: {'; '.join(gateways)}. Machine of the tester: {where}."
 
 

@@ -39,23 +39,28 @@ def engine() -> Finding:
         found = find_engine()
     except EngineNotFound as error:
         return impossible("engine", error.in_options, cost="no trials", remedy="run make install")
-    if complaint := _complaint(found):
-        return impossible(
-            "engine", f"{found} {complaint}", cost="no trials", remedy="run make install here"
-        )
-    return good("engine", found)
+    version, complaint, remedy = _start(found)
+    if complaint:
+        return impossible("engine", f"{found} {complaint}", cost="no trials", remedy=remedy)
+    return good("engine", f"{found}: {version}")
 
 
-def _complaint(program: str) -> str:
-    """Returns why a program does not start, empty if it does.
+def _start(program: str) -> tuple[str, str, str]:
+    """Returns the version with the variant, or why the program does not start, and the remedy.
 
-    It is built for the processor of the machine that builds it, and may not run on another one.
+    It may be of another architecture, or for processors with more instructions.
     """
+    remedy = "run make install here"
     try:
         done = run([program, "--version"], timeout_s=STARTS_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired, OutputTooLong) as error:
-        return f"does not start: {error}"
-    return "" if done.status == 0 else ended(done.status)
+        return "", f"does not start: {error}", remedy
+    if done.status == 0:
+        return done.output.strip(), "", ""
+    last = done.errors.splitlines()[-1:]
+    if last and "(expected" in last[0]:
+        remedy = "see what it expects"
+    return "", ": ".join([ended(done.status), *last]), remedy
 
 
 def programs() -> Finding:

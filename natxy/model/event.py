@@ -35,6 +35,7 @@ class Hello(Model):
     protocol: int
     engine_version: str
     dpdk_version: str
+    variant: str  # the level of x86-64 that the engine's loops are compiled for
     tsc_hz: Count
     tsc_invariant: bool
     realtime_allowed: bool  # the engine may run under SCHED_FIFO

@@ -44,6 +44,7 @@ class TesterIdentity(Model):
     link_speeds_mbps: tuple[int, ...]  # 0: the port has none
     ip_version: IpVersion  # of the loop
     engine_version: str
+    variant: str = ""  # absent from records of engines that had none
 
     @classmethod
     def of(cls, hello: Hello, traffic: TrafficSection) -> Self:
@@ -54,6 +55,7 @@ class TesterIdentity(Model):
             link_speeds_mbps=tuple(sorted(port.link_speed_mbps for port in hello.ports)),
             ip_version=looped_version(traffic),
             engine_version=hello.engine_version,
+            variant=hello.variant,
         )
 
 

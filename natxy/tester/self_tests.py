@@ -55,7 +55,7 @@ def unreadable() -> Path | None:
 
 def _kind(tester: TesterIdentity) -> TesterIdentity:
     """Returns the identity without the version: an older version's delay is used, and named."""
-    return tester.model_copy(update={"engine_version": ""})
+    return tester.model_copy(update={"engine_version": "", "variant": ""})
 
 
 def _known(path: Path) -> list[SelfTestRecord]:

@@ -29,7 +29,8 @@ def own_delay(hello: Hello, traffic: TrafficSection) -> str:
     size = f"{delay.frame_size_bytes} B"
     if delay.frame_size_bytes != asked_bytes:
         size += f", the nearest to {asked_bytes} B"
-    other = "" if known.tester.engine_version == hello.engine_version else ", another version"
+    version = known.tester.engine_version, known.tester.variant
+    other = "" if version == (hello.engine_version, hello.variant) else ", another version"
     offset, loaded = delay.offset, delay.loaded
     return (
         f"Tester's own delay (self-test of {known.date}, {known.loop} {known.tester.driver}, "

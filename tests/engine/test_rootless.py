@@ -4,7 +4,6 @@ guest needs."""
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,31 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.nobody import AS_NOBODY, NOBODY, NOBODYS, opened
 from tests.valid import valid
 
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
-NOBODY = 65534
-CLONE = Path(__file__).resolve().parents[2]
-# Puts an open folder in the place of a closed one, and the clone in it, for this process alone.
-OPEN = """
-mount --bind "$2" /mnt && mount -t tmpfs -o mode=755 none "$1" && mkdir -p "$2" &&
-mount --move /mnt "$2" && shift 2 && exec "$@"
-"""
-
-
-def opened(clone: Path) -> list[str]:
-    """Returns a command that starts another one where each user may reach the clone."""
-    for folder in reversed(clone.parents):
-        if not folder.stat().st_mode & stat.S_IXOTH:
-            return ["unshare", "--mount", "sh", "-c", OPEN, "sh", str(folder), str(clone)]
-    return []
-
-
-NOBODYS = [
-    *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
-    "--bounding-set=-all",
-]
-AS_NOBODY = [*opened(CLONE), *NOBODYS]
 TESTBED = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n[dut]\nkind = 'calibration'\n"
 GUEST = "[dut]\nkind = 'guest'\ndriver = 'jool-siit'\n"
 OPTIONS = ["--profile", "quick", "--repetitions", "1", "--max-rate", "2000"]

@@ -28,14 +28,13 @@ from natxy.guest.channel import Channel
 from natxy.guest.machine import QEMU
 from tests.hardware.gateway import NAMESPACE, TAPS, Gateway
 from tests.hardware.guest_image import FIRST_PROCESS
-from tests.programs import ROOT
+from tests.programs import ROOT, installed
 
 VIRTIOFSD = "/usr/lib/qemu/virtiofsd"
 NODES, CPUS_OF_NODE, NODE_MB = 2, 4, 4096
 NIC_NODE = 1
 BOOTS_WITHIN_S, ANSWERS_WITHIN_S = 120.0, 600.0
-# Built for the processor that QEMU emulates; the installed one is built for this machine's.
-ENGINE = ROOT / "build/hardware/engine/natxy-engine"
+ENGINE = installed("natxy-engine")
 NATXY = Path(sys.executable).with_name("natxy")
 ENVIRONMENT = (
     "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp "

@@ -39,6 +39,7 @@ def hello() -> None:
             "protocol": 2 if MODE == "other-protocol" else 1,
             "engine_version": "0",
             "dpdk_version": "none",
+            "variant": "none",
             "tsc_hz": 10**9,
             "tsc_invariant": True,
             "realtime_allowed": True,

@@ -79,7 +79,7 @@ class ScriptedEngine:
 
     @property
     def hello(self) -> Hello:
-        words = ("engine_version", "dpdk_version", "cpu_model", "kernel")
+        words = ("engine_version", "dpdk_version", "variant", "cpu_model", "kernel")
         return Hello.model_validate(
             {
                 "event": "hello",

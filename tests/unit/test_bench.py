@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import bench, bench_against
+from tools import bench, bench_against, bench_variants
 
 ENUMERATED, PACED = "sender/net_null/enumerated", "sender/net_null/random-ports-paced"
 TWO_CORES, ONE_RECEIVER = "receivers/net_ring/two-cores", "one receiver on one core"
@@ -117,3 +117,52 @@ def test_a_build_is_compared_with_another_round_by_round() -> None:
     samples = {"same": [(50.0, 50.0), (90.0, 90.0)], "worse": [(50.0, 52.0), (100.0, 104.0)]}
     assert bench_against.slower(samples) == pytest.approx({"same": 0.0, "worse": 0.04})
     assert "| worse | 75.0 | 78.0 | +4.0 % |" in bench_against.as_table(samples)
+
+
+def ratios(*rounds: tuple[float, float, float]) -> list[dict[str, float]]:
+    names = (bench_variants.NATIVE, bench_variants.BASELINE, bench_variants.DISPATCH)
+    return [dict(zip(names, each, strict=True)) for each in rounds]
+
+
+def test_variants_stand_beside_each_other_as_medians_of_ratios() -> None:
+    """A round in which the host was slow to all changes nothing."""
+    slow = ratios((50, 51, 50.5), (500, 510, 505), (50, 51, 49))
+    rounds = {"a": slow, "b": ratios((10, 12, 11))}
+    levels = {"baseline": "x86-64-v3", "dispatch": "x86-64-v4"}
+    assert bench_variants.table(rounds, levels).splitlines() == [
+        "| benchmark | native | baseline (x86-64-v3) | dispatch (x86-64-v4) "
+        "| baseline / native | dispatch / native |",
+        "|---|---|---|---|---|---|",
+        "| a | 50.0 | 51.0 | 50.5 | 1.020 | 1.010 |",
+        "| b | 10.0 | 12.0 | 11.0 | 1.200 | 1.100 |",
+        "| median of all | | | | 1.110 | 1.055 |",
+    ]
+
+
+@pytest.mark.parametrize(("dispatch", "missed"), [(102.0, False), (102.1, True)])
+def test_a_dispatch_slower_than_native_is_named(dispatch: float, missed: bool) -> None:
+    said = bench_variants.missed_goal({"a": ratios((100, 100, dispatch))})
+    assert bool(said) is missed
+    if missed:
+        assert said == ["bench: dispatch: 1.021 of the cycles of native (expected at most 1.02)"]
+
+
+def test_each_round_begins_with_another_variant(tmp_path: Path) -> None:
+    for name in (
+        "natxy-bench",
+        *(f"natxy-bench-{x}" for x in ("native", "x86-64-v4", "x86-64-v3")),
+    ):
+        (tmp_path / name).touch()
+    programs = bench_variants.programs(tmp_path / "natxy-bench")
+    assert programs["baseline"].name == "natxy-bench-x86-64-v3"
+    assert programs["dispatch"].name == "natxy-bench"
+    orders = [bench_variants.in_turn(programs, number) for number in range(3)]
+    assert {order[0] for order in orders} == set(programs)
+    assert all(set(order) == set(programs) for order in orders)
+
+
+def test_a_benchmark_with_two_references_is_one_row() -> None:
+    row = {"name": "a", "cycles_per_frame": 5.0}
+    rounds: bench_variants.Rounds = {}
+    bench_variants.add({name: [row, row] for name in ("native", "baseline", "dispatch")}, rounds)
+    assert rounds == {"a": ratios((5.0, 5.0, 5.0))}

@@ -119,7 +119,7 @@ def test_make_help_describes_each_target_that_people_use() -> None:
     makefile = (ROOT / "Makefile").read_text()
     (phony,) = re.findall(r"^\.PHONY:((?:.*\\\n)*.*)$", makefile, re.MULTILINE)
     targets = set(phony.replace("\\", "").split())
-    *_, rungs = makefile.partition("# The rungs of tools/test_ladder.py")
+    *_, rungs = makefile.partition("# The rungs of tools/rungs.py")
     heads = re.findall(r"^([a-z][a-z -]*):(?!=)", rungs, re.MULTILINE)
     for_tools = {target for head in heads for target in head.split()}
     said = subprocess.check_output(["make", "help"], cwd=ROOT, text=True)

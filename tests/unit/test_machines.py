@@ -57,7 +57,9 @@ def test_a_sentence_names_the_gateways_and_the_machine_that_measured_them() -> N
 
     def on(host: str, cpus: int, described: dict[str, str], *, testbed: int = 1) -> CellRecord:
         of_host = {"name": host, "cpus": cpus, "system": "Linux-6.1"}
-        known = {"host": of_host, "dut": described, "tester": {"cpu_model": f"CPU of {host}"}}
+        variant = {"variant": "x86-64-v4"} if host == "two" else {}  # older engines had none
+        tester = {"cpu_model": f"CPU of {host}", **variant}
+        known = {"host": of_host, "dut": described, "tester": tester}
         return begun("a", testbed=testbed, provenance=known)
 
     nat44 = {"driver": "nat44", "software": "Linux kernel"}
@@ -72,7 +74,8 @@ def test_a_sentence_names_the_gateways_and_the_machine_that_measured_them() -> N
     assert machine_notes(machines_of(cells)) == [first]
     cells.append(on("two", 8, loop, testbed=3))
     assert machine_notes(machines_of(cells))[1:] == [
-        "Measured here: loop. Machine of the tester: CPU of two, 8 CPUs, Linux-6.1."
+        "Measured here: loop. Machine of the tester: CPU of two, 8 CPUs, Linux-6.1, "
+        "engine for x86-64-v4."
     ]
 
 

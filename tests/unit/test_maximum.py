@@ -53,7 +53,7 @@ def hello(left_mbps: int, right_mbps: int) -> Hello:
     }
     speeds = {"left": left_mbps, "right": right_mbps}
     ports = [{"side": side, "link_speed_mbps": speed, **port} for side, speed in speeds.items()]
-    words = ("engine_version", "dpdk_version", "cpu_model", "kernel")
+    words = ("engine_version", "dpdk_version", "variant", "cpu_model", "kernel")
     return Hello.model_validate(
         {
             "event": "hello",

@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 
+from tests.nobody import AS_NOBODY
 from tools.noise import Pieces, Schedule, Taken
 
 NOISE = Path(__file__).parents[2] / "tools" / "noise"
@@ -148,9 +149,9 @@ def test_what_it_cannot_do_is_a_sentence(arguments: list[str], words: str) -> No
 
 @needs_root
 def test_without_the_right_to_it_is_a_sentence() -> None:
-    nobody = ["setpriv", "--reuid=65534", "--clear-groups", "--bounding-set=-all"]
+    """Also in a clone in a folder of root's, such as /root."""
     done = subprocess.run(
-        [*nobody, NOISE, "--seconds", "1"], capture_output=True, text=True, check=False
+        [*AS_NOBODY, NOISE, "--seconds", "1"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
     assert done.stderr == (

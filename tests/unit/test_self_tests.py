@@ -46,6 +46,7 @@ def hello(
     cpus: int = 1,
     offloads: tuple[str, ...] = (),
     mbps: int = 0,
+    variant: str = "x86-64-v3",
 ) -> Hello:
     members: dict[str, Any] = {
         "driver": driver,
@@ -63,6 +64,7 @@ def hello(
         protocol=1,
         engine_version=version,
         dpdk_version="none",
+        variant=variant,
         tsc_hz=10**9,
         tsc_invariant=True,
         realtime_allowed=True,
