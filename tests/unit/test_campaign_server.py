@@ -364,12 +364,13 @@ def test_the_command_takes_only_what_nothing_else_wants(experiment: Path, tmp_pa
         port = int(re.search(r"http://127\.0\.0\.1:(\d+) ", said)[1])  # type: ignore[index]
         with socket.create_connection(("127.0.0.1", port)) as waiting:
             waiting.sendall(b"GET")
-            time.sleep(0.2)
-            threads = list(Path(f"/proc/{process.pid}/task").iterdir())
+            tasks, deadline = Path(f"/proc/{process.pid}/task"), time.monotonic() + WAIT_S
+            while len(threads := list(tasks.iterdir())) == 1 and time.monotonic() < deadline:
+                time.sleep(0.05)
             assert len(threads) > 1, "one for the connection"
             for thread in threads:
                 assert os.sched_getscheduler(int(thread.name)) == os.SCHED_IDLE
                 assert os.getpriority(os.PRIO_PROCESS, int(thread.name)) == 19
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
