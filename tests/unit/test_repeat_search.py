@@ -24,7 +24,12 @@ def kept(*searches: tuple[float, bool], ends_in: int, is_search: bool = True) ->
     """Runs searches with these results (a rate, and whether it is a bound); returns those that
     count. The time ends in the search with this number."""
     trials = cast(
-        "Trials", SimpleNamespace(retry_time=RetryTime(given_s=LIMIT_S), observer=Observer())
+        "Trials",
+        SimpleNamespace(
+            retry_time=RetryTime(given_s=LIMIT_S),
+            observer=Observer(),
+            check_arrivals=lambda: None,
+        ),
     )
 
     def search(number: int) -> tuple[float, bool]:
@@ -88,7 +93,9 @@ def test_each_point_of_a_series_names_the_repetitions_that_it_lacks() -> None:
 
 
 def test_a_measurement_without_lacking_repetitions_says_nothing() -> None:
-    trials = cast("Trials", SimpleNamespace(retry_time=RetryTime(given_s=None)))
+    trials = cast(
+        "Trials", SimpleNamespace(retry_time=RetryTime(given_s=None), check_arrivals=lambda: None)
+    )
     assert cut_remarks(3, 3, trials) == ()
     (remark,) = cut_remarks(3, 1, trials)
     assert remark.startswith("2 of 3 repetitions were not run")
