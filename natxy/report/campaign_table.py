@@ -154,8 +154,10 @@ def _figure_rows(
 
 def _count(figure: Figure | None) -> Value:
     """Returns the number of values, which differs: a search may end before all its repetitions."""
-    n = 0 if figure is None else len(figure.values)
-    return Value(number=float(n), text=f"{n:,}") if n else Value()
+    if figure is None:
+        return Value()
+    n = len(figure.values)
+    return Value(number=float(n), text=f"{n:,}")
 
 
 def _plain(number: float | None, unit: Unit) -> Value:

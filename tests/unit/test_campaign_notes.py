@@ -64,7 +64,7 @@ def test_a_column_that_failed_is_not_asked() -> None:
 def test_a_rate_has_its_unit_and_says_whether_directions_were_added() -> None:
     cells = [cell("small"), cell("large")]
     assert notes(("small", "large"), cells) == [RATES]
-    summed = "throughput: rates in frames a second, as the sum of both directions."
+    summed = "throughput: rates in frames a second, sum of both directions."
     assert notes(("small", "large"), cells, both=True) == [summed]
     connections = [cell("small", unit="cps")]
     assert notes(("small",), connections) == ["throughput: rates in connections a second."]
@@ -78,7 +78,7 @@ def test_columns_of_other_directions_name_theirs() -> None:
     forward = replace(forward, results=(result.model_copy(update={"conditions": conditions}),))
     assert notes(("both ways", "one way"), [cell("both ways"), forward]) == [
         "throughput, column both ways: rates in frames a second, per direction.",
-        "throughput, column one way: rates in frames a second, forward.",
+        "throughput, column one way: rates in frames a second, forward only.",
     ]
 
 

@@ -79,14 +79,6 @@ def test_each_kind_of_a_mix_has_its_own_loss_beside_that_of_all(nat64: TrafficPl
     assert primary == {LOSS}, "the kinds stand beside it"
 
 
-def test_a_kind_of_which_a_trial_has_no_frame_has_lost_none(nat64: TrafficPlan) -> None:
-    """The first nine frames of a mix of 9 in 10 are all of the foreground."""
-    engine = Mixed()
-    asked = plan(rates_fps=(90,), max_rate_fps=None)
-    result = frame_loss(asked, mixed(engine, nat64), NoDut())
-    assert forward(result, BACKGROUND) == {"90 fps": 0.0}
-
-
 def test_traffic_of_one_kind_has_no_figures_of_kinds(nat64: TrafficPlan) -> None:
     result = frame_loss(plan(), ScriptedEngine().tester(nat64), NoDut())
     assert {figure.name for figure in result.figures} == {LOSS}

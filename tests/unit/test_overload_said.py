@@ -12,6 +12,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS
+from natxy.procedure.delay_variation import PdvPlan
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
 from natxy.procedure.recovery import RecoveryPlan
@@ -126,10 +127,11 @@ def test_a_rate_that_was_given_does_not_stand_beside_each_figure(nat64: TrafficP
 def test_a_mean_is_a_bound_if_any_value_is_one_and_a_median_if_one_up_to_it_is() -> None:
     """RFC 2544 section 26.4 asks for the mean of bursts."""
     figure = Figure(name="x", unit="frames", values=(1, 2, 3), lower_bound=(False, False, True))
-    assert BENCHMARKS[BackToBackPlan].is_bound(figure)
-    assert not BENCHMARKS[RecoveryPlan].is_bound(figure)
+    mean = figure.model_copy(update={"statistic": "mean"})
+    assert BENCHMARKS[BackToBackPlan].is_bound(mean)
+    assert not BENCHMARKS[PdvPlan].is_bound(figure)
     low = figure.model_copy(update={"lower_bound": (True, False, False)})
-    assert BENCHMARKS[RecoveryPlan].is_bound(low)
+    assert BENCHMARKS[PdvPlan].is_bound(low)
     exact = figure.model_copy(update={"lower_bound": ()})
     assert not any(each.is_bound(exact) for each in BENCHMARKS.values())
 

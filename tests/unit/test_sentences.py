@@ -81,6 +81,7 @@ def test_remarks_of_a_measurement_and_notes_under_its_table_are_wrapped(
     narrow = console(is_terminal=True)
     monkeypatch.setattr(series, "result_console", narrow)
     monkeypatch.setattr(series, "_shown", lambda *_: [SENTENCE])
+    series.show([])
     series.show_places(1, Path("natxy-results"))
     *notes, repeat, folder = printed(narrow)
     assert len(notes) > 1
