@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from natxy.dut.lab_drivers import LAB_PACKAGES
 from natxy.errors import DutError
 
 TIMEOUT_S = 30.0
@@ -23,13 +24,16 @@ def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIME
             arguments,
             input=feed,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
             timeout=timeout_s,
             start_new_session=True,
         )
     except FileNotFoundError as missing:
-        raise DutError(f"`{arguments[0]}` is not installed (`make demo` installs it).") from missing
+        package = LAB_PACKAGES.get(arguments[0])
+        expected = f"the Debian package {package}" if package else "it in PATH"
+        raise DutError(f"`{arguments[0]}` is not installed (expected {expected}).") from missing
     except subprocess.TimeoutExpired as late:
         raise DutError(f"`{' '.join(arguments)}` did not end within {timeout_s:g} s.") from late
     if done.returncode != 0:

@@ -5,6 +5,7 @@ the columns of the table, each with what it changes in the testbed.
 """
 
 from collections.abc import Iterable
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -12,6 +13,7 @@ from pydantic import Field, model_validator
 
 from natxy.model.base import Between, refuse
 from natxy.model.experiment_sections import (
+    MAX_COLUMNS,
     MAX_ROUNDS,
     ColumnSection,
     Explained,
@@ -72,6 +74,10 @@ class Experiment(Explained):
     def _goes_together(self) -> Self:
         if self.vary and self.column:
             refuse("is not possible beside [[column]] (expected one of them)", member="vary")
+        for member, count in (("vary", prod(len(each.values) for each in self.vary)),
+                              ("column", len(self.column))):  # fmt: skip
+            if count > MAX_COLUMNS:
+                refuse(f"makes {count:,} columns (expected at most {MAX_COLUMNS:,})", member=member)
         self._check_labels()
         self._check_columns()
         self._check_measurements()
