@@ -43,6 +43,8 @@ def _frames(path: Path) -> Any:
         ) from None
     wanted = [("phase", "==", "test"), ("status", "==", "received")]
     try:
+        if path.exists() and not path.is_file():
+            raise OSError("is not a file")
         return pq.read_table(path, columns=list(COLUMNS), filters=wanted)
     except (OSError, pa.ArrowException) as error:
         raise ConfigurationError(

@@ -209,7 +209,7 @@ class CampaignFolder:
     def is_run(self) -> bool:
         """Tells whether a process runs this campaign now."""
         try:
-            with (self.path / LOCK).open() as file:
+            with open(self.path / LOCK, opener=_without_waiting) as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
@@ -236,6 +236,11 @@ class CampaignFolder:
             yield
         finally:
             os.close(file)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens a file that may be a pipe, at which `open` waits for a writer."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _take(lock: int) -> None:

@@ -4,8 +4,10 @@ The first line describes the campaign, each further one a trial or a result. Lin
 together are read together, or not at all (gzip_lines.py).
 """
 
+import errno
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -25,6 +27,7 @@ VERSION = 3
 # 1: text that is not compressed, with all buckets as lists; 2: a member of the gzip file for each
 # line, with all buckets of the engine, and all phases of a stateful trial twice.
 VERSIONS = (1, 2, VERSION)
+MAX_BYTES = 2**30
 GZIP = b"\x1f\x8b"  # the first octets of a gzip file (RFC 1952 section 2.3.1)
 
 
@@ -56,7 +59,7 @@ class Journal(Observer):
         journal.path = path
         try:
             size, ending = 0, b""
-            for group in groups(path.read_bytes()):
+            for group in groups(_octets_of(path)):
                 size, ending = group.end, group.ending
             journal._file = os.open(path, os.O_WRONLY | os.O_APPEND)
             os.ftruncate(journal._file, size)
@@ -153,7 +156,7 @@ def read_journal(path: str | Path) -> Iterator[dict[str, Any]]:
     file cannot be read, after the lines before the place of the fault.
     """
     try:
-        for line in _lines(Path(path).read_bytes()):
+        for line in _lines(_octets_of(Path(path))):
             record = json.loads(line)
             _check_version(record)
             unpack_buckets(record)
@@ -161,6 +164,16 @@ def read_journal(path: str | Path) -> Iterator[dict[str, Any]]:
     except (OSError, zlib.error, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
         raise ConfigurationError(f"{path}: cannot be read as a journal: {reason}") from None
+
+
+def _octets_of(path: Path) -> bytes:
+    """Returns what the file holds: reading a pipe waits, and reading a device may not end."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "is not a file")
+    if found.st_size > MAX_BYTES:
+        raise OSError(errno.EFBIG, f"is too large (expected at most {MAX_BYTES:,} octets)")
+    return path.read_bytes()
 
 
 def _check_version(record: Any) -> None:

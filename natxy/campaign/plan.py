@@ -6,8 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
-from natxy.model.experiment_sections import COLUMN, ColumnSection, MeasureSection, Options
+from natxy.model.experiment_sections import (
+    COLUMN,
+    MAX_CELLS,
+    ColumnSection,
+    MeasureSection,
+    Options,
+)
 from natxy.model.testbed_changes import merged, value_at
 from natxy.trial.seeds import derived
 
@@ -65,6 +72,7 @@ def plan_of(
     asked = quickly(experiment) if quick else experiment
     if labels is not None:
         asked = _only(asked, labels)
+    _check_cells(asked)
     base = merged(testbed, asked.changes)
     last = options or {}
     columns = [(column, _testbed(base, column, asked, quick=quick)) for column in asked.columns]
@@ -86,6 +94,17 @@ def plan_of(
         conditions={column.label: _conditions((column, testbed)) for column, testbed in columns},
         cells=tuple(cells),
     )
+
+
+def _check_cells(asked: Experiment) -> None:
+    """Refuses more cells than a campaign can have, before they are made."""
+    count = len(asked.columns) * len(asked.measure) * asked.rounds
+    if count > MAX_CELLS:
+        raise ConfigurationError(
+            f"rounds: {asked.rounds:,} rounds of {len(asked.columns):,} columns with "
+            f"{len(asked.measure):,} measurements make {count:,} cells (expected at most "
+            f"{MAX_CELLS:,})"
+        )
 
 
 def plan_again(

@@ -120,7 +120,7 @@ def _status_of(invoke: Callable[[Sequence[str]], object], arguments: Sequence[st
 
 
 def _complain(sentence: str, status: int) -> int:
-    print(f"natxy: {streams.one_line(sentence)}", file=sys.stderr)
+    print(f"natxy: {streams.shortened(streams.one_line(sentence))}", file=sys.stderr)
     return status
 
 

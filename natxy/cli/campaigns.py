@@ -1,5 +1,6 @@
 """The shared part of the commands of campaigns: the work of a cell, and the start of a run."""
 
+import json
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import COLLECTED, Work
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.dut.choice import dut_of
-from natxy.errors import ConfigurationError, MeasurementError, NatxyError
+from natxy.errors import OPTION, ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -53,7 +54,7 @@ def arguments_of(cell: Cell) -> list[str]:
         option = f"--{name.replace('_', '-')}"
         if option.removeprefix("--") in NOT_IN_A_CELL:
             raise ConfigurationError(
-                f"{_where(cell)}: {option} is not possible here (the campaign sets it)"
+                f"{_where(cell)}: {name} is not possible here (the campaign sets it)"
             )
         if value is True:
             words.append(option)
@@ -76,14 +77,33 @@ def work_of(cell: Cell) -> Work:
             f"{', '.join(MEASURING)})"
         )
     words = [*arguments_of(cell), "--seed", str(cell.seed)]
+    _check_switches(cell)
     try:
         work = collected(cell.measure.command, words)
     except click.ClickException as error:
-        raise ConfigurationError(f"{_where(cell)}: {error.format_message()}") from None
+        raise ConfigurationError(f"{_where(cell)}: {_in_keys(error.format_message())}") from None
     except ConfigurationError as error:
-        raise ConfigurationError(f"{_where(cell)}: {error.in_options}") from None
+        raise ConfigurationError(f"{_where(cell)}: {_in_keys(error.in_options)}") from None
     work.check()
     return work
+
+
+def _check_switches(cell: Cell) -> None:
+    """Refuses true for an option with a value: it would take the option after it as its value."""
+    given = {name.replace("-", "_"): value for name, value in cell.options.items()}
+    for option in command_of(cell.measure.command).params:
+        name = option.opts[0].removeprefix("--").replace("-", "_")
+        value, switch = given.get(name, False), getattr(option, "is_flag", False)
+        if value is not False and switch != (value is True):
+            expected = "true or false" if switch else "a value"
+            raise ConfigurationError(
+                f"{_where(cell)}: {name}: {json.dumps(value)} is not possible (expected {expected})"
+            )
+
+
+def _in_keys(sentence: str) -> str:
+    """Returns an error with the options' names as an experiment writes them."""
+    return OPTION.sub(lambda found: found[1].replace("-", "_") if found[1] else found[0], sentence)
 
 
 def collected(verb: str, words: Sequence[str]) -> Work:

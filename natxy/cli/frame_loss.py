@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from natxy.cli.options import loss_tolerance
+from natxy.cli.options import loss_tolerance, words_of
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
@@ -72,7 +72,7 @@ def rates_of(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
     if re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
-        return tuple(int(rate) for rate in text.split(","))
+        return tuple(int(rate) for rate in words_of("--rates", text))
     match = re.fullmatch(r"([1-9]\d{0,9}):([1-9]\d{0,9}):([1-9]\d{0,9})", text)
     if match:
         first, last, step = (int(rate) for rate in match.groups())

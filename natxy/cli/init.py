@@ -1,8 +1,10 @@
 """`natxy init`: writes a testbed file with a comment on every key."""
 
+import os
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +17,7 @@ from natxy.siitperf.testbed_toml import imported
 from natxy.whole_file import write_whole
 
 KINDS = ("pci", "namespace")
+CORES = re.compile(r"^cores = \[[\d, ]+\]", re.MULTILINE)
 
 
 def init(
@@ -48,7 +51,17 @@ def init(
 def _template(kind: str) -> str:
     if kind not in KINDS:
         raise unknown_value("--kind", kind, KINDS)
-    return re.sub(r"# include (\S+)\n", lambda found: _part(found[1]), _part(f"{kind}.toml"))
+    text = re.sub(r"# include (\S+)\n", lambda found: _part(found[1]), _part(f"{kind}.toml"))
+    return _fitting(text, sorted(os.sched_getaffinity(0)))
+
+
+def _fitting(text: str, cpus: Sequence[int]) -> str:
+    """Returns the template with CPUs that this machine has; the first is left to other work."""
+    wanted = re.findall(r"\d+", next(iter(CORES.findall(text))))
+    if set(map(int, wanted)) <= set(cpus):
+        return text
+    chosen = (cpus[1:] or cpus)[-len(wanted) :]
+    return CORES.sub(f"cores = [{', '.join(map(str, chosen))}]", text)
 
 
 def _part(name: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from natxy.cli.options import loss_tolerance, seconds
+from natxy.cli.options import loss_tolerance, seconds, words_of
 from natxy.errors import ConfigurationError
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
@@ -60,5 +60,5 @@ def goals_of(
 
 
 def _tolerances(text: str | None) -> Iterable[LossTolerance]:
-    listed = [] if text is None else text.split(",")
+    listed = [] if text is None else words_of("--loss", text)
     return dict.fromkeys(found for share in listed if (found := loss_tolerance(share)))

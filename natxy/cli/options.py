@@ -16,11 +16,15 @@ from natxy.cli.command_line import changed
 from natxy.cli.sentences import console_of
 from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
-from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
+from natxy.model.testbed import MAX_CPU, ConnectionsSection, Testbed, TrafficSection
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR
 from natxy.trial.seeds import MAX_SEED, new_seed
+
+MOST_LISTED = 1000
+# A percentage is a number of at most so many digits: Python converts no more than 4,300.
+PERCENT = r"(\d{1,9}(?:\.\d{1,30})?)\s*%"
 
 # Options under a heading of --help.
 trials_option = partial(typer.Option, rich_help_panel="Trials")
@@ -215,7 +219,7 @@ def search_error(text: str | None) -> SearchError:
     """Reads `0.1%` of the bracket's lower end, or `100` frames a second."""
     if text is None:
         return DEFAULT_ERROR
-    percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text.strip())
+    percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
     if percent and 0 < Fraction(percent[1]) < 100:
         return SearchError(fraction=Fraction(percent[1]) / 100)
     if re.fullmatch(r"[1-9]\d{0,9}", text.strip()):
@@ -230,7 +234,7 @@ def loss_tolerance(text: str | None) -> LossTolerance | None:
     """Reads `0.01%` of the frames; returns None where no loss is accepted."""
     if text is None:
         return None
-    percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text.strip())
+    percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
     if percent is None or not 0 < Fraction(percent[1]) < 100:
         raise ConfigurationError(
             f'--loss: "{text}" is not a percentage between 0% and 100% (expected for example 0.01%)'
@@ -288,23 +292,40 @@ def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:
     return shlex.join(["natxy", *kept, "--seed", str(seed)])
 
 
+def words_of(option: str, text: str) -> list[str]:
+    """Returns the elements of a list; each may become a measurement."""
+    words = [word.strip() for word in text.split(",")]
+    if len(words) > MOST_LISTED:
+        raise ConfigurationError(
+            f"{option}: has {len(words):,} values (expected at most {MOST_LISTED:,})"
+        )
+    return words
+
+
 def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
     """Reads whole numbers such as 1000,10000; returns none where the option is not given."""
     if text is None:
         return ()
-    words = [word.strip() for word in text.split(",")]
-    if not all(re.fullmatch(r"[1-9]\d{0,12}", word) for word in words):
+    words = words_of(option, text)
+    if not all(re.fullmatch(r"\d{1,13}", word, re.ASCII) for word in words):
         raise ConfigurationError(
             f'{option}: "{text}" is not a list of numbers (expected for example 1000,2000)'
         )
-    return tuple(int(word) for word in words)
+    numbers = tuple(int(word) for word in words)
+    if 0 in numbers:
+        raise ConfigurationError(f"{option}: 0 is out of range (expected 1 or more)")
+    return numbers
 
 
 def cpus_of(text: str) -> tuple[int, ...]:
     """Reads `0`, `2,3` or `2-5`."""
-    cpus = tuple(cpu_list(text))
-    if not cpus:
+    words = words_of("--cores", text)
+    parts = [re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", word, re.ASCII) for word in words]
+    ends = [(int(part[1]), int(part[2] or part[1])) for part in parts if part]
+    if len(ends) < len(parts) or any(first > last for first, last in ends):
         raise ConfigurationError(
             f'--cores: "{text}" is not a list of CPUs (expected for example 0 or 2,3 or 2-5)'
         )
-    return cpus
+    if (last := max(last for _, last in ends)) > MAX_CPU:
+        raise ConfigurationError(f"--cores: {last} is out of range (expected 0 to {MAX_CPU})")
+    return tuple(dict.fromkeys(cpu_list(",".join(words))))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from natxy.cli.choices import listed, unknown_value
-from natxy.cli.options import RateOption, error_option, max_rate_option, seconds
+from natxy.cli.options import RateOption, error_option, max_rate_option, seconds, words_of
 from natxy.cli.series import planned, run_series
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first, rate_plan, throughput_search
@@ -157,4 +157,4 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
         raise ConfigurationError(
             f'{option}: "{text}" is not a list of numbers (expected for example 10,100)'
         )
-    return tuple(dict.fromkeys(int(number) for number in text.split(",")))
+    return tuple(dict.fromkeys(int(number) for number in words_of(option, text)))

@@ -3,15 +3,16 @@
 import re
 from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 from typing import TypeVar
 
 from natxy.cli.command_line import changed, check_frame_size
-from natxy.cli.options import numbers_of
+from natxy.cli.options import MOST_LISTED, numbers_of, words_of
 from natxy.errors import ConfigurationError
 from natxy.model.frame_sizes import IPV4_SAVES_BYTES
 from natxy.model.testbed import TrafficSection
 from natxy.model.traffic_spec import MAX_FRAME_SIZE_BYTES
-from natxy.model.trial_spec import MIN_FRAME_SIZE_BYTES
+from natxy.model.trial_spec import MAX_MIX_N, MIN_FRAME_SIZE_BYTES
 from natxy.trial.setup import ReadyTester
 
 # RFC 8219 section 5.1.1, with 84 in place of 64, which is too small for IPv6.
@@ -42,7 +43,7 @@ def sizes_of(text: str | None) -> tuple[int, ...] | None:
             f'--frame-size: "{text}" is not a list of sizes (expected for example 84 or '
             f"84,512,1518 or {RFC8219})"
         )
-    sizes = tuple(int(size) for size in text.split(","))
+    sizes = tuple(int(size) for size in words_of("--frame-size", text))
     for size in sizes:
         check_frame_size(size)
     return once("--frame-size", sizes)
@@ -52,19 +53,30 @@ def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
     """Returns the shares of foreground traffic; None stands for the testbed's."""
     if text is None:
         return None
-    if not re.fullmatch(r"\d+(\.\d+)?(,\d+(\.\d+)?)*", text):
+    words = words_of("--foreground", text)
+    if not all(re.fullmatch(r"\d{1,9}(\.\d{1,9})?", word, re.ASCII) for word in words):
         raise ConfigurationError(
             f'--foreground: "{text}" is not a list of percentages (expected for example 100 or '
             "100,90,50,10)"
         )
-    shares = tuple(Fraction(percent) / 100 for percent in text.split(","))
-    for share in shares:
-        if not 0 <= share <= 1:
-            raise ConfigurationError(
-                f"--foreground: {float(share * 100):g} is out of range (expected 0 to 100)"
-            )
+    shares = tuple(map(_share_of, words))
     once("--foreground", [share * 100 for share in shares])
     return shares
+
+
+def _share_of(percent: str) -> Fraction:
+    share = Fraction(percent) / 100
+    if not 0 <= share <= 1:
+        raise ConfigurationError(f"--foreground: {percent} is out of range (expected 0 to 100)")
+    if share.denominator > MAX_MIX_N:
+        nearest = share.limit_denominator(100)
+        raise ConfigurationError(
+            f"--foreground: {percent} repeats only after {share.denominator:,} frames (expected a "
+            f"share that repeats after at most {MAX_MIX_N:,}, for example {percent[:5]}; for "
+            f"{nearest} of the frames, set n = {nearest.denominator} and m = {nearest.numerator} "
+            "in [traffic])"
+        )
+    return share
 
 
 def networks_in(text: str | None) -> tuple[int, ...] | None:
@@ -87,6 +99,16 @@ def once(option: str, values: Values) -> Values:
         if shown.count(value) > 1:
             raise ConfigurationError(f"{option}: {value} is given twice (expected it once)")
     return values
+
+
+def check_lists(*lists: tuple[object, ...] | None) -> None:
+    """Refuses lists that make too many measurements together."""
+    count = prod(len(each or (None,)) for each in lists)
+    if count > MOST_LISTED:
+        raise ConfigurationError(
+            f"--frame-size, --foreground and --networks: make {count:,} measurements (expected at "
+            f"most {MOST_LISTED:,})"
+        )
 
 
 def places(

@@ -20,7 +20,7 @@ from natxy.cli.options import (
     with_connection_options,
     with_traffic_options,
 )
-from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
+from natxy.cli.places import check_lists, foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import quote, say
 from natxy.cli.series_options import SeriesOptions
@@ -94,9 +94,11 @@ class Work:
 
     def check(self) -> None:
         """Raises ConfigurationError if an option of the series is wrong."""
-        sizes_of(self.options.frame_size)
-        foregrounds_of(self.options.foreground)
-        networks_in(self.options.networks)
+        check_lists(
+            sizes_of(self.options.frame_size),
+            foregrounds_of(self.options.foreground),
+            networks_in(self.options.networks),
+        )
 
     def asked(self, testbed: Testbed) -> Testbed:
         """Returns the testbed with the command's options."""

@@ -6,6 +6,7 @@ from typing import Annotated
 import click
 import typer
 
+from natxy.cli.streams import shortened
 from natxy.siitperf.program import run_siitperf
 
 
@@ -16,11 +17,15 @@ def siitperf(
     ] = None,
 ) -> None:
     """Run one test like siitperf's tp, lat or pdv, with ./siitperf.conf."""
-    status = run_siitperf(list(words or ()), say=print, warn=_warn)
+    status = run_siitperf(list(words or ()), say=_say, warn=_warn)
     if status:
         sys.stdout.flush()
         raise typer.Exit(status)
 
 
+def _say(line: str) -> None:
+    print(shortened(line))
+
+
 def _warn(sentence: str) -> None:
-    print(f"Warning: {sentence}", file=sys.stderr, flush=True)
+    print(f"Warning: {shortened(sentence)}", file=sys.stderr, flush=True)

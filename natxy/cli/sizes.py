@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from natxy.cli.options import numbers_of
+from natxy.cli.options import numbers_of, words_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import PortRange, Size
 
@@ -59,7 +59,7 @@ def sizes_of(
 
 def ranges_of(option: str, text: str | None) -> tuple[PortRange, ...]:
     """Reads a list of `40000` or `10000-49999`."""
-    words = [] if text is None else [word.strip() for word in text.split(",")]
+    words = [] if text is None else words_of(option, text)
     return tuple(_range_of(option, word) for word in words)
 
 

@@ -8,6 +8,7 @@ import codecs
 import contextlib
 import functools
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterator
@@ -16,6 +17,11 @@ from typing import Any, TextIO, cast
 # Controls, formats (such as U+202E, which turns the order of letters), surrogates, line separators.
 UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 KEPT = "\n\t"
+LONG = (  # what is a value in an error, and how much of it is shown; paths and commands are whole
+    (re.compile(r"\d{61,}"), 60),
+    (re.compile(r"(?<=\")[^\"`]{121,}(?=\")"), 120),
+    (re.compile(r"[^\s/`]{301,}"), 300),
+)
 UNENCODABLE = "natxy-visible"  # the name of the handler below
 
 
@@ -32,6 +38,14 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """Returns the text without line breaks, which could imitate further lines."""
     return text.replace("\r", "\\u000d").replace("\n", "\\u000a")
+
+
+def shortened(sentence: str) -> str:
+    """Returns an error without the end of a value that nobody reads, such as 4,000 digits."""
+    for pattern, most in LONG:
+        for long in pattern.findall(sentence):
+            sentence = sentence.replace(long, f"{long[: most - 3]}...")
+    return sentence
 
 
 @functools.lru_cache(maxsize=4096)

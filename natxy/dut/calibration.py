@@ -224,6 +224,8 @@ class CalibrationDut(Lab):
         if self._has_own_cpu:
             without_throttling(self._ledger)
         folder = self._ledger.make_folder()
+        if "," in str(folder):  # it separates the arguments of DPDK's devices
+            raise DutError(f"TMPDIR: {folder.parent} has a comma (expected a folder without).")
         self._socket = str(folder / "memif.sock")
         arguments = [
             *("--left", self._device("server", LEFT), "--right", self._device("server", RIGHT)),

@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from natxy.dut.lab_drivers import LAB_PACKAGES
 from natxy.errors import DutError
 from natxy.program_output import OutputTooLong, run
 
@@ -22,7 +23,9 @@ def execute(arguments: Sequence[str], *, feed: str = "", timeout_s: float = TIME
     try:
         done = run(arguments, feed=feed, timeout_s=timeout_s)
     except FileNotFoundError as missing:
-        raise DutError(f"`{arguments[0]}` is not installed (`make demo` installs it).") from missing
+        package = LAB_PACKAGES.get(arguments[0])
+        expected = f"the Debian package {package}" if package else "it in PATH"
+        raise DutError(f"`{arguments[0]}` is not installed (expected {expected}).") from missing
     except subprocess.TimeoutExpired as late:
         raise DutError(f"`{' '.join(arguments)}` did not end within {timeout_s:g} s.") from late
     except OutputTooLong as error:

@@ -1,5 +1,6 @@
 """The drivers of labs. Each file of this room may declare some, in DRIVERS."""
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import natxy.dut
 from natxy.dut.ip_versions import Pair
+from natxy.errors import DutError
 
 if TYPE_CHECKING:  # both use the configuration, whose check of a driver's name uses this file
     from natxy.dut.gateway import Gateway
@@ -29,6 +31,16 @@ class LabDriver:
     stateful: bool = False
     in_a_row: bool = False  # two gateways, the front one on the initiator's side
     packages: Mapping[str, str] = field(default_factory=dict)  # as LAB_PACKAGES, in addition
+
+    def check_programs(self) -> None:
+        """Raises DutError if a program that this driver runs is not installed."""
+        needed = {**LAB_PACKAGES, **self.packages}
+        if missing := [program for program in needed if shutil.which(program) is None]:
+            packages = " ".join(sorted({needed[program] for program in missing}))
+            raise DutError(
+                f"dut.driver {self.name}: {', '.join(missing)}: not installed (expected the Debian "
+                f"package{'s' * (' ' in packages)} {packages})."
+            )
 
 
 @cache

@@ -111,6 +111,7 @@ class NamespaceDut(GatewayLab):
         return self._config.mtu_bytes or plain
 
     def _make(self) -> None:
+        self._driver.check_programs()
         self._napi_threads = ()
         self._links = links = LabLinks(
             label=self._ledger.label,

@@ -6,6 +6,7 @@ the columns of the table, each with what it changes in the testbed.
 
 import unicodedata
 from collections.abc import Iterable
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -13,6 +14,7 @@ from pydantic import Field, model_validator
 
 from natxy.model.base import Between, refuse
 from natxy.model.experiment_sections import (
+    MAX_COLUMNS,
     MAX_ROUNDS,
     ColumnSection,
     Explained,
@@ -73,6 +75,10 @@ class Experiment(Explained):
     def _goes_together(self) -> Self:
         if self.vary and self.column:
             refuse("is not possible beside [[column]] (expected one of them)", member="vary")
+        for member, count in (("vary", prod(len(each.values) for each in self.vary)),
+                              ("column", len(self.column))):  # fmt: skip
+            if count > MAX_COLUMNS:
+                refuse(f"makes {count:,} columns (expected at most {MAX_COLUMNS:,})", member=member)
         self._check_labels()
         self._check_columns()
         self._check_measurements()

@@ -14,6 +14,9 @@ Command = Annotated[
     tuple[str, ...], Field(min_length=1)
 ]  # program and arguments; no shell reads it
 MAX_ROUNDS = 10_000
+MAX_COLUMNS = 1_000
+MAX_KEY = 200  # characters of a path in the testbed
+MAX_CELLS = 100_000  # of a campaign: months, and what its plan and its journal hold
 CORES = "cores"  # a key that is not one of a testbed: the cores that the gateway uses
 COLUMN = "column"  # of what is expensive: the column itself, such as the commands before it
 MAX_CORES = 4096
@@ -71,7 +74,7 @@ class ColumnSection(Explained):
 class VarySection(Explained):
     """A series: one column for each value of a testbed key; several series are combined."""
 
-    key: str
+    key: Annotated[str, Field(max_length=MAX_KEY)]
     """Path of the key in the testbed, such as "connections.count"; or "cores"."""
     values: Annotated[tuple[Value, ...], Field(min_length=1)]
     """The values, one for each column."""

@@ -4,7 +4,7 @@ import json
 import re
 import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -21,6 +21,7 @@ NESTED = "lists or tables are nested too deeply (expected a few levels)"
 MAX_BYTES = 4 * 2**20
 MAX_TOML_CHARACTERS = 2**18
 MAX_DOTS = 1000  # in a line
+MAX_DEPTH = 50
 # A TOML text's keys: the standard library's reader does not report their lines.
 _TABLE = re.compile(r"^\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*([\w"'][\w."'\- ]*?)\s*=""")
@@ -77,7 +78,9 @@ class Source:
 
     def _check_texts(self, read: Any) -> None:
         """Refuses a NUL in a key or a text: no path, argument or name in the system can hold it."""
-        for path, text in _texts_of(read, ()):
+        for path, text in _texts_of(read):
+            if len(path) > MAX_DEPTH:
+                raise ConfigurationError(f"{self.name}: {NESTED}")
             if "\0" in text:
                 self.refuse(path, "holds a NUL character (expected a text without)")
             if any("\ud800" <= character <= "\udfff" for character in text):
@@ -125,17 +128,21 @@ def _kind_of(path: Path) -> str:
     return "a pipe" if path.is_fifo() else "a device" if path.is_char_device() else "no file"
 
 
-def _texts_of(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _texts_of(value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yields each key and text, with the path of its place."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, member in value.items():
-            yield path, key
-            yield from _texts_of(member, (*path, key))
-    elif isinstance(value, list):
-        for number, member in enumerate(value):
-            yield from _texts_of(member, (*path, f"[{number}]"))
+    left: list[tuple[tuple[str, ...], Any]] = [((), value)]
+    while left:
+        path, value = left.pop()
+        members: Iterable[tuple[str, Any]] = ()
+        if isinstance(value, str):
+            yield path, value
+        elif isinstance(value, dict):
+            yield from ((path, key) for key in value)
+            members = value.items()
+        elif isinstance(value, list):
+            yield path, ""
+            members = ((f"[{number}]", member) for number, member in enumerate(value))
+        left += (((*path, name), member) for name, member in members)
 
 
 def read_whole(model: type[T], path: Path, expected: str) -> tuple[T, Source]:

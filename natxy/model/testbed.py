@@ -38,7 +38,8 @@ from natxy.model.trial_spec import (
 )
 
 Directions = Literal["both", "forward", "reverse"]
-Cpus = Annotated[tuple[Annotated[int, Between(0, 4095)], ...], Field(min_length=1)]
+MAX_CPU = 4095
+Cpus = Annotated[tuple[Annotated[int, Between(0, MAX_CPU)], ...], Field(min_length=1)]
 
 IPV6_SIZE = (
     f", the size of the IPv6 frame: {MIN_FRAME_SIZE_BYTES} is {SMALLEST_FRAME_BYTES[4]} as IPv4"

@@ -1,6 +1,7 @@
 """Makes the engine's command line from a testbed."""
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +11,21 @@ from natxy.model.testbed import TesterSection
 
 PROGRAM = "natxy-engine"
 VARIABLE = "NATXY_ENGINE"
+
+
+# What the engine names, by the key of the testbed that has it.
+OPTION = re.compile(r"(?<![\w-])--(left|right|cores|main-cores|mtu|huge-pages|memory-mb|rx-queues|"
+                    r"arrival-clock)(?![\w-])")  # fmt: skip
+KEYS = {"left": "left.device", "right": "right.device", "mtu": "mtu_bytes"}
+NEXT_HOP = re.compile(r"\bsides\.(left|right)\.next_hop\.mac\b")
+
+
+def in_keys(message: str) -> str:
+    """Returns a message of the engine with a testbed's keys in place of the engine's options."""
+    message = NEXT_HOP.sub(r"tester.\1.next_hop_mac", message)
+    return OPTION.sub(
+        lambda found: f"tester.{KEYS.get(found[1], found[1].replace('-', '_'))}", message
+    )
 
 
 def find_engine() -> str:

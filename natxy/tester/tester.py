@@ -20,6 +20,7 @@ from natxy.model.icmp_words import icmp_list
 from natxy.model.refusal import first_refusal, path_text
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
+from natxy.tester.command import in_keys
 from natxy.tester.engine_process import EngineProcess
 
 HELLO_TIMEOUT_S = 60.0  # huge pages are zeroed first
@@ -138,7 +139,8 @@ class Tester:
         if event.kind == "cancelled":
             return TrialCancelled(event.kind, event.message)
         said = icmp_list(each.error for each in event.icmp_errors)
-        return TrialRefused(event.kind, f"{event.message}; {said}" if said else event.message)
+        message = in_keys(event.message)
+        return TrialRefused(event.kind, f"{message}; {said}" if said else message)
 
     def _cancel(self, number: int) -> None:
         """Waits for the trial's end, so that no frame is sent after this returns."""
@@ -157,7 +159,7 @@ class Tester:
         event = self._event(HELLO_TIMEOUT_S)
         if isinstance(event, ErrorEvent):
             if event.kind == "device":
-                raise DeviceError(event.message)
+                raise DeviceError(in_keys(event.message))
             raise self._refused_by_dpdk(event) if event.kind == "driver" else self._refusal(event)
         if not isinstance(event, Hello):
             raise ProtocolError(f"natxy-engine sent {event.event} first (expected hello)")
@@ -172,7 +174,7 @@ class Tester:
         """Returns the error for a port that DPDK refused, with what it logged about it."""
         lines = (each for each in self._process.last_lines() if event.message not in each)
         words = " | ".join(lines) or "none"
-        return DeviceError(f"{event.message}; DPDK's last messages: {words}")
+        return DeviceError(f"{in_keys(event.message)}; DPDK's last messages: {words}")
 
     def _event(self, timeout_s: float) -> Event:
         event = self._next(timeout_s)
