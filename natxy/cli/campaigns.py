@@ -80,11 +80,11 @@ def work_of(cell: Cell) -> Work:
     _check_switches(cell)
     try:
         work = collected(cell.measure.command, words)
+        work.check()
     except click.ClickException as error:
         raise ConfigurationError(f"{_where(cell)}: {_in_keys(error.format_message())}") from None
     except ConfigurationError as error:
         raise ConfigurationError(f"{_where(cell)}: {_in_keys(error.in_options)}") from None
-    work.check()
     return work
 
 

@@ -100,7 +100,10 @@ def planned_of(
     chosen = seed_of(asked.experiment.seed if seed is None else seed)
     options = options_of(option)
     plan = plan_of(asked.experiment, asked.testbed, chosen, quick=quick, options=options)
-    check(plan)
+    try:
+        check(plan)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{asked.source.name}: {error.in_options}") from None
     return plan
 
 
