@@ -8,6 +8,7 @@ class NoDut(Dut):
     """Does nothing, so that procedures need not check for a driver."""
 
     tester_namespace: str | None = None
+    _name: str | None = None
 
     def __init__(self, name: str | None = None) -> None:
         """`name` is the user's for the gateway."""
