@@ -83,10 +83,13 @@ def test_the_gateway_has_no_choice() -> None:
 def test_a_processor_without_the_baseline_is_told_so(program: Path, cpu: str) -> None:
     done = started(*OLD, cpu, program, "--version")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(
+    said = [
+        line for line in done.stderr.splitlines() if not line.startswith("qemu-x86_64: warning")
+    ]
+    (sentence,) = said
+    assert sentence.startswith(
         f"{program.name}: this processor lacks instructions of {BASELINE} (expected "
     )
-    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("level", ["x86-64-v3", "x86-64-v4"])
