@@ -1,0 +1,164 @@
+"""The proposed rule: a loss counts unless it falls into disturbed time (docs/decisions/0040).
+
+Time is counted in frames: frames are due at equal distances, and a pause of the sender moves the
+schedule. A frame is disturbed if it is due in an absence, or in as long again after it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from natxy.model.verdict import Verdict
+from tests.simulation.noise import Times, merged, within
+from tests.simulation.trial import Direction, Seen
+
+BLUR_S = 2e-4  # the watch sees the ends of an absence to within a period; a frame is on its way
+LEAST_CLEAN = 1 / 2  # of the frames
+SLOTS = 20
+SPREAD = 0.8  # of the slots
+LEAST_FULL = 1 / 8  # of the clean frames
+FEWEST_LOST = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    verdict: Verdict
+    counted_fps: int
+    spread: bool = False  # the losses fill the time in which the gateway was full
+    lost_share: float = 0.0  # of the frames that came while the gateway was full
+    clean: int = 0  # frames
+    excused: int = 0  # lost frames
+    by_port: bool = False  # the pauses are those of a port that refused frames
+
+    @property
+    def full_fps(self) -> float:
+        return self.counted_fps * (1 - self.lost_share)
+
+
+def disturbed(seen: Seen, each: Direction) -> Times:
+    """Returns the disturbed time, as intervals of due times."""
+    blur_s = max(BLUR_S, 2 / seen.rate_fps)
+    absences = [each.sent.late] + ([] if seen.away is None else [seen.away])
+    found = []
+    for one in absences:
+        length = one[:, 1] - one[:, 0]
+        found.append(np.column_stack([one[:, 0] - blur_s, one[:, 1] + length + blur_s]))
+    return merged(np.concatenate(found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Clean:
+    """The clean frames of a direction, and the pieces of undisturbed time that they are in."""
+
+    lost: NDArray[np.bool_]
+    piece: NDArray[np.int64]
+    due_s: Times
+    delay_s: Times  # nan: lost
+    excused: int
+
+    @classmethod
+    def of(cls, seen: Seen, each: Direction) -> "_Clean":
+        intervals = disturbed(seen, each)
+        due = each.sent.due_s
+        clean = ~within(due, intervals)
+        ends = np.sort(np.concatenate([intervals.ravel(), each.sent.pauses[:, 1]]))
+        delay = np.full(len(due), np.nan)
+        delay[~each.lost] = each.delays_s
+        return cls(
+            lost=each.lost[clean],
+            piece=np.searchsorted(ends, due, side="right")[clean],
+            due_s=due[clean],
+            delay_s=delay[clean],
+            excused=int((each.lost & ~clean).sum()),
+        )
+
+    def full(self) -> NDArray[np.bool_]:
+        """Returns for each clean frame since the first loss of its piece, without that one, whether
+        it was lost. The gateway's buffers were full, or its bucket empty, at that loss."""
+        before = np.cumsum(self.lost)
+        starts = np.flatnonzero(np.diff(self.piece, prepend=-1))
+        lost_before = np.concatenate([[0], before])[starts]
+        at_piece = np.repeat(lost_before, np.diff(np.append(starts, len(self.piece))))
+        return self.lost[before - self.lost - at_piece > 0]
+
+    def growth(self) -> float:
+        """Returns the median growth of the delay, in seconds a second."""
+        slopes: list[float] = []
+        starts = np.flatnonzero(np.diff(self.piece, prepend=-1))
+        size = max(10, len(self.lost) // (2 * SLOTS))
+        for begin, end in zip(starts, np.append(starts[1:], len(self.piece)), strict=True):
+            count = (end - begin) // size
+            if count < 2:
+                continue
+            lows = np.nanmin(
+                np.nan_to_num(self.delay_s[begin : begin + count * size], nan=np.inf).reshape(count, size),
+                axis=1,
+            )
+            took = (self.due_s[begin + count * size - 1] - self.due_s[begin]) / count
+            slopes += (np.diff(lows) / took).tolist()
+        finite = [slope for slope in slopes if np.isfinite(slope)]
+        return float(np.median(finite)) if len(finite) >= 3 else 0.0
+
+
+def judged(seen: Seen, above_fps: int) -> Judged:
+    """Returns what a trial shows; the counted rate must exceed what has passed already."""
+    parts = [_Clean.of(seen, each) for each in seen.directions]
+    clean, lost = (sum(int(n) for n in ns) for ns in ([len(p.lost) for p in parts], [p.lost.sum() for p in parts]))
+    excused = sum(part.excused for part in parts)
+    if lost:
+        full = np.concatenate([part.full() for part in parts if part.lost.any()])
+        return Judged(
+            verdict=Verdict.FAIL,
+            counted_fps=seen.rate_fps,
+            spread=_is_spread(full, clean),
+            lost_share=float(full.mean()) if len(full) else 0.0,
+            clean=clean,
+            excused=excused,
+        )
+    if clean < LEAST_CLEAN * seen.offered:
+        return Judged(verdict=Verdict.INVALID, counted_fps=seen.rate_fps, clean=clean, excused=excused)
+    return _of_rate(seen, parts, above_fps, clean, excused)
+
+
+def _is_spread(full: NDArray[np.bool_], clean: int) -> bool:
+    """Returns whether nearly all slots of the time in which the gateway was full have losses.
+
+    A slot without a forwarded frame is a hole, unless more than half of all frames were lost.
+    """
+    if len(full) < max(LEAST_FULL * clean, 2 * SLOTS) or full.sum() < FEWEST_LOST:
+        return False
+    if full.mean() > 1 / 2:
+        return len(full) > clean / 2
+    slots = np.array_split(full, SLOTS)
+    return sum(bool(slot.any() and not slot.all()) for slot in slots) >= SPREAD * SLOTS
+
+
+def _of_rate(seen: Seen, parts: list[_Clean], above_fps: int, clean: int, excused: int) -> Judged:
+    """Judges a trial without a loss that counts, by pauses and by delays that grow."""
+    rates, own, ports = [], [], []
+    for part, each in zip(parts, seen.directions, strict=True):
+        took = len(each.lost) / seen.rate_fps
+        growth = part.growth()
+        held = growth * took if growth * took > 1e-4 else 0.0
+        paused = float(np.diff(each.sent.pauses, axis=1).sum())
+        off = float(np.clip(np.diff(seen.tester_away, axis=1), 0, None).sum()) if len(seen.tester_away) else 0.0
+        by_port = paused > 2 * off + 1e-3
+        ports.append(by_port)
+        rates.append(int(seen.rate_fps * took / (took + paused + held)))
+        own.append(int(seen.rate_fps * took / (took + held + (paused if by_port else 0.0))))
+    counted, without_noise = min(rates), min(own)
+    if counted > above_fps:
+        verdict = Verdict.PASS
+    else:
+        verdict = Verdict.FAIL if without_noise <= above_fps else Verdict.INVALID
+    held_fail = verdict is Verdict.FAIL
+    return Judged(
+        verdict=verdict,
+        counted_fps=seen.rate_fps if held_fail else counted,
+        spread=held_fail,
+        lost_share=1 - without_noise / seen.rate_fps if held_fail else 0.0,
+        clean=clean,
+        excused=excused,
+        by_port=any(ports),
+    )
