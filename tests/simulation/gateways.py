@@ -23,20 +23,33 @@ def leaky(times: Times, cost_s: float, bucket: float, queue: float) -> tuple[Kep
     bucket 0: a queue that drops its tail; queue 0: a policer; both: a shaper.
     """
     room_s = (bucket + queue - 1) * cost_s + 1e-12
-    credit_s = bucket * cost_s
-    free = -1.0
-    kept = np.zeros(len(times), dtype=bool)
-    left = np.array(times)
-    taken: list[int] = []
-    out: list[float] = []
-    for i, at in enumerate(times.tolist()):
-        if free - at > room_s:
+    kept = np.ones(len(times), dtype=bool)
+    frees = np.empty(len(times))
+    free, at, size = -1.0, 0, 512
+    while at < len(times):
+        # As long as nothing is dropped, the backlog is a running maximum.
+        part = times[at : at + size]
+        after = np.arange(1, len(part) + 1) * cost_s
+        ends = np.maximum(np.maximum.accumulate(part - after + cost_s), free) + after
+        full = ends - cost_s - part > room_s
+        until = int(full.argmax()) if full.any() else len(part)
+        if until:
+            frees[at : at + until] = ends[:until]
+            free = float(ends[until - 1])
+            at += until
+        if until == len(part):
+            size = min(2 * size, 16_384)
             continue
-        free = (free if free > at else at) + cost_s
-        taken.append(i)
-        out.append(free - credit_s)
-    kept[taken] = True
-    left[taken] = np.maximum(np.array(out), times[taken])
+        size = 512
+        for here in range(at, min(at + 1024, len(times))):
+            time = float(times[here])
+            if free - time > room_s:
+                kept[here] = False
+            else:
+                free = (free if free > time else time) + cost_s
+                frees[here] = free
+            at = here + 1
+    left = np.where(kept, np.maximum(frees - bucket * cost_s, times), times)
     return kept, left
 
 

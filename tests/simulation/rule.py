@@ -4,7 +4,7 @@ Time is counted in frames: frames are due at equal distances, and a pause of the
 schedule. A frame is disturbed if it is due in an absence, or in as long again after it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ class Judged:
     counted_fps: int
     spread: bool = False  # the losses fill the time in which the gateway was full
     lost_share: float = 0.0  # of the frames that came while the gateway was full
+    full: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
     clean: int = 0  # frames
     excused: int = 0  # lost frames
     by_port: bool = False  # the pauses are those of a port that refused frames
@@ -82,8 +83,9 @@ class _Clean:
         at_piece = np.repeat(lost_before, np.diff(np.append(starts, len(self.piece))))
         return self.lost[before - self.lost - at_piece > 0]
 
-    def growth(self) -> float:
-        """Returns the median growth of the delay, in seconds a second."""
+    def growth(self) -> tuple[float, float]:
+        """Returns by how much the delay grows in the clean time, in seconds a second: on average,
+        and in the median slot. A queue that fills makes both grow, an unseen absence the first."""
         slopes: list[float] = []
         starts = np.flatnonzero(np.diff(self.piece, prepend=-1))
         size = max(10, len(self.lost) // (2 * SLOTS))
@@ -91,14 +93,12 @@ class _Clean:
             count = (end - begin) // size
             if count < 2:
                 continue
-            lows = np.nanmin(
-                np.nan_to_num(self.delay_s[begin : begin + count * size], nan=np.inf).reshape(count, size),
-                axis=1,
-            )
+            slots = self.delay_s[begin : begin + count * size].reshape(count, size)
             took = (self.due_s[begin + count * size - 1] - self.due_s[begin]) / count
-            slopes += (np.diff(lows) / took).tolist()
-        finite = [slope for slope in slopes if np.isfinite(slope)]
-        return float(np.median(finite)) if len(finite) >= 3 else 0.0
+            slopes += (np.diff(slots.min(axis=1)) / took).tolist()
+        if len(slopes) < 3:
+            return 0.0, 0.0
+        return max(0.0, float(np.mean(slopes))), max(0.0, float(np.median(slopes)))
 
 
 def judged(seen: Seen, above_fps: int) -> Judged:
@@ -111,7 +111,8 @@ def judged(seen: Seen, above_fps: int) -> Judged:
         return Judged(
             verdict=Verdict.FAIL,
             counted_fps=seen.rate_fps,
-            spread=_is_spread(full, clean),
+            spread=is_spread(full, clean),
+            full=full,
             lost_share=float(full.mean()) if len(full) else 0.0,
             clean=clean,
             excused=excused,
@@ -121,7 +122,17 @@ def judged(seen: Seen, above_fps: int) -> Judged:
     return _of_rate(seen, parts, above_fps, clean, excused)
 
 
-def _is_spread(full: NDArray[np.bool_], clean: int) -> bool:
+def pooled(failures: list[Judged]) -> Judged:
+    """Returns what failed trials at one rate show together."""
+    last = failures[-1]
+    if last.spread or len(failures) == 1:
+        return last
+    full = np.concatenate([each.full for each in failures])
+    share = float(full.mean()) if len(full) else 0.0
+    return replace(last, full=full, lost_share=share, spread=is_spread(full, last.clean))
+
+
+def is_spread(full: NDArray[np.bool_], clean: int) -> bool:
     """Returns whether nearly all slots of the time in which the gateway was full have losses.
 
     A slot without a forwarded frame is a hole, unless more than half of all frames were lost.
@@ -136,28 +147,29 @@ def _is_spread(full: NDArray[np.bool_], clean: int) -> bool:
 
 def _of_rate(seen: Seen, parts: list[_Clean], above_fps: int, clean: int, excused: int) -> Judged:
     """Judges a trial without a loss that counts, by pauses and by delays that grow."""
-    rates, own, ports = [], [], []
+    rates, own, surely, ports = [], [], [], []
     for part, each in zip(parts, seen.directions, strict=True):
         took = len(each.lost) / seen.rate_fps
-        growth = part.growth()
-        held = growth * took if growth * took > 1e-4 else 0.0
+        held, held_surely = (growth * took if growth * took > 1e-4 else 0.0 for growth in part.growth())
         paused = float(np.diff(each.sent.pauses, axis=1).sum())
-        off = float(np.clip(np.diff(seen.tester_away, axis=1), 0, None).sum()) if len(seen.tester_away) else 0.0
-        by_port = paused > 2 * off + 1e-3
-        ports.append(by_port)
+        late = float(each.sent.left_s[-1] - each.sent.due_s[-1])
+        paused += late if late > 1e-4 else 0.0
+        ports.append(each.sent.refused)
+        of_port = paused if each.sent.refused else 0.0
         rates.append(int(seen.rate_fps * took / (took + paused + held)))
-        own.append(int(seen.rate_fps * took / (took + held + (paused if by_port else 0.0))))
+        own.append(int(seen.rate_fps * took / (took + held + of_port)))
+        surely.append(int(seen.rate_fps * took / (took + held_surely + of_port)))
     counted, without_noise = min(rates), min(own)
     if counted > above_fps:
         verdict = Verdict.PASS
     else:
         verdict = Verdict.FAIL if without_noise <= above_fps else Verdict.INVALID
-    held_fail = verdict is Verdict.FAIL
+    fails = verdict is Verdict.FAIL
     return Judged(
         verdict=verdict,
-        counted_fps=seen.rate_fps if held_fail else counted,
-        spread=held_fail,
-        lost_share=1 - without_noise / seen.rate_fps if held_fail else 0.0,
+        counted_fps=seen.rate_fps if fails else counted,
+        spread=fails and min(surely) <= above_fps,
+        lost_share=1 - without_noise / seen.rate_fps if fails else 0.0,
         clean=clean,
         excused=excused,
         by_port=any(ports),

@@ -52,7 +52,7 @@ class Trials:
         return self.stretch * min(LONGEST_S, max(SHORTEST_S, fills))
 
     def once(self, rate_fps: int, judge: Callable[[Any], Any], longer: float = 1.0) -> Any:
-        seconds = self.seconds(rate_fps) * longer
+        seconds = self.seconds(rate_fps) * (1.0 if self.frames else longer)
         found = judge(run(self.bench, rate_fps, seconds, self.chance))
         verdict = found[0] if isinstance(found, tuple) else found.verdict
         self.result.trials += 1
@@ -79,7 +79,7 @@ def search_today(trials: Trials, spec_at: Callable[[int], TrialSpec]) -> Result:
 
         def judge(seen: Any, spec: TrialSpec = spec, above: int = above, lost: list[int] = lost) -> Any:
             lost[:] = max((int(d.lost.sum()), len(d.lost)) for d in seen.directions)
-            return today.judged(seen, above, spec)
+            return today.judged(seen, above, spec, takes_off_held=not trials.frames)
 
         repeats = trials.repeats(rate_fps)
         while True:
@@ -98,8 +98,8 @@ def search_today(trials: Trials, spec_at: Callable[[int], TrialSpec]) -> Result:
     return found
 
 
-MOST_UNEXPLAINED = 3  # failures at a rate that its losses do not explain
-MOST_CONFIRMING = 8  # trials above the result
+MOST_UNEXPLAINED = 10  # failures at a rate that its losses do not explain
+MOST_CONFIRMING = 5  # failed trials at a rate above the result
 MOST_STRETCH = 16
 SURELY = 7.0  # frames that chance would have lost in the trial that passed: e^-7 is 0.1 %
 
@@ -141,13 +141,23 @@ class Proposed:
 
     def _bisect(self) -> None:
         while (rate_fps := self.search.next()) is not None:
-            for _ in range(MOST_UNEXPLAINED):
-                judged = self._valid(rate_fps, self.search.bracket[0])
-                if judged.verdict is not Verdict.FAIL or judged.spread:
-                    break
+            judged = self._explained(rate_fps, self.search.bracket[0], MOST_UNEXPLAINED)
             self._tell(rate_fps, judged)
             if self.search.result_fps is None and judged.verdict is Verdict.INVALID and rate_fps <= 1000:
                 return
+
+    def _explained(self, rate_fps: int, above: int, most: int, longer: float = 1.0) -> Judged:
+        """Returns a pass, or the failures at a rate together, once its losses explain them."""
+        failures: list[Judged] = []
+        for _ in range(most):
+            judged = self._valid(rate_fps, above, longer)
+            if judged.verdict is not Verdict.FAIL:
+                return judged
+            failures.append(judged)
+            judged = rule.pooled(failures)
+            if judged.spread:
+                return judged
+        return judged
 
     def _tell(self, rate_fps: int, judged: Judged) -> None:
         if judged.verdict is Verdict.PASS:
@@ -168,37 +178,34 @@ class Proposed:
             self.trials.result.error = error
             return ""
         near = [each for each in self.explained if each[0] <= result * (1 + 2.5 * error)]
-        tries = 0
-        while not near:
-            if tries == MOST_CONFIRMING:
-                return "no failure that the rate explains"
-            above = int(result * (1 + (2 if tries < MOST_CONFIRMING / 2 else 4) * error)) + 1
-            tries += 1
-            judged = self._valid(above, result, 2.0)
+        for factor in (2, 4):
+            if near:
+                break
+            above = int(result * (1 + factor * error)) + 1
+            judged = self._explained(above, result, MOST_CONFIRMING, 2.0)
             if judged.verdict is Verdict.PASS:
                 self._passes_above(above, judged)
                 return "again"
-            if judged.verdict is Verdict.FAIL and judged.spread:
+            if judged.spread:
                 near = [(above, judged)]
                 self.explained.append(near[0])
+        if not near:
+            return "no failure that the rate explains"
         above, failure = min(near, key=lambda each: each[0])
         return self._compare(result, above, failure)
 
     def _compare(self, result: int, above: int, failure: Judged) -> str:
         error = float(self.trials.error.fraction)
         full = failure.full_fps
-        share = max(failure.lost_share, 1 - result / above) if failure.clean else 0.0
         passed = self.passed
         assert passed is not None
         low = full < result * (1 - 1.5 * error)
         unsure = failure.lost_share * passed.clean < SURELY
-        if (low or unsure) and self.trials.stretch < MOST_STRETCH:
+        if (low or unsure) and self.trials.stretch < MOST_STRETCH and not self.trials.frames:
             longer = 4.0
-            judged = self._repeat(result, longer)
+            judged = self._explained(result, 0, MOST_UNEXPLAINED, longer)
             if judged.verdict is Verdict.PASS:
                 self.passed = judged
-                if low and judged.counted_fps > full * (1 + error):
-                    full = judged.counted_fps  # it forwards less when it is overloaded
                 unsure = failure.lost_share * judged.clean < SURELY
             elif judged.verdict is Verdict.FAIL:
                 self.trials.stretch *= longer
@@ -211,14 +218,7 @@ class Proposed:
         if unsure:
             return f"chance: {failure.lost_share:.4f} lost"
         self.trials.result.error = max(error, above / result - 1, (result - full) / result)
-        return "" if share >= 0 else "?"
-
-    def _repeat(self, rate_fps: int, longer: float) -> Judged:
-        for _ in range(MOST_UNEXPLAINED):
-            judged = self._valid(rate_fps, 0, longer)
-            if judged.verdict is not Verdict.FAIL or judged.spread:
-                break
-        return judged
+        return ""
 
     def _passes_above(self, rate_fps: int, judged: Judged) -> None:
         self.search.forget_failures(

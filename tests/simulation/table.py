@@ -30,6 +30,7 @@ ROWS: dict[str, tuple[float, Bench]] = {
     "loses 1 in 10,000": (50_000, Bench(gateway=g.by_chance(g.queue(50_000, 256), 1e-4))),
     "loses 1 in 1,000": (50_000, Bench(gateway=g.by_chance(g.queue(50_000, 256), 1e-3))),
     "sulks 2 ms in 300": (50_000, Bench(gateway=g.sulking(g.queue(50_000, 256), 0.3, 0.002))),
+    "connections, queue of 1,000": (50_000, Bench(gateway=g.queue(50_000, 1000), frames=5000)),
     "limit behind the port": (
         41_667,
         Bench(gateway=g.queue(1e6, 1000), behind_port=(41_667, 64)),
@@ -44,6 +45,7 @@ def measure(name: str, noise: float, watched: bool, old: bool, number: int) -> R
         bench=replace(bench, share=noise, watched=watched),
         chance=np.random.default_rng(seed),
         error=SearchError(fraction=Fraction(1, 100)),
+        frames=bench.frames,
     )
     if not old:
         return Proposed(trials=trials).run()
@@ -58,7 +60,13 @@ def row(name: str, noise: float, watched: bool, old: bool, runs: int) -> str:
     truth, _ = ROWS[name]
     found = [measure(name, noise, watched, old, number) for number in range(runs)]
     exact = [each for each in found if each.exact]
-    wrong = [each for each in exact if abs(each.fps / truth - 1) > each.error + 0.001]
+    # Nobody can tell the pauses of a closed box from a slower box.
+    least = truth * (1 if watched else 1 - noise)
+    wrong = [
+        each
+        for each in exact
+        if not least * (1 - each.error - 0.001) <= each.fps <= truth * (1 + each.error + 0.001)
+    ]
     trials = statistics.mean(each.trials for each in found)
     seconds = statistics.mean(each.seconds for each in found)
     discarded = sum(each.invalid for each in found) / sum(each.trials for each in found)

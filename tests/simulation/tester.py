@@ -20,6 +20,8 @@ class Sent:
     left_s: Times
     pauses: Times  # (begin, end), of which the end is when the sender goes on
     late: Times  # (due time of the first late frame, when the sender had caught up)
+    on_wire_s: Times  # behind a port that may hold frames
+    refused: bool = False  # the pauses are those of a port that refused frames
 
 
 def send(frames: int, rate_fps: float, first_s: float, absences: Times, chance: np.random.Generator) -> Sent:
@@ -40,13 +42,14 @@ def send(frames: int, rate_fps: float, first_s: float, absences: Times, chance: 
         last = int(np.searchsorted(due, end))
         left[first:last] = end + np.arange(1, last - first + 1) * BETWEEN_S
         late.append((due[first], left[last - 1]))
-    return Sent(due, np.maximum.accumulate(left), _pairs(pauses), _pairs(late))
+    left = np.maximum.accumulate(left)
+    return Sent(due, left, _pairs(pauses), _pairs(late), left)
 
 
 def send_against(limit_fps: float, room: int, frames: int, rate_fps: float) -> Sent:
     """Sends to a port whose queue of so many frames is emptied at a rate: it refuses the rest."""
     limit_s = min(BURST_LIMIT_FRAMES / rate_fps, TOLERANCE_S)
-    due, left = np.empty(frames), np.empty(frames)
+    due, left, wire = np.empty(frames), np.empty(frames), np.empty(frames)
     moved, free, pauses = 0.0, 0.0, []
     for i in range(frames):
         at = i / rate_fps + moved
@@ -57,7 +60,8 @@ def send_against(limit_fps: float, room: int, frames: int, rate_fps: float) -> S
             at = may
         due[i], left[i] = at, may
         free = max(free, may) + 1 / limit_fps
-    return Sent(due, left, _pairs(pauses), np.empty((0, 2)))
+        wire[i] = free
+    return Sent(due, left, _pairs(pauses), np.empty((0, 2)), wire, refused=bool(pauses))
 
 
 def _pairs(found: list[tuple[float, float]]) -> Times:

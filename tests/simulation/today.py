@@ -24,13 +24,15 @@ from tests.simulation.trial import Direction, Seen
 from tests.unit.results import result_of, stream_of
 
 
-def judged(seen: Seen, above_fps: int, spec: TrialSpec) -> tuple[Verdict, int, bool]:
+def judged(
+    seen: Seen, above_fps: int, spec: TrialSpec, *, takes_off_held: bool = True
+) -> tuple[Verdict, int, bool]:
     """Returns the verdict, the counted rate, and whether the problem grows with the rate."""
     result = _result(seen)
     if seen.lost:
         excused = excuse(spec, result, None) is not None
         return (Verdict.INVALID if excused else Verdict.FAIL), seen.rate_fps, False
-    counting = Counting(above_fps=above_fps, short=True)
+    counting = Counting(above_fps=above_fps, short=True, takes_off_held=takes_off_held)
     found = counted(counting, seen.rate_fps, result, away_in(result, "test", None))
     return found.verdict, found.fps, found.verdict is Verdict.INVALID and is_too_slow(result)
 

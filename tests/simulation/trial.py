@@ -19,8 +19,8 @@ class Bench:
     ways: int = 1
     share: float = 0.0  # of noise, on the tester's and the gateway's core
     watched: bool = True
+    frames: int | None = None  # of each trial, where their number is given, as of connections
     behind_port: tuple[float, int] | None = None  # rate and room of a limit that the port shows
-    quiet_queue_matters: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,8 @@ def run(bench: Bench, rate_fps: int, seconds: float, chance: np.random.Generator
     else:
         offsets = np.arange(bench.ways) / rate_fps / bench.ways
         sent = [send(frames, rate_fps, offset, ours, chance) for offset in offsets]
-    times = np.concatenate([each.left_s for each in sent])
+    times = np.concatenate([each.on_wire_s for each in sent])
+    left = np.concatenate([each.left_s for each in sent])
     ways = np.repeat(np.arange(bench.ways, dtype=np.int8), frames)
     order = np.argsort(times, kind="stable")
     kept_in_order, out_in_order = bench.gateway(times[order], ways[order], theirs, chance)
@@ -68,7 +69,7 @@ def run(bench: Bench, rate_fps: int, seconds: float, chance: np.random.Generator
     directions = []
     for way in range(bench.ways):
         here = ways == way
-        delays = (arrived - times)[here][kept[here]]
+        delays = (arrived - left)[here][kept[here]]
         directions.append(
             Direction(sent=sent[way], lost=~kept[here], delays_s=delays, arrived_s=arrived[here][kept[here]])
         )
