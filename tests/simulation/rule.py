@@ -30,11 +30,18 @@ class Judged:
     full: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
     clean: int = 0  # frames
     excused: int = 0  # lost frames
+    offered: int = 0
     by_port: bool = False  # the pauses are those of a port that refused frames
 
     @property
     def full_fps(self) -> float:
+        """What the gateway forwarded while it was full, in frames a second of a direction."""
         return self.counted_fps * (1 - self.lost_share)
+
+    @property
+    def surely_fps(self) -> float:
+        """The counted rate if a bucket was filled while the frames were lost that do not count."""
+        return self.counted_fps * (1 - self.excused / max(1, self.offered))
 
 
 def disturbed(seen: Seen, each: Direction) -> Times:
@@ -83,9 +90,10 @@ class _Clean:
         at_piece = np.repeat(lost_before, np.diff(np.append(starts, len(self.piece))))
         return self.lost[before - self.lost - at_piece > 0]
 
-    def growth(self) -> tuple[float, float]:
+    def growth(self) -> tuple[float, float, float]:
         """Returns by how much the delay grows in the clean time, in seconds a second: on average,
-        and in the median slot. A queue that fills makes both grow, an unseen absence the first."""
+        in the median slot, and in the upper quarter of the slots. A queue that fills makes all of
+        them grow, an unseen absence the first, one that fills late the last."""
         slopes: list[float] = []
         starts = np.flatnonzero(np.diff(self.piece, prepend=-1))
         size = max(10, len(self.lost) // (2 * SLOTS))
@@ -97,8 +105,10 @@ class _Clean:
             took = (self.due_s[begin + count * size - 1] - self.due_s[begin]) / count
             slopes += (np.diff(slots.min(axis=1)) / took).tolist()
         if len(slopes) < 3:
-            return 0.0, 0.0
-        return max(0.0, float(np.mean(slopes))), max(0.0, float(np.median(slopes)))
+            return 0.0, 0.0, 0.0
+        found = np.mean(slopes), *np.quantile(slopes, [1 / 2, 3 / 4])
+        mean, median, upper = (max(0.0, float(each)) for each in found)
+        return mean, median, upper
 
 
 def judged(seen: Seen, above_fps: int) -> Judged:
@@ -116,6 +126,7 @@ def judged(seen: Seen, above_fps: int) -> Judged:
             lost_share=float(full.mean()) if len(full) else 0.0,
             clean=clean,
             excused=excused,
+            offered=seen.offered,
         )
     if clean < LEAST_CLEAN * seen.offered:
         return Judged(verdict=Verdict.INVALID, counted_fps=seen.rate_fps, clean=clean, excused=excused)
@@ -147,10 +158,12 @@ def is_spread(full: NDArray[np.bool_], clean: int) -> bool:
 
 def _of_rate(seen: Seen, parts: list[_Clean], above_fps: int, clean: int, excused: int) -> Judged:
     """Judges a trial without a loss that counts, by pauses and by delays that grow."""
-    rates, own, surely, ports = [], [], [], []
+    rates, own, surely, ports, full = [], [], [], [], []
     for part, each in zip(parts, seen.directions, strict=True):
         took = len(each.lost) / seen.rate_fps
-        held, held_surely = (growth * took if growth * took > 1e-4 else 0.0 for growth in part.growth())
+        growth = part.growth()
+        held, held_surely = (each * took if each * took > 1e-4 else 0.0 for each in growth[:2])
+        full.append(seen.rate_fps / (1 + growth[2]))
         paused = float(np.diff(each.sent.pauses, axis=1).sum())
         late = float(each.sent.left_s[-1] - each.sent.due_s[-1])
         paused += late if late > 1e-4 else 0.0
@@ -169,7 +182,8 @@ def _of_rate(seen: Seen, parts: list[_Clean], above_fps: int, clean: int, excuse
         verdict=verdict,
         counted_fps=seen.rate_fps if fails else counted,
         spread=fails and min(surely) <= above_fps,
-        lost_share=1 - without_noise / seen.rate_fps if fails else 0.0,
+        lost_share=1 - min(without_noise, *full) / seen.rate_fps if fails else 0.0,
+        offered=seen.offered,
         clean=clean,
         excused=excused,
         by_port=any(ports),

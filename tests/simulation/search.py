@@ -101,6 +101,7 @@ def search_today(trials: Trials, spec_at: Callable[[int], TrialSpec]) -> Result:
 MOST_UNEXPLAINED = 10  # failures at a rate that its losses do not explain
 MOST_CONFIRMING = 5  # failed trials at a rate above the result
 MOST_STRETCH = 16
+MOST_S = 90.0  # of a search
 SURELY = 7.0  # frames that chance would have lost in the trial that passed: e^-7 is 0.1 %
 
 
@@ -112,7 +113,7 @@ class Proposed:
     search: Bisection = field(init=False)
     explained: list[tuple[int, Judged]] = field(default_factory=list)
     passed: Judged | None = None
-    passed_s: float = 0.0
+    most_full_fps: float = 0.0  # that any failed trial forwarded while the gateway was full
 
     def __post_init__(self) -> None:
         self.search = _bisection(self.trials.error, 20_000 if self.trials.frames else FIRST_FPS)
@@ -120,6 +121,8 @@ class Proposed:
     def run(self) -> Result:
         found = self.trials.result
         for _ in range(12):
+            if found.seconds > MOST_S:
+                break
             self._bisect()
             why = self._confirm()
             if why == "again":
@@ -156,7 +159,10 @@ class Proposed:
             failures.append(judged)
             judged = rule.pooled(failures)
             if judged.spread:
+                self.most_full_fps = max(self.most_full_fps, judged.full_fps)
                 return judged
+            if self.trials.result.seconds > MOST_S:
+                break
         return judged
 
     def _tell(self, rate_fps: int, judged: Judged) -> None:
@@ -177,6 +183,8 @@ class Proposed:
         if self.passed.by_port:
             self.trials.result.error = error
             return ""
+        if self.most_full_fps > result * (1 + 3 * error):
+            return "forwards more at a higher rate: pauses or chance"
         near = [each for each in self.explained if each[0] <= result * (1 + 2.5 * error)]
         for factor in (2, 4):
             if near:
@@ -195,27 +203,31 @@ class Proposed:
         return self._compare(result, above, failure)
 
     def _compare(self, result: int, above: int, failure: Judged) -> str:
-        error = float(self.trials.error.fraction)
-        full = failure.full_fps
-        passed = self.passed
+        """Compares the pass with what the gateway forwarded when it was full, a little above.
+
+        If that is less, a bucket or a queue helped the pass, or an overload slows the gateway down.
+        A longer trial tells: of a bucket it contains less.
+        """
+        error, full, passed = float(self.trials.error.fraction), failure.full_fps, self.passed
         assert passed is not None
         low = full < result * (1 - 1.5 * error)
-        unsure = failure.lost_share * passed.clean < SURELY
-        if (low or unsure) and self.trials.stretch < MOST_STRETCH and not self.trials.frames:
-            longer = 4.0
-            judged = self._explained(result, 0, MOST_UNEXPLAINED, longer)
-            if judged.verdict is Verdict.PASS:
-                self.passed = judged
-                unsure = failure.lost_share * judged.clean < SURELY
-            elif judged.verdict is Verdict.FAIL:
-                self.trials.stretch *= longer
-                self.explained = []
-                self.search = _bisection(
-                    self.trials.error, max(1, int(min(full, result * (1 - error)))), result
-                )
-                self.passed = None
-                return "again"
-        if unsure:
+        clean = passed.clean
+        while low or failure.lost_share * clean < SURELY:
+            if self.trials.frames or self.trials.stretch >= MOST_STRETCH:
+                break
+            if self.trials.result.seconds > MOST_S:
+                break
+            self.trials.stretch *= 4
+            judged = self._explained(result, 0, MOST_UNEXPLAINED)
+            clean += judged.clean
+            enough = judged.counted_fps if not low else judged.surely_fps
+            if judged.verdict is Verdict.PASS and enough >= result * (1 - error):
+                continue
+            self.explained, self.passed = [], None
+            first = max(1, int(min(full, result * (1 - error))))
+            self.search = _bisection(self.trials.error, first, result)
+            return "again"
+        if failure.lost_share * clean < SURELY:
             return f"chance: {failure.lost_share:.4f} lost"
         self.trials.result.error = max(error, above / result - 1, (result - full) / result)
         return ""
