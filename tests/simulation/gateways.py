@@ -56,7 +56,9 @@ def leaky(times: Times, cost_s: float, bucket: float, queue: float) -> tuple[Kep
 def queue(rate_fps: float, frames: int) -> Gateway:
     """A core that forwards at a rate, behind a queue that drops its tail."""
 
-    def forward(times: Times, _ways: Ways, away: Times, _chance: np.random.Generator) -> tuple[Kept, Times]:
+    def forward(
+        times: Times, _ways: Ways, away: Times, _chance: np.random.Generator
+    ) -> tuple[Kept, Times]:
         clock = WorkTime(away)
         kept, left = leaky(clock.at(times), 1 / rate_fps, 0, frames)
         return kept, clock.real(left)
@@ -67,9 +69,11 @@ def queue(rate_fps: float, frames: int) -> Gateway:
 def limited(
     rate_fps: float, bucket: float, *, queued: float = 0, core_fps: float = 400_000, ring: int = 256
 ) -> Gateway:
-    """A policer, or with a queue a shaper, whose clock goes on in absences, behind a core's ring."""
+    """A policer, or with a queue a shaper, behind a core; its clock goes on in absences."""
 
-    def forward(times: Times, ways: Ways, away: Times, chance: np.random.Generator) -> tuple[Kept, Times]:
+    def forward(
+        times: Times, ways: Ways, away: Times, chance: np.random.Generator
+    ) -> tuple[Kept, Times]:
         came, at = queue(core_fps, ring)(times, ways, away, chance)
         passed, out = leaky(np.maximum.accumulate(at[came]), 1 / rate_fps, bucket, queued)
         kept, left = np.zeros(len(times), dtype=bool), np.array(at)
@@ -87,7 +91,9 @@ def poller(rate_fps: float, ring: int, batch: int = 32, *, stops: Times | None =
     `stops` are absences that no watch sees, such as those of real-time throttling.
     """
 
-    def forward(times: Times, ways: Ways, away: Times, _chance: np.random.Generator) -> tuple[Kept, Times]:
+    def forward(
+        times: Times, ways: Ways, away: Times, _chance: np.random.Generator
+    ) -> tuple[Kept, Times]:
         gone = away if stops is None else np.sort(np.concatenate([away, stops]), axis=0)
         clock = WorkTime(gone)
         came = clock.at(times)
@@ -95,7 +101,7 @@ def poller(rate_fps: float, ring: int, batch: int = 32, *, stops: Times | None =
         numbers = [np.flatnonzero(ways == way).tolist() for way in (0, 1)]
         waiting: list[list[int]] = [[], []]
         next_in = [0, 0]
-        now, cost = 0.0, 1 / rate_fps
+        now, cost = float(came[0]), 1 / rate_fps
         while any(next_in[w] < len(numbers[w]) or waiting[w] for w in (0, 1)):
             worked = 0
             for way in (0, 1):
@@ -113,7 +119,9 @@ def poller(rate_fps: float, ring: int, batch: int = 32, *, stops: Times | None =
                 kept[taken] = True
                 worked += len(taken)
             if not worked:
-                coming = [came[numbers[w][next_in[w]]] for w in (0, 1) if next_in[w] < len(numbers[w])]
+                coming = [
+                    came[numbers[w][next_in[w]]] for w in (0, 1) if next_in[w] < len(numbers[w])
+                ]
                 now = max(now + 5e-7, min(coming, default=now))
         return kept, clock.real(left)
 
@@ -123,7 +131,9 @@ def poller(rate_fps: float, ring: int, batch: int = 32, *, stops: Times | None =
 def by_chance(of: Gateway, share: float) -> Gateway:
     """A gateway that also loses frames by chance."""
 
-    def forward(times: Times, ways: Ways, away: Times, chance: np.random.Generator) -> tuple[Kept, Times]:
+    def forward(
+        times: Times, ways: Ways, away: Times, chance: np.random.Generator
+    ) -> tuple[Kept, Times]:
         kept, left = of(times, ways, away, chance)
         return kept & (chance.random(len(times)) >= share), left
 
@@ -133,7 +143,9 @@ def by_chance(of: Gateway, share: float) -> Gateway:
 def sulking(of: Gateway, every_s: float, for_s: float) -> Gateway:
     """A gateway that now and then loses all frames for a while."""
 
-    def forward(times: Times, ways: Ways, away: Times, chance: np.random.Generator) -> tuple[Kept, Times]:
+    def forward(
+        times: Times, ways: Ways, away: Times, chance: np.random.Generator
+    ) -> tuple[Kept, Times]:
         kept, left = of(times, ways, away, chance)
         at = chance.exponential(every_s)
         while at < times[-1]:

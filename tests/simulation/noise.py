@@ -33,7 +33,7 @@ def seen(absences: Times, chance: np.random.Generator) -> Times:
     """
     long = absences[absences[:, 1] - absences[:, 0] >= 1.5 * PERIOD_S]
     blur = chance.random(long.shape) * PERIOD_S * np.array([-1.0, 1.0])
-    return long + blur
+    return np.asarray(long + blur, dtype=np.float64)
 
 
 class WorkTime:
@@ -47,12 +47,12 @@ class WorkTime:
         self._worked = worked
 
     def at(self, times: Times) -> Times:
-        return np.interp(times, self._real, self._worked)
+        return np.asarray(np.interp(times, self._real, self._worked), dtype=np.float64)
 
     def real(self, worked: Times) -> Times:
         """Returns the moments by which so much has been worked."""
         strictly = self._worked + np.arange(len(self._worked)) * 1e-12
-        return np.interp(worked, strictly, self._real)
+        return np.asarray(np.interp(worked, strictly, self._real), dtype=np.float64)
 
 
 def after_absence(times: Times, absences: Times) -> Times:
@@ -69,7 +69,8 @@ def within(times: Times, intervals: Times) -> NDArray[np.bool_]:
     if not len(intervals):
         return np.zeros(len(times), dtype=bool)
     place = np.searchsorted(intervals[:, 0], times, side="right") - 1
-    return (place >= 0) & (times <= intervals[np.maximum(place, 0), 1])
+    found = (place >= 0) & (times <= intervals[np.maximum(place, 0), 1])
+    return np.asarray(found, dtype=np.bool_)
 
 
 def merged(intervals: Times) -> Times:

@@ -82,13 +82,20 @@ class _Clean:
         )
 
     def full(self) -> NDArray[np.bool_]:
-        """Returns for each clean frame since the first loss of its piece, without that one, whether
-        it was lost. The gateway's buffers were full, or its bucket empty, at that loss."""
-        before = np.cumsum(self.lost)
+        """Returns for each clean frame in which the gateway was full whether it was lost.
+
+        It was full from the first loss of a piece to the last one. At the beginning of a run of
+        losses its buffers have just become full, or its bucket empty. So the frames count from
+        after one beginning up to another one: what batches hold is in both.
+        """
+        found = [np.empty(0, dtype=bool)]
         starts = np.flatnonzero(np.diff(self.piece, prepend=-1))
-        lost_before = np.concatenate([[0], before])[starts]
-        at_piece = np.repeat(lost_before, np.diff(np.append(starts, len(self.piece))))
-        return self.lost[before - self.lost - at_piece > 0]
+        for begin, end in zip(starts, np.append(starts[1:], len(self.piece)), strict=True):
+            lost = self.lost[begin:end]
+            runs = np.flatnonzero(lost & ~np.concatenate([[False], lost[:-1]]))
+            if len(runs) > 1:
+                found.append(lost[runs[0] + 1 : runs[-1] + 1])
+        return np.concatenate(found)
 
     def growth(self) -> tuple[float, float, float]:
         """Returns by how much the delay grows in the clean time, in seconds a second: on average,
@@ -114,7 +121,10 @@ class _Clean:
 def judged(seen: Seen, above_fps: int) -> Judged:
     """Returns what a trial shows; the counted rate must exceed what has passed already."""
     parts = [_Clean.of(seen, each) for each in seen.directions]
-    clean, lost = (sum(int(n) for n in ns) for ns in ([len(p.lost) for p in parts], [p.lost.sum() for p in parts]))
+    clean, lost = (
+        sum(int(n) for n in ns)
+        for ns in ([len(p.lost) for p in parts], [p.lost.sum() for p in parts])
+    )
     excused = sum(part.excused for part in parts)
     if lost:
         full = np.concatenate([part.full() for part in parts if part.lost.any()])
@@ -129,7 +139,9 @@ def judged(seen: Seen, above_fps: int) -> Judged:
             offered=seen.offered,
         )
     if clean < LEAST_CLEAN * seen.offered:
-        return Judged(verdict=Verdict.INVALID, counted_fps=seen.rate_fps, clean=clean, excused=excused)
+        return Judged(
+            verdict=Verdict.INVALID, counted_fps=seen.rate_fps, clean=clean, excused=excused
+        )
     return _of_rate(seen, parts, above_fps, clean, excused)
 
 

@@ -66,7 +66,9 @@ class Trials:
         return Repeats(least=3, trial_s=trial_s, left_s=self.retry.left_s)
 
 
-def _bisection(error: SearchError, first_fps: int = FIRST_FPS, upper_fps: int = HIGHEST_FPS) -> Bisection:
+def _bisection(
+    error: SearchError, first_fps: int = FIRST_FPS, upper_fps: int = HIGHEST_FPS
+) -> Bisection:
     return Bisection(upper_fps=upper_fps, first_fps=first_fps, growth=GROWTH, error=error)
 
 
@@ -77,7 +79,9 @@ def search_today(trials: Trials, spec_at: Callable[[int], TrialSpec]) -> Result:
         spec, above = spec_at(rate_fps), search.bracket[0]
         lost = [0, 1]
 
-        def judge(seen: Any, spec: TrialSpec = spec, above: int = above, lost: list[int] = lost) -> Any:
+        def judge(
+            seen: Any, spec: TrialSpec = spec, above: int = above, lost: list[int] = lost
+        ) -> Any:
             lost[:] = max((int(d.lost.sum()), len(d.lost)) for d in seen.directions)
             return today.judged(seen, above, spec, takes_off_held=not trials.frames)
 
@@ -113,6 +117,7 @@ class Proposed:
     search: Bisection = field(init=False)
     explained: list[tuple[int, Judged]] = field(default_factory=list)
     passed: Judged | None = None
+    bound_fps: int = 0  # what an earlier search has shown
     most_full_fps: float = 0.0  # that any failed trial forwarded while the gateway was full
 
     def __post_init__(self) -> None:
@@ -127,17 +132,19 @@ class Proposed:
             why = self._confirm()
             if why == "again":
                 continue
-            found.fps = self.search.result_fps or 0
+            found.fps = self.search.result_fps or self.bound_fps
             found.why = why
             found.exact = not why
             return found
-        found.fps, found.why = self.search.result_fps or 0, "no end"
+        found.fps, found.why = self.search.result_fps or self.bound_fps, "no time left"
         return found
 
     def _valid(self, rate_fps: int, above: int, longer: float = 1.0) -> Judged:
         repeats = self.trials.repeats(rate_fps)
         while True:
-            judged: Judged = self.trials.once(rate_fps, lambda seen: rule.judged(seen, above), longer)
+            judged: Judged = self.trials.once(
+                rate_fps, lambda seen: rule.judged(seen, above), longer
+            )
             none = SimpleNamespace(badly_placed=False, too_slow=False)
             if judged.verdict is not Verdict.INVALID or repeats.are_over(none):  # type: ignore[arg-type]
                 return judged
@@ -146,7 +153,11 @@ class Proposed:
         while (rate_fps := self.search.next()) is not None:
             judged = self._explained(rate_fps, self.search.bracket[0], MOST_UNEXPLAINED)
             self._tell(rate_fps, judged)
-            if self.search.result_fps is None and judged.verdict is Verdict.INVALID and rate_fps <= 1000:
+            if (
+                self.search.result_fps is None
+                and judged.verdict is Verdict.INVALID
+                and rate_fps <= 1000
+            ):
                 return
 
     def _explained(self, rate_fps: int, above: int, most: int, longer: float = 1.0) -> Judged:
@@ -223,6 +234,7 @@ class Proposed:
             enough = judged.counted_fps if not low else judged.surely_fps
             if judged.verdict is Verdict.PASS and enough >= result * (1 - error):
                 continue
+            self.bound_fps = int(min(full, result)) if judged.clean else 0
             self.explained, self.passed = [], None
             first = max(1, int(min(full, result * (1 - error))))
             self.search = _bisection(self.trials.error, first, result)

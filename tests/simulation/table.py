@@ -12,8 +12,8 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.search.bisection import SearchError
 from tests.simulation import gateways as g
 from tests.simulation.search import Proposed, Result, Trials, search_today
-from tests.simulation.trial import Bench
 from tests.simulation.today import spec_for
+from tests.simulation.trial import Bench
 
 ROWS: dict[str, tuple[float, Bench]] = {
     "policer 20,000 burst 8": (20_000, Bench(gateway=g.limited(20_000, 8))),
@@ -39,7 +39,7 @@ ROWS: dict[str, tuple[float, Bench]] = {
 
 
 def measure(name: str, noise: float, watched: bool, old: bool, number: int) -> Result:
-    truth, bench = ROWS[name]
+    _, bench = ROWS[name]
     seed = zlib.crc32(f"{name}/{noise}/{watched}/{number}".encode())
     trials = Trials(
         bench=replace(bench, share=noise, watched=watched),
@@ -91,10 +91,14 @@ def main() -> None:
     given = parser.parse_args()
     for name in given.rows or ROWS:
         for noise in given.noise:
-            for watched in [w for w in (True, False) if given.watched in ("both", "yes" if w else "no")]:
+            for watched in [
+                w for w in (True, False) if given.watched in ("both", "yes" if w else "no")
+            ]:
                 if not noise and not watched:
                     continue
-                for old in [o for o in (True, False) if given.rule in ("both", "old" if o else "new")]:
+                for old in [
+                    o for o in (True, False) if given.rule in ("both", "old" if o else "new")
+                ]:
                     print(row(name, noise, watched, old, given.runs), flush=True)
 
 

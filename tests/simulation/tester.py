@@ -24,7 +24,9 @@ class Sent:
     refused: bool = False  # the pauses are those of a port that refused frames
 
 
-def send(frames: int, rate_fps: float, first_s: float, absences: Times, chance: np.random.Generator) -> Sent:
+def send(
+    frames: int, rate_fps: float, first_s: float, absences: Times, chance: np.random.Generator
+) -> Sent:
     """Sends a direction's frames from a core with these absences."""
     due = first_s + np.arange(frames) / rate_fps
     left = due + chance.exponential(JITTER_S, frames)

@@ -8,19 +8,19 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from natxy.model.distribution import NOTHING
+from natxy.model.stream_counters import Pauses
 from natxy.model.testbed import read_testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.trial.timing import Timing
-from natxy.trial.trial_plan import TrialPlan
-from tests.unit.conftest import NAT64
-from natxy.model.stream_counters import Pauses
 from natxy.model.trial_result import StreamResult, TrialResult, WorkerResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
 from natxy.verdict.away import away_in, excuse
 from natxy.verdict.counted import Counting, counted
 from natxy.verdict.pacing import is_too_slow
 from tests.simulation.trial import Direction, Seen
+from tests.unit.conftest import NAT64
 from tests.unit.results import result_of, stream_of
 
 
@@ -40,9 +40,12 @@ def judged(
 def _result(seen: Seen) -> TrialResult:
     names = ("forward", "reverse")
     streams = [
-        _stream(each, seen.rate_fps, name) for each, name in zip(seen.directions, names, strict=False)
+        _stream(each, seen.rate_fps, name)
+        for each, name in zip(seen.directions, names, strict=False)
     ]
-    last_s = max(float(each.arrived_s[-1]) if len(each.arrived_s) else 0.0 for each in seen.directions)
+    last_s = max(
+        float(each.arrived_s[-1]) if len(each.arrived_s) else 0.0 for each in seen.directions
+    )
     result = result_of(*streams, gap_s=max((e - b for b, e in seen.tester_away), default=0.0))
     (watch,) = result.watched
     away = np.clip(seen.away, 0, last_s) if seen.away is not None else np.empty((0, 2))

@@ -71,7 +71,12 @@ def run(bench: Bench, rate_fps: int, seconds: float, chance: np.random.Generator
         here = ways == way
         delays = (arrived - left)[here][kept[here]]
         directions.append(
-            Direction(sent=sent[way], lost=~kept[here], delays_s=delays, arrived_s=arrived[here][kept[here]])
+            Direction(
+                sent=sent[way],
+                lost=~kept[here],
+                delays_s=delays,
+                arrived_s=arrived[here][kept[here]],
+            )
         )
     away = noise.seen(theirs, chance) if bench.watched else None
     return Seen(rate_fps=rate_fps, directions=tuple(directions), away=away, tester_away=ours)
