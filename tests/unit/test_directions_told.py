@@ -74,8 +74,8 @@ def test_the_figures_of_a_cell_have_their_directions() -> None:
         for direction in ("forward", "reverse")
     ]
     plain = Figure(name="throughput", unit="fps", values=(5.0,))
-    said = found(measurement(figures=(*both, plain)))
-    assert said == "→ PDV 1 µs, ← PDV 1 µs, throughput 5 fps"
+    (said,) = found([measurement(figures=(*both, plain))], summed=False)
+    assert said == "→ PDV 1 µs, ← PDV 1 µs, throughput 5 fps per direction"
 
 
 def test_run_and_status_tell_directions_apart(
