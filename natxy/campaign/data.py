@@ -239,7 +239,7 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
         repetition=record["repetition"],
         number=record["number"],
         at_s=round((started - reading.begin).total_seconds(), 3),
-        rate_fps=record["rate_fps"],
+        rate_fps=_verdict_fps(record),
         verdict=record["verdict"],
         lost_percent=100 * lost / sent if sent and record["verdict"] != INVALID else None,
         paused_ms=round(max(pauses, default=0.0) / 1e6, 4),
@@ -247,6 +247,12 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
         **_telemetry(record),
         reason=next((reason for reason in reasons if reason), ""),
     )
+
+
+def _verdict_fps(record: dict[str, Any]) -> int:
+    """Returns what TrialRecord.verdict_fps is."""
+    counted_fps: int | None = record["counted_fps"] if record["verdict"] == "PASS" else None
+    return record["rate_fps"] if counted_fps is None else counted_fps
 
 
 def _telemetry(record: dict[str, Any]) -> dict[str, Any]:

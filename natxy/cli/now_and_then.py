@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from natxy.cli.estimate import Estimate
-from natxy.cli.progress import found_by, why_of
+from natxy.cli.progress import asked_clause, found_by, why_of
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
@@ -44,6 +44,7 @@ class NowAndThen(Observer):
         self._repetition, self._repetitions = 1, 1
         self._trials, self._invalid = 0, 0
         self._load = ""
+        self._connections: int | None = None
         self._found = ""
 
     def part_started(self, number: int, count: int) -> None:
@@ -56,10 +57,8 @@ class NowAndThen(Observer):
     def trial_started(
         self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
     ) -> None:
-        if connections is None:
-            self._load = f"{rate(rate_fps)} {self._unit}"
-        else:  # to establish them
-            self._load = f"{connections:,} connections, {rate(rate_fps)} cps"
+        self._connections = connections
+        self._load = self._loaded(rate_fps)
         self._trials += 1
         self._estimate.trial_started(bracket_fps)
 
@@ -70,12 +69,18 @@ class NowAndThen(Observer):
     def trial_ended(self, trial: TrialRecord) -> None:
         self._estimate.trial_ended()
         self._invalid += trial.verdict is Verdict.INVALID
+        self._load = self._loaded(trial.verdict_fps)
         why = why_of(trial)
         reason = f" ({why})" if why else ""
-        self._lines.offer(lambda: self._line(f"{trial.verdict}{reason}"))
+        self._lines.offer(lambda: self._line(f"{trial.verdict}{asked_clause(trial)}{reason}"))
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         self._found = found_by(figures)
+
+    def _loaded(self, rate_fps: int) -> str:
+        if self._connections is None:
+            return f"{rate(rate_fps)} {self._unit}"
+        return f"{self._connections:,} connections, {rate(rate_fps)} cps"  # to establish them
 
     def _line(self, step: str) -> str:
         invalid = f" ({self._invalid} invalid so far)" if self._invalid else ""

@@ -110,7 +110,8 @@ class SearchDisplay(Observer):
         reason = f" ({why})" if why else ""
         return (
             f"{self._repetition}/{self._repetitions} {self._connections}"
-            f"{rate(trial.rate_fps):>12} {self._trial_unit} {trial.verdict}{reason}{self._left()}"
+            f"{rate(trial.verdict_fps):>12} {self._trial_unit} {trial.verdict}"
+            f"{asked_clause(trial)}{reason}{self._left()}"
         )
 
     def _say(self, line: str) -> None:
@@ -154,6 +155,11 @@ def why_of(trial: TrialRecord) -> str:
     reasons = (*trial.invalid_reasons, trial.lost_connections, trial.fail_reason)
     why = next(filter(None, reasons), "")
     return "; ".join(filter(None, (why, f"lost {losses}" if losses else "")))
+
+
+def asked_clause(trial: TrialRecord) -> str:
+    """Returns the rate that was asked for, if the verdict is about another one."""
+    return "" if trial.verdict_fps == trial.rate_fps else f" (asked for {rate(trial.rate_fps)})"
 
 
 def found_by(figures: Sequence[Figure]) -> str:

@@ -201,15 +201,23 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
         yield f"{counts.misdelivered:,} frames were misdelivered."
     if counts.duplicated:
         yield f"{counts.duplicated:,} frames were duplicated."
+    if counts.reordered:
+        yield f"{counts.reordered:,} frames were reordered."
+    if counts.gaps:
+        yield (
+            f"Over all trials, {counts.lost:,} frames were lost, in {counts.gaps:,} gaps of the "
+            "numbering."
+        )
 
 
 def _conformity(measurement: Measurement) -> Iterator[str]:
     if not measurement.reference:
         yield "No RFC defines this measurement."
     elif measurement.deviations:
-        yield f"Does not conform to {measurement.reference}: {'; '.join(measurement.deviations)}."
+        deviations = "; ".join(map(str, measurement.deviations))
+        yield f"Does not conform to {measurement.reference}: {deviations}."
     else:
-        yield f"Conforms to {measurement.reference}, except for: {'; '.join(STANDING)}."
+        yield f"Conforms to {measurement.reference}, except for: {'; '.join(map(str, STANDING))}."
 
 
 def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
