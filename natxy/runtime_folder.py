@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 SYSTEM = Path("/run/natxy")
-UNUSABLE = f"{SYSTEM} and the temporary folder: cannot be written, or others can write there, too"
+UNUSABLE = f"{SYSTEM} and the temporary folder: cannot be written"  # or others can, too
 
 
 def runtime_folder() -> Path | None:
@@ -19,18 +19,18 @@ def runtime_folder() -> Path | None:
     A folder in which another user can replace files is not used: it would name what a lab's end
     removes.
     """
-    for folder in (SYSTEM, *_own_folders()):
+    for folder in (SYSTEM, _own_folder()):
         if is_made(folder) and _is_safe(folder):
             return folder
     return None
 
 
-def _own_folders() -> list[Path]:
-    given, user = os.environ.get("XDG_RUNTIME_DIR"), os.getuid()
-    of_login = [Path(given)] if given else []
-    of_login += [folder for folder in (Path(f"/run/user/{user}"),) if folder.is_dir()]
-    temporary = Path(tempfile.gettempdir()) / f"natxy-{user}"
-    return [*(folder / "natxy" for folder in of_login), temporary]
+def _own_folder() -> Path:
+    user, given = os.getuid(), os.environ.get("XDG_RUNTIME_DIR")
+    of_login = Path(given or f"/run/user/{user}")
+    if given or of_login.is_dir():
+        return of_login / "natxy"
+    return Path(tempfile.gettempdir()) / f"natxy-{user}"
 
 
 def _is_safe(folder: Path) -> bool:

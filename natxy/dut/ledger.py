@@ -82,7 +82,7 @@ class Ledger:
     def __init__(self) -> None:
         folder = runtime_folder()
         if folder is None:
-            raise DutError(f"{UNUSABLE} (expected a folder for the record of a lab)")
+            raise DutError(f"{UNUSABLE} (expected a folder of this user for a lab's record)")
         self._folder = folder
         self.label, self._file = _claim_label(folder)
         self._entries = Entries()

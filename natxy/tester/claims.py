@@ -144,7 +144,7 @@ def lock_folder() -> Path:
     folder = None if given else runtime_folder()
     if folder is None:
         where = f"{VARIABLE}: {given}: cannot be written" if given else UNUSABLE
-        raise InUse(f"{where} (expected a writable folder for the lock files)")
+        raise InUse(f"{where} (expected a folder of this user for the lock files)")
     return folder
 
 
