@@ -135,7 +135,7 @@ def _show(name: str, json_output: bool) -> None:
 
 def _show_recipe(recipe: Recipe) -> None:
     _say(f"  source: {recipe.source}")
-    for line in recipe.notes.strip().splitlines():
+    for line in recipe.notes.strip().split("\n"):
         _say(f"  note: {line}")
     _say("  variables:")
     for name, variable in recipe.variables.items():

@@ -15,6 +15,7 @@ from natxy.cli.campaigns import (
     of_each,
     tell,
 )
+from natxy.cli.gateway_commands import gateway_commands
 from natxy.cli.needs import needs_of
 from natxy.cli.options import SeedOption
 from natxy.cli.run import (
@@ -43,7 +44,11 @@ def plan(
     option: OwnOptions = None,
     testbeds: TestbedsOption = None,
 ) -> None:
-    """Show a campaign's cells in their order, what they need, and how long they take."""
+    """Show a campaign's cells in their order, what they need, and how long they take.
+
+    It runs nothing. Read the commands that it shows before you run an experiment, a testbed or a
+    recipe of somebody else: they run with your rights.
+    """
     asked = asked_of(experiment, testbeds, dut)
     planned = planned_of(asked, seed, quick=quick, option=option)
     plans = (planned, *further_plans(asked, planned))
@@ -61,6 +66,8 @@ def plan(
     for when in ("before", "before_column", "after_column", "after"):
         for command in getattr(hooks, when):
             tell(f"{when}: {joined(command)}")
+    for line in gateway_commands(plans):
+        tell(line)
     each = zip(planned.cells, lasting_s, most_repeats_s(planned), strict=True)
     for number, (cell, cell_s, more_s) in enumerate(each, start=1):
         for command in cell.column.before:

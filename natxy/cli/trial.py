@@ -205,7 +205,7 @@ def trial(
             lost_connections=whole.record.lost_connections,
             telemetry=used,
         )
-        for line in text.splitlines():
+        for line in text.rstrip("\n").split("\n"):
             say(result_console, line)
     if failed is not None:
         raise failed

@@ -156,7 +156,7 @@ class Commanded(Dut, ABC):
 
         `expected` says in the error what the line should hold.
         """
-        line = ["", *self._told(key).splitlines()][-1]
+        line = self._told(key).split("\n")[-1]
         try:
             numbers = [float(word) for word in line.split()]
         except ValueError:
@@ -180,7 +180,7 @@ class Commanded(Dut, ABC):
 def _snapshot_of(text: str, *, at_s: float) -> Snapshot:
     """Returns what lines of a name and a value say; ValueError with the first wrong line."""
     values: dict[str, str] = {}
-    for line in text.splitlines():
+    for line in text.split("\n") if text else ():
         name, *rest = line.split() or [""]
         if len(rest) != 1 or name in values or not _is_right(name, rest[0]):
             raise ValueError(line)

@@ -138,6 +138,30 @@ def test_plan_shows_all_that_runs(tmp_path: Path, testbed_file: Path, capsys: Ca
     assert sum(line.startswith("Needs") for line in lines) == 1
 
 
+def test_plan_shows_the_commands_of_gateways(
+    tmp_path: Path, testbed_file: Path, capsys: Captured
+) -> None:
+    """Also those that only a column has."""
+    testbed_file.write_text(
+        testbed_file.read_text() + '[dut]\nkind = "command"\nstart = "a\\u001b[2K\\ntrue"\n'
+    )
+    (tmp_path / "experiment.toml").write_text(
+        'title = "t"\ntestbed = "testbed.toml"\noptions = {profile = "quick"}\n'
+        '[[measure]]\ncommand = "pdv"\n'
+        '[[column]]\nlabel = "A"\n[[column]]\nlabel = "B"\ntestbed = {dut = {reset = "rm x"}}\n'
+        '[[column]]\nlabel = "C"\n'
+        'testbed = {dut = {kind = "ssh", host = "h", recipe = "tayga-nat64", variables = '
+        '{six = "a", four = "b"}}}\n'
+    )
+    status = run_command(["plan", str(tmp_path / "experiment.toml")])
+    said = capsys.readouterr()
+    assert status == 0, said.err
+    lines = said.out.split("\n")
+    for line in ("dut.start: a\\u001b[2K", "dut.start: true", "dut.reset: rm x"):
+        assert lines.count(line) == 1
+    assert any(line.startswith("dut.recipe: tayga-nat64 as root on h ") for line in lines)
+
+
 def test_an_error_is_one_visible_line(tmp_path: Path, capsys: Captured) -> None:
     name = tmp_path / "a\x1b[2K\nnatxy: all is well"
     assert run_command(["throughput", str(name)]) == 2

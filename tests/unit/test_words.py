@@ -8,6 +8,8 @@ import pytest
 
 from natxy.cli import run_command
 from natxy.cli.streams import shortened
+from natxy.dut.command import CommandDut
+from natxy.dut.config import CommandConfig
 from natxy.dut.execution import execute
 from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.errors import DutError
@@ -96,6 +98,17 @@ def test_a_program_that_is_missing_is_named_with_its_package(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(DutError, match=r"`ip` is not installed \(expected the Debian package ip"):
         execute(["ip", "link"])
+
+
+@pytest.mark.parametrize("end", ["\x1c", "\x85", "\u2028", "\v"])
+def test_only_a_line_feed_ends_a_line_of_a_commands_output(end: str) -> None:
+    """Otherwise a part of a line would be the number of connections."""
+    gateway = CommandDut(
+        CommandConfig(kind="command", count=f"printf '12{end}34'", telemetry="true"),
+        show=lambda *_: None,
+    )
+    with pytest.raises(DutError, match="printed"):
+        gateway.count()
 
 
 def test_output_in_another_encoding_is_no_traceback() -> None:
