@@ -31,6 +31,7 @@ from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
+from natxy.model.traffic import TrafficPlan
 
 T = TypeVar("T")
 EventsOption = Annotated[
@@ -117,8 +118,13 @@ def check(plan: CampaignPlan, *, begins: bool = True) -> None:
         if cell.round > 1:
             continue
         source = Source(name=_where(cell))
-        asked = work_of(cell).asked(source.validated(Testbed, cell.testbed))
+        work = work_of(cell)
+        asked = work.asked(source.validated(Testbed, cell.testbed))
         dut_of(asked, source)
+        try:
+            work.check_traffic(TrafficPlan(testbed=asked, source=source))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{_where(cell)}: {error.in_options}") from None
 
 
 def durations_s(plan: CampaignPlan) -> list[float]:

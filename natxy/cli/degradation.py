@@ -15,6 +15,10 @@ from natxy.cli.sizes import (
     one_each,
     sizes_of,
 )
+from natxy.dut.recipe import ENTRIES, HASH_SIZE, TIMEOUT
+from natxy.dut.table_limits import table_limits
+from natxy.errors import ConfigurationError
+from natxy.model.traffic import TrafficPlan
 from natxy.procedure.degradation import Column, DegradationPlan
 from natxy.procedure.degradation import degradation as measure
 from natxy.trial.profile import PROFILES
@@ -66,4 +70,21 @@ def degradation(
         "degradation",
         planned(plan, measure),
         own_connections=True,
+        check_traffic=lambda traffic: _check_columns(columns, traffic),
     )
+
+
+def _check_columns(columns: tuple[Column, ...], traffic: TrafficPlan) -> None:
+    """Raises ConfigurationError if the gateway's table does not take a value of a column."""
+    limits = table_limits(traffic.testbed.dut, traffic.source)
+    for column in columns:
+        for option, name, value in (
+            ("--entries", ENTRIES, column.entries),
+            ("--hash-sizes", HASH_SIZE, column.hash_size),
+            ("--timeouts", TIMEOUT, column.timeout_s),
+        ):
+            most = limits.get(name)
+            if value is not None and most is not None and value > most:
+                raise ConfigurationError(
+                    f"{option}: {value} is out of range (expected at most {most})"
+                )

@@ -8,6 +8,12 @@ from pydantic import Field, model_validator
 from natxy.model.base import Between, Checked, Model, refuse
 from natxy.model.source import Source
 
+# The highest values that Linux takes (net.netfilter of Linux 5.16 and later): nf_conntrack_max is
+# an int; the buckets of 8 octets are rounded up to pages, and take less than 2 GiB; a timeout in
+# jiffies is an int, also at 1000 Hz.
+MAX_ENTRIES = 2**31 - 1
+MAX_BUCKETS = 2**28 - 512
+MAX_TIMEOUT_S = 10**6
 Cpu = Annotated[int, Between(0, 4095)]
 
 
@@ -64,9 +70,9 @@ class LabConfig(Model):
     device: Literal["auto", "af_xdp", "af_packet"] = "auto"  # for the tester's ends of the links
     # Of stateful drivers: size of the connection tracking table (None: the kernel's own), hash
     # buckets (None: as many), and timeout of an idle connection. Jool's table has no size.
-    conntrack_entries: Annotated[int, Between(16, 2**31)] | None = None
-    hash_size: Annotated[int, Between(1024, 2**31)] | None = None
-    udp_timeout_s: Annotated[int, Between(1, 10**6)] = 300
+    conntrack_entries: Annotated[int, Between(16, MAX_ENTRIES)] | None = None
+    hash_size: Annotated[int, Between(1024, MAX_BUCKETS)] | None = None
+    udp_timeout_s: Annotated[int, Between(1, MAX_TIMEOUT_S)] = 300
 
     def users(self) -> dict[str, tuple[str, ...]]:
         """Returns the keys that only some drivers use, each with these."""

@@ -41,13 +41,17 @@ class Variable(Model):
     meaning: Annotated[str, Field(min_length=1)]
     default: str | int | None = None
     optional: bool = False  # may be without a value
+    most: int | None = None  # the highest number that the gateway takes; None: unknown
 
     def wrong(self, value: str | int) -> str | None:
         """Returns what is wrong with a value; None if nothing is."""
         if self.kind in KINDS:
             pattern, what = KINDS[self.kind]
-            right = re.fullmatch(pattern, str(value), re.ASCII)
-            return None if right else f"is not right (expected {what})"
+            if not re.fullmatch(pattern, str(value), re.ASCII):
+                return f"is not right (expected {what})"
+            if self.most is not None and int(value) > self.most:
+                return f"is out of range (expected at most {self.most})"
+            return None
         version: Literal[4, 6] = 4 if self.kind.startswith("ipv4") else 6
         text, _, length = str(value).partition("/")
         if version_of(text) != version or (length == "") != (self.kind in ("ipv4", "ipv6")):
