@@ -16,7 +16,7 @@ from natxy.dut.execution import set_sysctls
 from natxy.dut.gateway import Gateway
 from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
-from natxy.dut.namespaces import make_namespace, need_root
+from natxy.dut.namespaces import make_namespace, need_capabilities
 from natxy.dut.restart_guard import RestartGuard
 from natxy.errors import DutError
 from natxy.model.testbed import Port
@@ -34,7 +34,7 @@ class Lab(Dut):
 
     def start(self) -> None:
         if self.needs_root:
-            need_root()
+            need_capabilities()
         sweep()
         try:
             self._made = Ledger()

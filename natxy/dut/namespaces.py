@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Thread
 
+from natxy.dut.capabilities import lacking_for_a_lab
 from natxy.dut.execution import execute
 from natxy.dut.process import Process
 from natxy.errors import DutError
@@ -15,9 +16,13 @@ CLONE_NEWNET = 0x40000000  # linux/sched.h
 LIBC = ctypes.CDLL(None, use_errno=True)  # os.setns exists since Python 3.12
 
 
-def need_root() -> None:
-    if os.geteuid() != 0:
-        raise DutError("A lab makes network namespaces, which only root may do (expected sudo).")
+def need_capabilities() -> None:
+    """Raises DutError if this process may not do what a lab needs."""
+    if lacking := lacking_for_a_lab():
+        raise DutError(
+            f"A lab needs {', '.join(lacking)}, which this process has not (expected root, for "
+            "example by sudo; docs/privileges.md has what each is for)."
+        )
 
 
 def make_namespace(name: str) -> None:
