@@ -225,7 +225,7 @@ def _point(record: dict[str, Any], reading: _Reading) -> TrialPoint:
         repetition=record["repetition"],
         number=record["number"],
         at_s=round((started - reading.begin).total_seconds(), 3),
-        rate_fps=record["rate_fps"],
+        rate_fps=_verdict_fps(record),
         verdict=record["verdict"],
         lost_percent=100 * sum(kind["lost"] for kind in kinds) / sent if sent else 0.0,
         paused_ms=round(max(pauses, default=0.0) / 1e6, 4),
@@ -233,6 +233,12 @@ def _point(record: dict[str, Any], reading: _Reading) -> TrialPoint:
         **_telemetry(record),
         reason=next((reason for reason in reasons if reason), ""),
     )
+
+
+def _verdict_fps(record: dict[str, Any]) -> int:
+    """Returns what TrialRecord.verdict_fps is."""
+    counted_fps: int | None = record["counted_fps"] if record["verdict"] == "PASS" else None
+    return record["rate_fps"] if counted_fps is None else counted_fps
 
 
 def _telemetry(record: dict[str, Any]) -> dict[str, Any]:

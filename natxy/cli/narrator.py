@@ -154,7 +154,8 @@ class JsonProgress(Observer):
             "trial-ended",
             repetition=trial.repetition,
             number=trial.number,
-            rate=trial.rate_fps,
+            rate=trial.verdict_fps,
+            asked=trial.rate_fps,
             verdict=trial.verdict,
         )
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from natxy.cli.progress import Estimate, found_by
+from natxy.cli.progress import Estimate, asked_clause, found_by
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.trial_record import TrialRecord
@@ -43,6 +43,7 @@ class NowAndThen(Observer):
         self._repetition, self._repetitions = 1, 1
         self._trials, self._invalid = 0, 0
         self._load = ""
+        self._connections: int | None = None
         self._found = ""
 
     def repetition_started(self, number: int, count: int) -> None:
@@ -52,10 +53,8 @@ class NowAndThen(Observer):
     def trial_started(
         self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
     ) -> None:
-        if connections is None:
-            self._load = f"{rate(rate_fps)} {self._unit}"
-        else:  # to establish them
-            self._load = f"{connections:,} connections, {rate(rate_fps)} cps"
+        self._connections = connections
+        self._load = self._loaded(rate_fps)
         self._trials += 1
         self._estimate.trial_started(bracket_fps)
 
@@ -66,11 +65,17 @@ class NowAndThen(Observer):
     def trial_ended(self, trial: TrialRecord) -> None:
         self._estimate.trial_ended()
         self._invalid += trial.verdict is Verdict.INVALID
+        self._load = self._loaded(trial.verdict_fps)
         why = f" ({trial.invalid_reasons[0]})" if trial.invalid_reasons else ""
-        self._lines.offer(lambda: self._line(f"{trial.verdict}{why}"))
+        self._lines.offer(lambda: self._line(f"{trial.verdict}{asked_clause(trial)}{why}"))
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         self._found = found_by(figures)
+
+    def _loaded(self, rate_fps: int) -> str:
+        if self._connections is None:
+            return f"{rate(rate_fps)} {self._unit}"
+        return f"{self._connections:,} connections, {rate(rate_fps)} cps"  # to establish them
 
     def _line(self, step: str) -> str:
         invalid = f" ({self._invalid} invalid so far)" if self._invalid else ""

@@ -139,7 +139,8 @@ class SearchDisplay(Observer):
         reason = f" ({why})" if why else ""
         return (
             f"{self._repetition}/{self._repetitions} {self._connections}"
-            f"{rate(trial.rate_fps):>12} {self._trial_unit} {trial.verdict}{reason}{self._left()}"
+            f"{rate(trial.verdict_fps):>12} {self._trial_unit} {trial.verdict}"
+            f"{asked_clause(trial)}{reason}{self._left()}"
         )
 
     def _say(self, line: str) -> None:
@@ -166,6 +167,11 @@ class SearchDisplay(Observer):
         if self._found:
             grid.add_row("found", "; ".join(self._found[-FOUND_SHOWN:]))
         self._live.update(Group(Text(self._title, style="bold"), grid), refresh=True)
+
+
+def asked_clause(trial: TrialRecord) -> str:
+    """Returns the rate that was asked for, if the verdict is about another one."""
+    return "" if trial.verdict_fps == trial.rate_fps else f" (asked for {rate(trial.rate_fps)})"
 
 
 def found_by(figures: Sequence[Figure]) -> str:

@@ -42,6 +42,12 @@ class TrialRecord(Model):
     telemetry: Telemetry | None = None  # of the gateway; None: nothing is known
 
     @property
+    def verdict_fps(self) -> int:
+        """The rate that the verdict is about: the counted rate if the trial passed."""
+        counted_fps = self.counted_fps if self.verdict is Verdict.PASS else None
+        return self.rate_fps if counted_fps is None else counted_fps
+
+    @property
     def disturbance(self) -> Disturbance:
         """The trial's disturbance; zero for an INVALID trial, which does not count."""
         if self.verdict is Verdict.INVALID:
