@@ -45,6 +45,8 @@ class Losses(Model):
     last_number: Count
     first_due_ns: float
     last_due_ns: float
+    # Runs of lost frames with consecutive numbers (RFC 2544 section 10); earlier releases: 0.
+    gaps: Count = 0
     longest_run: Count  # lost frames with consecutive numbers
     longest_run_from_ns: float
     longest_run_until_ns: float  # the due time of the first frame after it

@@ -69,6 +69,11 @@ class StreamResult(Model):
         return sum(max(0, c.lost - c.misdelivered.total - c.late) for _, c in self.counters())
 
     @property
+    def gaps(self) -> int:
+        """Gaps in the numbering of the frames that arrived (RFC 2544 section 10)."""
+        return self.losses.gaps if self.losses else 0
+
+    @property
     def late(self) -> int:
         return sum(counters.late for _, counters in self.counters())
 
@@ -77,15 +82,22 @@ class StreamResult(Model):
         return sum(counters.misdelivered.total for _, counters in self.counters())
 
     @property
+    def lost_or_wrong(self) -> int:
+        """Frames that were lost, or arrived wrong.
+
+        A wrong frame is usually one of those that were lost, but may be a copy of one that arrived.
+        """
+        return sum(max(c.sent - c.received, c.misdelivered.total) for _, c in self.counters())
+
+    @property
     def passed(self) -> bool:
-        """True if frames were sent, all were received, and no mapping changed between phases.
+        """True if frames were sent, all were received, none was misdelivered, and no mapping
+        changed between phases.
 
         In a short trial, one kind may have no frames.
         """
-        counters = [counters for _, counters in self.counters()]
         changed = self.connections is not None and self.connections.changed > 0
-        whole = all(c.received == c.sent for c in counters)
-        return any(c.sent for c in counters) and whole and not changed
+        return self.sent > 0 and not self.lost_or_wrong and not changed
 
 
 class CountSummary(Model):
@@ -239,7 +251,8 @@ class TrialResult(Model):
 
     @property
     def passed(self) -> bool:
-        """True if received equals sent in each direction and kind (RFC 2544 section 26.1)."""
+        """True if received equals sent in each direction and kind (RFC 2544 section 26.1), and no
+        frame was misdelivered."""
         cut_short = self.ended_early or self.incomplete
         return not cut_short and all(stream.passed for stream in self.streams)
 
@@ -258,6 +271,14 @@ class TrialResult(Model):
     @property
     def duplicated(self) -> int:
         return sum(c.duplicated for _, _, c in self.counters())
+
+    @property
+    def reordered(self) -> int:
+        return sum(c.reordered for _, _, c in self.counters())
+
+    @property
+    def gaps(self) -> int:
+        return sum(stream.gaps for stream in self.streams)
 
     @property
     def without_udp_checksum(self) -> int:

@@ -99,6 +99,8 @@ class Establishing:
         table = result.connections
         if not self.repairs or table is None or result.ended_early or result.incomplete:
             return False
+        if result.misdelivered:
+            return False
         return connections_held(result) == table.stored == table.asked
 
     @property

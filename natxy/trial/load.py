@@ -44,7 +44,7 @@ class Load:
         return (self.accepted, *self.also_accepted)
 
     def passes(self, result: TrialResult) -> bool:
-        """Returns whether each direction lost no more than is accepted.
+        """Returns whether each direction lost, or delivered wrong, no more than is accepted.
 
         A mapping that changed, or a reply to the wrong connection, is never accepted.
         """
@@ -52,9 +52,7 @@ class Load:
             return result.passed
         if result.ended_early or result.incomplete or result.changed or result.wrong:
             return False
-        return all(
-            self.accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in result.streams
-        )
+        return all(self.accepted.accepts(sent=s.sent, lost=s.lost_or_wrong) for s in result.streams)
 
     @property
     def duration_s(self) -> Fraction:

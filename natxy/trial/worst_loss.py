@@ -38,4 +38,4 @@ def lost_share(trial: TrialRecord) -> Fraction | None:
 
 
 def _loss(stream: StreamResult) -> Loss:
-    return Loss(sent=stream.sent, lost=stream.sent - stream.received)
+    return Loss(sent=stream.sent, lost=stream.lost_or_wrong)
