@@ -1,5 +1,5 @@
-// Summary of the numbers that did not arrive: their count, the first, the last, and the longest run
-// of consecutive ones. They are added in ascending order.
+// Summary of the numbers that did not arrive: their count, the first, the last, and their runs of
+// consecutive ones, which are the gaps in the numbering. They are added in ascending order.
 #pragma once
 
 #include <bit>
@@ -11,6 +11,7 @@ struct LossRuns {
   std::uint64_t count = 0;
   std::uint64_t first = 0;
   std::uint64_t last = 0;
+  std::uint64_t gaps = 0;  // runs of consecutive numbers that are missing
   std::uint64_t longest = 0;
   std::uint64_t longest_first = 0;
 
@@ -18,7 +19,10 @@ struct LossRuns {
   void missing(std::uint64_t from, std::uint64_t n) {
     if (n == 0) return;
     if (count == 0) first = from;
-    if (count == 0 || from != last + 1) run_first_ = from;
+    if (count == 0 || from != last + 1) {
+      run_first_ = from;
+      ++gaps;
+    }
     count += n;
     last = from + n - 1;
     if (last - run_first_ + 1 > longest) {

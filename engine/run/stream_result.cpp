@@ -88,6 +88,7 @@ std::optional<spec::Losses> losses(const StreamReport& stream, TickRate ticks) {
                       .last_number = runs.last,
                       .first_due_ns = due_ns(runs.first),
                       .last_due_ns = due_ns(runs.last),
+                      .gaps = runs.gaps,
                       .longest_run = runs.longest,
                       .longest_run_from_ns = due_ns(runs.longest_first),
                       .longest_run_until_ns = due_ns(runs.longest_first + runs.longest)};

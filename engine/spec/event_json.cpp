@@ -38,7 +38,7 @@ void to_json(Json& json, const Misdelivered& of) {
 
 NATXY_STRUCT(DelayVariation, undefined, distribution)
 NATXY_STRUCT(TagCounters, sent, received, lost, delay, poll_gap, step_gap)
-NATXY_STRUCT(Losses, frames, first_number, last_number, first_due_ns, last_due_ns, longest_run,
+NATXY_STRUCT(Losses, frames, first_number, last_number, first_due_ns, last_due_ns, gaps, longest_run,
              longest_run_from_ns, longest_run_until_ns)
 NATXY_STRUCT(Silence, from_ns, until_ns)
 

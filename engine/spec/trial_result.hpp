@@ -71,6 +71,7 @@ struct Losses {
   std::uint64_t last_number = 0;
   double first_due_ns = 0;
   double last_due_ns = 0;
+  std::uint64_t gaps = 0;         // runs of lost frames with consecutive numbers
   std::uint64_t longest_run = 0;  // number of lost frames with consecutive numbers
   double longest_run_from_ns = 0;
   double longest_run_until_ns = 0;  // due time of the first frame after the run

@@ -117,6 +117,21 @@ TEST(LossRuns, TheLongestRunIsOfConsecutiveNumbers) {
   EXPECT_EQ(runs.last, 21U);
   EXPECT_EQ(runs.longest, 4U);
   EXPECT_EQ(runs.longest_first, 10U);
+  EXPECT_EQ(runs.gaps, 3U);
+}
+
+// A gap may reach over the end of a word, and over words that are settled at different times.
+TEST(LossRuns, AGapIsARunOfMissingNumbersWhereverWordsEnd) {
+  LossRuns runs;
+  runs.word(0, ~(std::uint64_t{1} << 63U));  // 63 is missing
+  runs.word(64, ~std::uint64_t{1});          // 64 as well
+  EXPECT_EQ(runs.gaps, 1U);
+  runs.word(128, 0x5555555555555555U);  // every second one
+  EXPECT_EQ(runs.gaps, 33U);
+  runs.missing(192, 100);  // continues the last gap
+  EXPECT_EQ(runs.gaps, 33U);
+  runs.word(320, 0, 330);
+  EXPECT_EQ(runs.gaps, 34U);
 }
 
 TEST(Window, AgreesWithASetWhereverItReaches) {
@@ -170,8 +185,11 @@ TEST(Window, TellsWhatNeverCame) {
       number += random() % 5 == 0 ? random() % 400 : random() % 3;
     }
     LossRuns exact;
+    std::uint64_t gaps = 0;
     for (std::uint64_t number = 0; number < frames; ++number) {
-      if (!came.contains(number)) exact.missing(number, 1);
+      if (came.contains(number)) continue;
+      exact.missing(number, 1);
+      gaps += number == 0 || came.contains(number - 1);
     }
     const auto found = arrivals.losses(frames);
     ASSERT_EQ(found.count, frames - came.size());
@@ -179,6 +197,7 @@ TEST(Window, TellsWhatNeverCame) {
     ASSERT_EQ(found.last, exact.last);
     ASSERT_EQ(found.longest, exact.longest);
     ASSERT_EQ(found.longest_first, exact.longest_first);
+    ASSERT_EQ(found.gaps, gaps);
     if (exact.count > 0) {
       ASSERT_EQ(arrivals.first_missing(), exact.first);
     }
@@ -234,8 +253,11 @@ TEST(Arrivals, SeveralReceiversLoseWhatArrivesAtNoneOfThem) {
       --left;
     }
     LossRuns exact;
+    std::uint64_t gaps = 0;
     for (std::uint64_t number = 0; number < frames; ++number) {
-      if (!came.contains(number)) exact.missing(number, 1);
+      if (came.contains(number)) continue;
+      exact.missing(number, 1);
+      gaps += number == 0 || came.contains(number - 1);
     }
     const auto found = arrivals.losses(frames);
     ASSERT_EQ(found.count, exact.count);
@@ -243,6 +265,7 @@ TEST(Arrivals, SeveralReceiversLoseWhatArrivesAtNoneOfThem) {
     ASSERT_EQ(found.last, exact.last);
     ASSERT_EQ(found.longest, exact.longest);
     ASSERT_EQ(found.longest_first, exact.longest_first);
+    ASSERT_EQ(found.gaps, gaps);
     ASSERT_EQ(arrivals.shared(), 0U);
     if (exact.count > 0) {
       ASSERT_EQ(arrivals.first_missing(), exact.first);

@@ -53,6 +53,46 @@ TEST_P(EveryKth, LossIsLostAndNothingElse) {
   EXPECT_EQ(seen.result.streams[0].kinds[0]->received, kFrames - kFrames / k);
 }
 
+// The gaps of the numbering are the runs of consecutive numbers among the frames that the gateway
+// drops: every frame is one run, and every second frame are as many runs as there are drops.
+TEST_P(EveryKth, EachRunOfLostFramesIsAGap) {
+  const auto k = GetParam();
+  const auto seen = forward(route44(), R"({"kind": "loss", "every": )" + std::to_string(k) + "}");
+  const auto& losses = seen.result.streams[0].losses;
+  ASSERT_EQ(losses.has_value(), k <= kFrames);
+  if (losses) {
+    EXPECT_EQ(losses->gaps, k == 1 ? 1 : kFrames / k);
+  }
+}
+
+// Two faults in a row: the second counts the frames that the first lets through.
+TEST(Gaps, AreTheRunsOfWhatTwoFaultsDrop) {
+  std::uint64_t gaps = 0;
+  std::uint64_t passed = 0;
+  bool was_lost = false;
+  for (std::uint64_t number = 1; number <= kFrames; ++number) {
+    const auto lost = number % 3 == 0 || ++passed % 5 == 0;
+    gaps += lost && !was_lost;
+    was_lost = lost;
+  }
+  const auto seen = forward(route44(), R"({"kind": "loss", "every": 3},
+                                          {"kind": "loss", "every": 5})");
+  ASSERT_TRUE(seen.result.streams[0].losses);
+  EXPECT_EQ(seen.result.streams[0].losses->gaps, gaps);
+}
+
+// A frame that arrives late closes its gap, a duplicate makes none, and a wrong frame leaves one.
+TEST(Gaps, AreThoseOfTheFramesThatNeverArrivedRight) {
+  const auto late =
+      forward(route44(), R"({"kind": "reorder", "every": 10, "by": 3, "within_ns": 20000000},
+                            {"kind": "duplicate", "every": 7})");
+  EXPECT_FALSE(late.result.streams[0].losses);
+  const auto wrong =
+      forward(route44(), R"({"kind": "corrupt", "every": 100, "field": "length"})");
+  ASSERT_TRUE(wrong.result.streams[0].losses);
+  EXPECT_EQ(wrong.result.streams[0].losses->gaps, kFrames / 100);
+}
+
 TEST_P(EveryKth, DuplicatesAreDuplicatedAndNothingElse) {
   const auto k = GetParam();
   const auto seen =

@@ -139,6 +139,7 @@ TEST_P(Queues, CountTogetherAsOne) {
       EXPECT_EQ(losses->frames, right->frames);
       EXPECT_EQ(losses->first_number, right->first_number);
       EXPECT_EQ(losses->last_number, right->last_number);
+      EXPECT_EQ(losses->gaps, right->gaps);
       EXPECT_EQ(losses->longest_run, right->longest_run);
       EXPECT_EQ(losses->longest_run_from_ns, right->longest_run_from_ns);
       EXPECT_EQ(received(seen.result.streams[i]), received(one.result.streams[i]));

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from natxy.model.distribution import Distribution
 from natxy.model.icmp_words import icmp_words
 from natxy.model.port_result import PortResult
-from natxy.model.stream_counters import ConnectionCounters, KindCounters
+from natxy.model.stream_counters import ConnectionCounters, KindCounters, Losses
 from natxy.model.telemetry import CpuTime, Telemetry
 from natxy.model.trial_result import (
     ConnectionTableResult,
@@ -117,11 +117,22 @@ def _stream_lines(stream: StreamResult, *, several_phases: bool) -> Iterator[str
         yield f"  {'pauses':<12}{duration(stream.pauses.total_ns)} in all"
     for kind, counters in stream.counters():
         yield from _kind_lines(kind, counters)
+    yield f"  {'gaps':<12}{_gaps(stream.losses)}"
     if stream.connections:
         yield _connections_line(stream.connections)
     if stream.tags:
         counted = f"sent {stream.tags.sent:,}, lost {stream.tags.lost:,}"
         yield f"  {'tags':<12}{counted}; delay {_distribution(stream.tags.delay)}"
+
+
+def _gaps(of: Losses | None) -> str:
+    """Returns the gaps in the numbering, which both kinds of traffic share."""
+    if of is None:
+        return "none in the numbering"
+    return (
+        f"{of.gaps:,} in the numbering: {of.frames:,} frames never arrived, "
+        f"{of.longest_run:,} in a row at most"
+    )
 
 
 def _connections_line(of: ConnectionCounters) -> str:

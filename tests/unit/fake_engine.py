@@ -88,7 +88,7 @@ def counters(sent: int, lost: int, recording: Json) -> Json:
 
 def losses(lost: int) -> Json | None:
     times = ("first_due_ns", "last_due_ns", "longest_run_from_ns", "longest_run_until_ns")
-    numbers = {"first_number": 0, "last_number": lost - 1, "longest_run": lost}
+    numbers = {"first_number": 0, "last_number": lost - 1, "gaps": 1, "longest_run": lost}
     return {"frames": lost, **numbers, **dict.fromkeys(times, 0.0)} if lost else None
 
 

@@ -215,6 +215,7 @@ def _losses(stream: Stream, lost: Sequence[int]) -> dict[str, Any]:
         "last_number": lost[-1],
         "first_due_ns": due_ns(stream, lost[0]),
         "last_due_ns": due_ns(stream, lost[-1]),
+        "gaps": sum(number - 1 not in lost for number in lost),
         "longest_run": length,
         "longest_run_from_ns": due_ns(stream, first),
         "longest_run_until_ns": due_ns(stream, first + length),

@@ -197,6 +197,7 @@ class StatefulEngine:
             "frames": lost,
             "first_number": first,
             "last_number": first + lost - 1,
+            "gaps": 1,
             "longest_run": lost,
             **dict.fromkeys(times, float(first)),
         }

@@ -2,6 +2,7 @@
 
 import pytest
 
+from natxy.model.stream_counters import Losses
 from natxy.model.trial_result import ConnectionTableResult, CountSummary, MappingsResult
 from natxy.model.verdict import Verdict
 from natxy.report.trial_text import block_sentence, mapping_lines, trial_text
@@ -18,6 +19,27 @@ def test_a_trial_says_how_long_the_gateway_was_away_and_the_sender_paused() -> N
 def test_a_sender_that_did_not_pause_is_not_mentioned() -> None:
     trial = result_of(stream_of(sent=100))
     assert "pauses" not in trial_text(trial, Verdict.PASS, ())
+
+
+def test_the_gaps_of_the_numbering_are_shown() -> None:
+    assert "  gaps        none in the numbering" in trial_text(
+        result_of(stream_of(sent=100)), Verdict.PASS, ()
+    )
+    losses = Losses(
+        frames=1234,
+        first_number=0,
+        last_number=5000,
+        first_due_ns=0,
+        last_due_ns=1,
+        gaps=17,
+        longest_run=1000,
+        longest_run_from_ns=0,
+        longest_run_until_ns=1,
+    )
+    lossy = stream_of(sent=10_000).model_copy(update={"losses": losses})
+    assert (
+        "  gaps        17 in the numbering: 1,234 frames never arrived, 1,000 in a row at most"
+    ) in trial_text(result_of(lossy), Verdict.FAIL, ()).splitlines()
 
 
 def mappings(block_ports: int, ports: int = 640) -> MappingsResult:
