@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 from natxy.cli.expected_plan import SET_UP_S, expected_s, phase_1_search_s
-from natxy.cli.places import RFC8219_SIZES_BYTES, foregrounds_of, networks_in, sizes_of
+from natxy.cli.places import foregrounds_of, networks_in, sizes_of
 from natxy.cli.series import HAS_ITS_OWN_PHASE_1, Work
-from natxy.model.frame_sizes import ETHERNET_BYTES
+from natxy.model.frame_sizes import ETHERNET_BYTES, RFC8219_SIZES_BYTES
 from natxy.model.testbed import Testbed
 from natxy.trial.profile import PROFILES
 

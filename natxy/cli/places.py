@@ -6,24 +6,10 @@ from fractions import Fraction
 from natxy.cli.command_line import changed, check_frame_size
 from natxy.cli.options import numbers_of
 from natxy.errors import ConfigurationError
-from natxy.model.frame_sizes import IPV4_SAVES_BYTES
+from natxy.model.frame_sizes import RFC8219_SIZES_BYTES, rfc8219_sizes
 from natxy.model.testbed import TrafficSection
-from natxy.model.traffic_spec import MAX_FRAME_SIZE_BYTES
-from natxy.model.trial_spec import MIN_FRAME_SIZE_BYTES
 from natxy.trial.setup import ReadyTester
 
-# RFC 8219 section 5.1.1, with 84 in place of 64, which is too small for IPv6.
-RFC8219_SIZES_BYTES = (84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216)
-# Sizes name the IPv6 frame, so IPv4 alone has the RFC's sizes on the wire, 64 included, if they
-# are 20 octets larger here. 9216 is left out: it would exceed the largest size.
-RFC8219_IPV4_SIZES_BYTES = (
-    MIN_FRAME_SIZE_BYTES,
-    *(
-        size + IPV4_SAVES_BYTES
-        for size in RFC8219_SIZES_BYTES[1:]
-        if size + IPV4_SAVES_BYTES <= MAX_FRAME_SIZE_BYTES
-    ),
-)
 RFC8219 = "rfc8219"
 MOST_NETWORKS = 256
 
@@ -97,8 +83,8 @@ def places(
     shares = foregrounds or (Fraction(traffic.m, traffic.n),)
     chosen = sizes or (traffic.frame_size_bytes,)
     by_rfc = sizes == RFC8219_SIZES_BYTES
-    if by_rfc and _is_ipv4_alone(traffic, shares):
-        chosen = RFC8219_IPV4_SIZES_BYTES
+    if by_rfc:
+        chosen = rfc8219_sizes(ipv4_alone=_is_ipv4_alone(traffic, shares))
     found = []
     for share in shares:
         for size in chosen:
@@ -109,7 +95,8 @@ def places(
                 continue
             place.traffic.check()
             found.append(place)
-    return found
+    measured = tuple({each.testbed.traffic.frame_size_bytes: None for each in found})
+    return [each.in_series(frame_sizes=measured, foregrounds=shares) for each in found]
 
 
 def _is_ipv4_alone(traffic: TrafficSection, shares: tuple[Fraction, ...]) -> bool:

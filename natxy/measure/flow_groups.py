@@ -10,13 +10,21 @@ from itertools import pairwise
 
 from natxy.errors import ConfigurationError
 from natxy.measure.flows import ranges_of, with_flows
+from natxy.model.deviation import Deviation, Deviations
 from natxy.trial.setup import ReadyTester, Starting
 from natxy.trial.timing import Timing
 
 QUARTERS = 4  # the intermediary points of RFC 8219 section 10.2.2
-IN_GROUPS = "flows started in four groups with a drain after each, not one by one"
+IN_GROUPS = Deviation(
+    clause="RFC 8219 section 10.2.2",
+    has="flows started in four groups with a drain after each",
+    asked="one by one",
+)
 # Flows start with a phase, and the engine drains after each phase.
-WITH_DRAINS = "two to four flows started one by one, but all paused for a drain before each start"
+WITH_DRAINS = Deviation(
+    clause="RFC 8219 section 10.2.2",
+    has="two to four flows started one by one, but all paused for a drain before each start",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +70,7 @@ def ramp_of(tester: ReadyTester, flows: int, step_s: Fraction | None) -> tuple[S
     )
 
 
-def group_deviations(numbers: Sequence[int]) -> tuple[str, ...]:
+def group_deviations(numbers: Sequence[int]) -> Deviations:
     few = any(1 < flows <= QUARTERS for flows in numbers)
     many = max(numbers) > QUARTERS
     return (*((IN_GROUPS,) if many else ()), *((WITH_DRAINS,) if few else ()))

@@ -1,15 +1,13 @@
 """Destination networks: RFC 2544 section 12 asks for one network, and then for 256."""
 
-from collections.abc import Iterable
-
+from natxy.model.deviation import Deviation, Deviations
 from natxy.model.testbed import Testbed
 from natxy.trial.setup import ReadyTester
 
 ASKED = (1, 256)
-SECTION = "RFC 2544 section 12"
 
 
-def networks_deviation(tester: ReadyTester) -> tuple[str, ...]:
+def networks_deviation(tester: ReadyTester) -> Deviations:
     """Returns the deviation of a measurement, or of the series that it is a part of, from the
     numbers of networks per side that the RFC asks for.
 
@@ -20,15 +18,7 @@ def networks_deviation(tester: ReadyTester) -> tuple[str, ...]:
         return ()
     listed = ", ".join(str(each) for each in sorted(measured))
     of = "destination network" + ("s" if measured != {1} else "")
-    return (f"{listed} {of}, not 1 and then 256 ({SECTION})",)
-
-
-def without_networks(deviations: Iterable[str]) -> tuple[str, ...]:
-    """Returns the deviations that do not concern the numbers of networks.
-
-    For a measurement that is a part of another one, which names them itself or has none.
-    """
-    return tuple(each for each in deviations if SECTION not in each)
+    return (Deviation(clause="RFC 2544 section 12", has=f"{listed} {of}", asked="1 and then 256"),)
 
 
 def networks_of(testbed: Testbed) -> int:

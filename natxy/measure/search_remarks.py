@@ -53,15 +53,6 @@ def _lacking(asked: int, done: int) -> str:
     return f"{asked - done} of {asked} repetitions were not run, or not to their end"
 
 
-def verification_deviation(repeats: int, *, departs_from: str = "") -> tuple[str, ...]:
-    """Returns the deviation of a search that repeats failed trials; `departs_from`: a clause."""
-    sources = "; ".join(filter(None, (departs_from, "ETSI GS NFV-TST 009 section 12.3.3")))
-    said = (
-        f"loss verification: a rate fails after {repeats + 1} trials with a loss, not 1 ({sources})"
-    )
-    return (said,) if repeats else ()
-
-
 def zero_remarks(rates: Iterable[float], why: str) -> tuple[str, ...]:
     """Returns what a rate of 0 means, if there is one."""
     return () if all(rates) else (f"0 means that no rate passed: {why}.",)

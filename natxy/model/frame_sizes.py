@@ -7,15 +7,34 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic_spec import (
     EXTENSION_HEADER_BYTES,
+    MAX_FRAME_SIZE_BYTES,
     SMALLEST_FRAME_BYTES,
     TCP_MORE_BYTES,
     VLAN_TAG_BYTES,
 )
-from natxy.model.trial_spec import Side
+from natxy.model.trial_spec import MIN_FRAME_SIZE_BYTES, Side
 
 ETHERNET_BYTES = 18  # header and FCS
 # By how much an IPv4 frame is smaller than the IPv6 frame with the same data.
 IPV4_SAVES_BYTES = SMALLEST_FRAME_BYTES[6] - SMALLEST_FRAME_BYTES[4]
+
+# RFC 8219 section 5.1.1, with 84 in place of 64, which is too small for IPv6.
+RFC8219_SIZES_BYTES = (84, 128, 256, 512, 768, 1024, 1280, 1518, 1522, 2048, 4096, 8192, 9216)
+# Sizes name the IPv6 frame, so IPv4 alone has the RFC's sizes on the wire, 64 included, if they
+# are 20 octets larger here. 9216 is left out: it would exceed the largest size.
+RFC8219_IPV4_SIZES_BYTES = (
+    MIN_FRAME_SIZE_BYTES,
+    *(
+        size + IPV4_SAVES_BYTES
+        for size in RFC8219_SIZES_BYTES[1:]
+        if size + IPV4_SAVES_BYTES <= MAX_FRAME_SIZE_BYTES
+    ),
+)
+
+
+def rfc8219_sizes(*, ipv4_alone: bool) -> tuple[int, ...]:
+    """Returns the sizes of RFC 8219 for traffic that is all IPv4, or that is not."""
+    return RFC8219_IPV4_SIZES_BYTES if ipv4_alone else RFC8219_SIZES_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)

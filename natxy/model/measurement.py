@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, Self
 
 from natxy.model.base import Model
+from natxy.model.deviation import Deviations
 from natxy.model.disturbance import Disturbance
 from natxy.model.icmp_words import merged
 from natxy.model.port_result import IcmpError
@@ -175,8 +176,11 @@ class TrialCounts(Model):
     invalid_trials: int = 0
     overturned: int = 0  # failed trials at a rate that passed by loss verification
     revoked: int = 0  # failed trials whose CPUs were placed badly, as later trials showed
+    lost: int = 0
     misdelivered: int = 0
     duplicated: int = 0
+    reordered: int = 0
+    gaps: int = 0  # in the numbering of each direction's frames (RFC 2544 section 10)
     without_udp_checksum: int = 0  # over IPv4; included in the received frames
     changed: int = 0  # connections whose mapping changed between the phases of a trial
     wrong: int = 0  # replies delivered to another connection; included in `misdelivered`
@@ -239,8 +243,11 @@ class TrialCounts(Model):
             update={
                 "trials": self.trials + 1,
                 "invalid_trials": self.invalid_trials + (not valid),
+                "lost": self.lost + trial.result.lost,
                 "misdelivered": self.misdelivered + trial.misdelivered,
                 "duplicated": self.duplicated + trial.result.duplicated,
+                "reordered": self.reordered + trial.result.reordered,
+                "gaps": self.gaps + trial.result.gaps,
                 "without_udp_checksum": self.without_udp_checksum + trial.without_udp_checksum,
                 "changed": self.changed + trial.changed,
                 "wrong": self.wrong + trial.wrong,
@@ -263,10 +270,15 @@ class Measurement(Model):
     title: str
     reference: str  # RFC and section; empty: no RFC defines it
     conditions: Conditions
-    deviations: tuple[str, ...] = ()  # from the RFC; empty: the result conforms
+    deviations: Deviations = ()  # from the RFC; empty: the result conforms
     remarks: tuple[str, ...] = ()  # notes without which the figures could be misread
     figures: tuple[Figure, ...]
     counts: TrialCounts
+
+    @property
+    def conforms(self) -> bool:
+        """Whether the result has no deviations from the RFC that defines the measurement."""
+        return bool(self.reference) and not self.deviations
 
     if not TYPE_CHECKING:  # a type checker, too, says that there is no such attribute
 

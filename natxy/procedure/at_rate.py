@@ -12,8 +12,10 @@ from typing import ClassVar
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.flows_used import Sent
-from natxy.measure.networks import networks_deviation, without_networks
 from natxy.measure.plan import Plan, repeat
+from natxy.measure.search_deviations import THROUGHPUT, lower_bound
+from natxy.measure.traffic_deviations import setup_deviations
+from natxy.model.deviation import Deviation, Deviations, without
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
@@ -24,6 +26,7 @@ from natxy.statistics import median
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.observer import Observer
+from natxy.trial.profile import RFC, few_repetitions
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.verdict.delay_error import QUIET, DelayError, doubts, error_remarks
@@ -65,12 +68,13 @@ class Rate:
     fps: int
     found: str = ""  # how it was found: "found first: ..."; empty: it was given
     lower_bound: bool = False  # the gateway's throughput is at least this rate
-    deviations: tuple[str, ...] = ()  # deviations of the search from RFC 2544
+    deviations: Deviations = ()  # deviations of the search from RFC 2544
 
     @property
-    def search_deviations(self) -> tuple[str, ...]:
+    def search_deviations(self) -> Deviations:
         """The deviations of the search as one deviation of the procedure that uses its result."""
-        return (f"a throughput with {', '.join(self.deviations)}",) if self.deviations else ()
+        said = f"a throughput with {', '.join(map(str, self.deviations))}"
+        return (Deviation(clause="", has=said),) if self.deviations else ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -93,13 +97,12 @@ def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | 
     return found_rate(search, plan.rate_option, tester, dut, observer)
 
 
-def rate_deviations(plan: RatePlan, rate: Rate) -> tuple[str, ...]:
-    """Returns the deviations of a rate: RFC 8219 section 7 and RFC 2544 section 26.6 require the
-    throughput itself."""
+def rate_deviations(plan: RatePlan, rate: Rate, clause: str) -> Deviations:
+    """Returns the deviations of a rate from a clause that requires the throughput itself."""
     if plan.rate_fps is not None:
-        return ("a given rate, not the measured throughput",)
-    bound = ("at a lower bound of the throughput",) if rate.lower_bound else ()
-    return (*rate.search_deviations, *bound)
+        return (Deviation(clause=clause, has="a given rate", asked="the measured throughput"),)
+    bound = Deviation(clause=clause, has="at a lower bound of the throughput")
+    return (*rate.search_deviations, *((bound,) if rate.lower_bound else ()))
 
 
 def found_rate(
@@ -125,8 +128,15 @@ def found_rate(
         f"{float(search.timing.duration_s):g} s, error {search.error}"
         f"{found.counts.invalid_clause}",
         lower_bound=figure.is_lower_bound(rate_fps),
-        deviations=without_networks(found.deviations),
+        deviations=without(found.deviations, _not_of_search(tester, count)),
     )
+
+
+def _not_of_search(tester: ReadyTester, repetitions: int) -> Deviations:
+    """Returns deviations of a throughput that its user names itself, or that concern only a
+    throughput that is a result."""
+    few = few_repetitions(repetitions, RFC)
+    return (*setup_deviations(tester), *few, lower_bound(THROUGHPUT))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +160,7 @@ class AtRate:
     values: Callable[[StreamResult], Sequence[Value]]
     recording: Recording = NO_RECORDING
     errors: Callable[[TrialResult, Disturbance], Sequence[DelayError]] = lambda *_: ()
-    deviations: tuple[str, ...] = ()
+    deviations: Deviations = ()
     remarks: Callable[[ReadyTester, Sequence[TrialRecord]], tuple[str, ...]] = lambda *_: ()
 
 
@@ -179,8 +189,9 @@ def measure(
         conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
         deviations=(
             *what.deviations,
-            *rate_deviations(plan, rate),
-            *networks_deviation(tester),
+            *rate_deviations(plan, rate, what.reference),
+            _departure(what.reference),
+            *setup_deviations(tester),
         ),
         remarks=(
             *rate.remarks,
@@ -189,6 +200,15 @@ def measure(
         ),
         figures=_figures(what, valid),
         counts=trials.counts,
+    )
+
+
+def _departure(clause: str) -> Deviation:
+    """Returns the deviation of every delay (docs/decisions/0006)."""
+    return Deviation(
+        clause=f"{clause}; RFC 1242 section 3.8",
+        has="delays that begin before the call that sends a frame",
+        asked="when the frame has left",
     )
 
 

@@ -8,9 +8,10 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
 from natxy.measure.flows_used import Sent
-from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import cut_remarks
+from natxy.measure.traffic_deviations import setup_deviations
+from natxy.model.deviation import Deviation, Deviations
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
@@ -21,7 +22,7 @@ from natxy.search.bisection import Bisection, SearchError
 from natxy.trial.bursts import burst_rate
 from natxy.trial.load import Load
 from natxy.trial.observer import Observer
-from natxy.trial.profile import Profile
+from natxy.trial.profile import Profile, few_repetitions
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check
@@ -45,6 +46,8 @@ PROFILES = {
     "rfc": Profile(
         timing=Timing(duration_s=Fraction(2), drain_s=RFC_WAIT_S, settle_s=Fraction(0)),
         repetitions=RFC_REPETITIONS,
+        least_repetitions=RFC_REPETITIONS,
+        repetitions_of="RFC 2544 section 26.4",
     ),
     "quick": Profile(
         timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 5), settle_s=Fraction(0)),
@@ -110,7 +113,7 @@ def back_to_back(
         title="Back-to-back frames",
         reference="RFC 9004 section 6",
         conditions=plan.conditions(tester, dut, rate_fps=rate_fps),
-        deviations=(*_deviations(plan, found, done), *networks_deviation(tester)),
+        deviations=(*_deviations(plan, found, done), *setup_deviations(tester)),
         remarks=(
             *_remarks(train, bursts, fills=fills, pace=pace),
             *cut_remarks(plan.repetitions, done, trials),
@@ -306,17 +309,22 @@ def _of_a_bound(bursts_are_bounds: bool) -> str:
     return f"{bound}, so the corrected buffer time is an upper bound (≤)."
 
 
-def _deviations(plan: BackToBackPlan, throughput: Rate, repetitions: int) -> tuple[str, ...]:
-    said = [*throughput.search_deviations]
+def _deviations(plan: BackToBackPlan, throughput: Rate, repetitions: int) -> Deviations:
+    said = []
+    if plan.throughput_fps is not None:
+        said.append(("6.4", "a given throughput", "a measured one"))
     if throughput.lower_bound:
-        said.append("a lower bound of the throughput (section 6.4)")
+        said.append(("6.4", "a lower bound of the throughput", ""))
     if plan.burst_rate_fps is not None:
-        said.append("bursts at a given rate, not with the media's smallest gap (section 6.2)")
+        said.append(("6.2", "bursts at a given rate", "with the media's smallest gap"))
     if plan.timing.drain_s < RFC_WAIT_S:
-        said.append(
-            f"at least {float(plan.timing.drain_s):g} s of waiting after a burst, not "
-            f"{float(RFC_WAIT_S):g} s (section 6.2)"
-        )
-    if repetitions < RFC_REPETITIONS:
-        said.append(f"{repetitions} repetitions, not {RFC_REPETITIONS} (RFC 2544 26.4)")
-    return tuple(said)
+        waited = f"at least {float(plan.timing.drain_s):g} s of waiting after a burst"
+        said.append(("6.2", waited, f"{float(RFC_WAIT_S):g} s"))
+    return (
+        *throughput.search_deviations,
+        *(
+            Deviation(clause=f"RFC 9004 section {section}", has=has, asked=asked)
+            for section, has, asked in said
+        ),
+        *few_repetitions(repetitions, PROFILES["rfc"]),
+    )

@@ -7,10 +7,14 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterLimit, TrialRefused
 from natxy.exact import make_exact
+from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.memory import memory_per_connection
 from natxy.measure.plan import Plan, check_members, repeat
 from natxy.measure.search_remarks import cut_remarks
 from natxy.measure.table_size import check_each_frame_makes_one, table_of
+from natxy.measure.tcp_deviations import CAPACITY as TCP_CAPACITY
+from natxy.measure.tcp_deviations import tcp_deviations
+from natxy.model.deviation import Deviation
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
@@ -30,6 +34,9 @@ from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
 
+LOWER_BOUND = Deviation(
+    clause="RFC 9693 section 4.9", has="a lower bound", asked="the capacity itself"
+)
 TITLE = "Connection tracking table capacity"
 CAPACITY = "connection tracking table capacity C"
 # Long pauses are allowed: the number of connections that a table holds does not depend on how
@@ -104,7 +111,12 @@ def capacity(
         conditions=of_phase_1(
             plan.conditions(tester.with_connections(count=goal.c0), dut), tester, validated=True
         ),
-        deviations=deviations(plan.timing, OF_CONNECTIONS),
+        deviations=(
+            *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(found)),
+            *((LOWER_BOUND,) if course.cut_off else ()),
+            *connection_deviations(tester),
+            *(tcp_deviations(TCP_CAPACITY) if is_tcp else ()),
+        ),
         remarks=(
             *_remarks(plan, goal, name_of(dut), course, len(found)),
             *cut_remarks(plan.repetitions, len(found), trials),

@@ -9,8 +9,11 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
+from natxy.measure.flow_deviations import connection_deviations
+from natxy.measure.search_deviations import TEAR_DOWN, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import bound_remarks, verification_deviation, zero_remarks
+from natxy.measure.search_remarks import bound_remarks, zero_remarks
+from natxy.measure.tcp_deviations import closing_deviations
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment import with_phase_1_rate
@@ -59,8 +62,11 @@ def closing(
         reference="RFC 3511 section 5.4",
         conditions=of_phase_1(plan.conditions(ready, dut), ready, rate_is_sought=False),
         deviations=(
-            *deviations(plan.timing, OF_CONNECTIONS),
-            *verification_deviation(plan.loss_verifications),
+            *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(done.found)),
+            *search_deviations(plan, TEAR_DOWN),
+            *found_deviations(plan, done.found, TEAR_DOWN),
+            *connection_deviations(ready),
+            *closing_deviations(plan.by),
         ),
         remarks=(*_remarks(plan, done.found), *done.cut),
         figures=_figures(plan, done.found),

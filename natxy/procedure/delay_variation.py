@@ -36,9 +36,16 @@ IPDV_MEANING = (
     "IPDV is the delay of a frame minus that of the frame before it, in one direction and kind of "
     "traffic. A pair of frames is undefined if one of them was lost."
 )
-PROFILES = profiles(repetitions=(20, 3), duration_of="RFC 8219 section 7.3.1")
+PROFILES = profiles(
+    repetitions=(20, 3),
+    least_repetitions=20,
+    duration_of="RFC 8219 section 7.3.1",
+    repetitions_of="RFC 8219 section 7.3.1",
+)
 RFC = PROFILES["rfc"]
-RFC_IPDV = replace(RFC, duration_of="RFC 8219 section 7.3.2")
+RFC_IPDV = replace(
+    RFC, duration_of="RFC 8219 section 7.3.2", repetitions_of="RFC 8219 section 7.3.2"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

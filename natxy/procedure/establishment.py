@@ -11,9 +11,14 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
+from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.made_figures import drawn_figures, handshake_figures
+from natxy.measure.search_deviations import ESTABLISHMENT, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import bound_remarks, verification_deviation, zero_remarks
+from natxy.measure.search_remarks import bound_remarks, zero_remarks
+from natxy.measure.tcp_deviations import ESTABLISHMENT as TCP_ESTABLISHMENT
+from natxy.measure.tcp_deviations import tcp_deviations
+from natxy.model.deviation import Deviations
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.phase_names import ASK_AGAIN
 from natxy.model.verdict import Verdict
@@ -53,7 +58,7 @@ def establishment(
         title=f"Maximum {'TCP ' if asked.is_tcp else ''}connection establishment rate",
         reference="RFC 9693, RFC 8219 section 8" if asked.is_tcp else "RFC 9693",
         conditions=conditions_of(plan, tester, dut, found),
-        deviations=_deviations(plan),
+        deviations=_deviations(plan, tester, found),
         remarks=(*_remarks(plan, tester, found), *done.cut),
         figures=_figures(plan, found),
         counts=done.counts,
@@ -79,14 +84,18 @@ def conditions_of(
     return of_phase_1(of, tester, validated=plan.alpha is not None)
 
 
-def _deviations(plan: EstablishmentPlan) -> tuple[str, ...]:
+def _deviations(
+    plan: EstablishmentPlan, tester: ReadyTester, found: Sequence[Search]
+) -> Deviations:
     """Returns the deviations; RFC 9693 does not specify the duration of a trial."""
-    said = list(deviations(plan.timing, OF_CONNECTIONS))
-    if plan.loss is not None:
-        said.append(f"{plan.loss} accepted")
-    if plan.early_end:
-        said.append("trials that end at their first certain loss")
-    return (*said, *verification_deviation(plan.loss_verifications))
+    is_tcp = tester.traffic.required_connections.is_tcp
+    return (
+        *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(found)),
+        *search_deviations(plan, ESTABLISHMENT),
+        *found_deviations(plan, found, ESTABLISHMENT),
+        *connection_deviations(tester),
+        *(tcp_deviations(TCP_ESTABLISHMENT) if is_tcp else ()),
+    )
 
 
 def _remarks(

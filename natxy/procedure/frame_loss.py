@@ -9,8 +9,9 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import make_exact
 from natxy.measure.flows_used import Sent
-from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import Plan, repeat
+from natxy.measure.traffic_deviations import setup_deviations
+from natxy.model.deviation import Deviation, Deviations
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.stream_counters import KindCounters
 from natxy.model.trial_record import TrialRecord
@@ -101,9 +102,9 @@ def frame_loss(
         reference="RFC 2544 section 26.3",
         conditions=plan.conditions(tester, dut),
         deviations=(
-            *deviations(plan.timing),
+            *deviations(plan.timing, repetitions=plan.repetitions),
             *_deviations(plan, points),
-            *networks_deviation(tester),
+            *setup_deviations(tester),
         ),
         remarks=_remarks(points),
         figures=figures,
@@ -299,14 +300,15 @@ def _left_out(points: list[_Point]) -> tuple[str, ...]:
     )
 
 
-def _deviations(plan: FrameLossPlan, points: list[_Point]) -> tuple[str, ...]:
+def _deviations(plan: FrameLossPlan, points: list[_Point]) -> Deviations:
     said = []
     if plan.rates_fps:
-        said.append("given rates, not from 100 % of the media's rate down")
+        said.append(("given rates", "from 100 % of the media's rate down"))
     elif plan.max_rate_fps is not None:
-        said.append("from a given rate down, not from the media's rate")
+        said.append(("from a given rate down", "from the media's rate"))
     if plan.loss is not None:
-        said.append(f"{plan.loss} accepted where the series ends")
+        said.append((f"{plan.loss} accepted where the series ends", ""))
     if any(point.left_out for point in points):
-        said.append("rates left out")
-    return tuple(said)
+        said.append(("rates left out", ""))
+    clause = "RFC 2544 section 26.3"
+    return tuple(Deviation(clause=clause, has=has, asked=asked) for has, asked in said)

@@ -8,6 +8,7 @@ from natxy.dut.base import Dut
 from natxy.exact import make_exact
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
+from natxy.model.deviation import Deviation, Deviations
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.trial_result import StreamResult, TrialResult
@@ -28,7 +29,9 @@ RFC_TAGS_AFTER_S = Fraction(60)
 PROFILES = profiles(
     durations_s=(Fraction(120), Fraction(2, 5)),
     repetitions=(20, 3),
+    least_repetitions=20,
     duration_of="RFC 8219 section 7.2",
+    repetitions_of="RFC 8219 section 7.2",
 )
 RFC = PROFILES["rfc"]
 
@@ -82,10 +85,10 @@ def latency(
 def _with_tags_made(measured: Measurement) -> Measurement:
     """Adds a deviation if there were too few tags: a low rate may have fewer frames than tags."""
     made = [value for f in measured.figures if f.name == TAGGED for value in f.values]
-    if min(made) >= MIN_TAGS or any("tags, not" in said for said in measured.deviations):
+    if min(made) >= MIN_TAGS:
         return measured
-    said = f"{min(made):.0f} tags, not {MIN_TAGS} (RFC 8219 section 7.2)"
-    return measured.model_copy(update={"deviations": (*measured.deviations, said)})
+    said = (*measured.deviations, *_few_tags(int(min(made))))
+    return measured.model_copy(update={"deviations": tuple(dict.fromkeys(said))})
 
 
 def latency_errors(
@@ -122,10 +125,15 @@ def latency_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
     )
 
 
-def _deviations(plan: LatencyPlan) -> tuple[str, ...]:
+def _deviations(plan: LatencyPlan) -> Deviations:
     said = list(deviations(plan.timing, RFC, repetitions=plan.repetitions))
     if plan.after_s < RFC_TAGS_AFTER_S:
-        said.append(f"tags after {float(plan.after_s):g} s, not 60 s (RFC 2544 section 26.2)")
-    if plan.tags < MIN_TAGS:
-        said.append(f"{plan.tags} tags, not {MIN_TAGS} (RFC 8219 section 7.2)")
-    return tuple(said)
+        has = f"tags after {float(plan.after_s):g} s"
+        said.append(Deviation(clause="RFC 2544 section 26.2", has=has, asked="60 s"))
+    return (*said, *_few_tags(plan.tags))
+
+
+def _few_tags(count: int) -> Deviations:
+    if count >= MIN_TAGS:
+        return ()
+    return (Deviation(clause="RFC 8219 section 7.2", has=f"{count} tags", asked=f"{MIN_TAGS}"),)

@@ -6,9 +6,10 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
-from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
+from natxy.measure.traffic_deviations import setup_deviations
+from natxy.model.deviation import Deviation, Deviations
 from natxy.model.measurement import Conditions, Figure, Measurement, SearchConditions
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
@@ -20,7 +21,7 @@ from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import RFC, deviations
+from natxy.trial.profile import RFC, deviations, few_repetitions
 from natxy.trial.setup import ReadyTester
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
@@ -78,7 +79,11 @@ def mlr_throughput(
         title="Throughput by MLRsearch",
         reference="RFC 9971",
         conditions=_conditions(plan, tester, dut),
-        deviations=(*_deviations(plan), *networks_deviation(tester)),
+        deviations=(
+            *_deviations(plan),
+            *few_repetitions(len(searched), RFC),
+            *setup_deviations(tester),
+        ),
         remarks=(
             *_remarks(plan, searched),
             *cut_remarks(plan.repetitions, len(searched), trials),
@@ -202,11 +207,14 @@ def _common(values: Iterable[Fraction]) -> float | None:
     return None if others else float(first)
 
 
-def _deviations(plan: MlrThroughputPlan) -> tuple[str, ...]:
+def _deviations(plan: MlrThroughputPlan) -> Deviations:
     ratios = sorted({goal.exceed_ratio for goal in plan.goals if goal.exceed_ratio})
     exceeding = (
-        f"an exceed ratio of {float(ratio):g}: that share of the time of a rate's trials may "
-        "be in trials that lose more (RFC 2544 section 26.1)"
+        Deviation(
+            clause="RFC 2544 section 26.1",
+            has=f"an exceed ratio of {float(ratio):g}: that share of the time of a rate's trials "
+            "may be in trials that lose more",
+        )
         for ratio in ratios
     )
     return (*deviations(plan.timing), *exceeding)

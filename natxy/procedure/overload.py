@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
+from natxy.measure.flow_deviations import flow_deviations
 from natxy.measure.flow_groups import (
     check_parts,
     group_deviations,
@@ -17,8 +18,8 @@ from natxy.measure.flow_groups import (
 )
 from natxy.measure.flows import ranges_of, with_flows, with_subscribers
 from natxy.measure.flows_used import unused_flows, unused_in_parts
-from natxy.measure.networks import without_networks
 from natxy.measure.plan import check_members
+from natxy.model.deviation import Deviations, without
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
@@ -113,11 +114,7 @@ def overload(
         f"{'incremental' if plan.incremental else 'simultaneous'} load",
         reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
         conditions=_conditions(plan, ready, found),
-        # All flows have the same pair of addresses.
-        deviations=(
-            *(without_networks(alone.deviations) if plan.flows else alone.deviations),
-            *(group_deviations(plan.flows) if plan.incremental else ()),
-        ),
+        deviations=_deviations(plan, ready[1], alone),
         remarks=(
             *_remarks(plan, traffic),
             *_left_open(plan, degraded),
@@ -130,6 +127,12 @@ def overload(
         figures=degraded,
         counts=TrialCounts.total(result.counts for result in found.values()),
     )
+
+
+def _deviations(plan: OverloadPlan, tester: ReadyTester, alone: Measurement) -> Deviations:
+    """Returns the deviations of the test, without those of flows, which the series varies."""
+    said = without(alone.deviations, flow_deviations(tester)) if plan.flows else alone.deviations
+    return (*said, *(group_deviations(plan.flows) if plan.incremental else ()))
 
 
 def _measured(

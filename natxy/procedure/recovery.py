@@ -9,8 +9,9 @@ from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.exact import make_exact
-from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import repeat
+from natxy.measure.traffic_deviations import setup_deviations
+from natxy.model.deviation import Deviation, Deviations
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.phase_names import TEST
 from natxy.model.traffic import frames_of
@@ -33,7 +34,7 @@ LOST = "lost frames"
 OVERLOAD = Fraction(11, 10)  # of the throughput
 AFTERWARDS = Fraction(1, 2)  # of the overload's rate
 SHORTEST_S = Fraction(1, 10**6)
-PROFILES = profiles(repetitions=(20, 3))
+PROFILES = profiles(repetitions=(20, 3), repetitions_of="RFC 2544 section 26.5")
 RFC = PROFILES["rfc"]
 
 
@@ -90,7 +91,7 @@ def recovery(
         title="System recovery",
         reference="RFC 2544 section 26.5",
         conditions=plan.conditions(tester, dut, rate_fps=throughput.fps),
-        deviations=(*_deviations(plan, throughput), *networks_deviation(tester)),
+        deviations=(*_deviations(plan, throughput), *setup_deviations(tester)),
         remarks=(*throughput.remarks, *_remarks(done, load, figures)),
         figures=figures,
         counts=trials.counts,
@@ -199,11 +200,17 @@ def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def _deviations(plan: RecoveryPlan, throughput: Rate) -> tuple[str, ...]:
-    said = (*deviations(plan.timing, RFC), *throughput.search_deviations)
-    if throughput.lower_bound:  # 110 % of it may not be an overload
-        return (*said, "110 % of a lower bound of the throughput")
-    return said
+def _deviations(plan: RecoveryPlan, throughput: Rate) -> Deviations:
+    clause, has, asked = "RFC 2544 section 26.5", "", ""
+    if plan.rate_fps is not None:
+        has, asked = "110 % of a given rate", "of the measured throughput"
+    elif throughput.lower_bound:  # 110 % of it may not be an overload
+        has = "110 % of a lower bound of the throughput"
+    return (
+        *deviations(plan.timing, RFC, repetitions=plan.repetitions),
+        *throughput.search_deviations,
+        *((Deviation(clause=clause, has=has, asked=asked),) if has else ()),
+    )
 
 
 def _remarks(done: Sequence[TrialRecord], load: Load, figures: Sequence[Figure]) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from typing import Self
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, TrialCancelled
 from natxy.exact import make_exact
-from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import repeat
+from natxy.measure.reset_deviations import reset_deviations
+from natxy.model.deviation import Deviation, Deviations
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
@@ -34,7 +35,7 @@ BY_TIMESTAMPS = "reset time, timestamp method"
 LOST = "lost frames"
 PROFILES = {
     # RFC 6201 asks for traffic until it is forwarded again.
-    "rfc": replace(RFC, duration_of=""),
+    "rfc": replace(RFC, duration_of="", repetitions_of="RFC 6201 section 1.4"),
     "quick": Profile(
         # So long that the real-time policy is not used, which would delay the reset.
         timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 10), settle_s=Fraction(0)),
@@ -96,7 +97,7 @@ def reset(
         title="Reset",
         reference="RFC 6201 section 4",
         conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
-        deviations=(*_deviations(plan, rate, done), *networks_deviation(tester)),
+        deviations=(*_deviations(plan, rate, done), *reset_deviations(tester)),
         remarks=(*rate.remarks, *_remarks(plan, ways, made)),
         figures=_figures(made, rate.fps),
         counts=trials.counts,
@@ -293,14 +294,17 @@ def _seen_after_s(done: Sequence[TrialRecord]) -> list[float]:
     return [min(each.longest_run_from_ns for each in seen) / 1e9 for seen in losses if seen]
 
 
-def _deviations(plan: ResetPlan, rate: Rate, done: Sequence[TrialRecord]) -> tuple[str, ...]:
-    said = deviations(plan.timing, PROFILES["rfc"], repetitions=plan.repetitions)
-    said = (*said, *rate_deviations(plan, rate))
+def _deviations(plan: ResetPlan, rate: Rate, done: Sequence[TrialRecord]) -> Deviations:
+    said = (
+        *deviations(plan.timing, PROFILES["rfc"], repetitions=plan.repetitions),
+        *rate_deviations(plan, rate, "RFC 2544 section 26.6"),
+    )
     before_s = min(_seen_after_s(done), default=float(plan.after_s))
     right_s = float(RFC_BEFORE_S)
     if before_s >= right_s:
         return said
-    return (*said, f"{before_s:.3g} s of traffic before the reset, not {right_s:g} s")
+    has = f"{before_s:.3g} s of traffic before the reset"
+    return (*said, Deviation(clause="RFC 6201 section 4", has=has, asked=f"{right_s:g} s"))
 
 
 def _remarks(plan: ResetPlan, ways: Sequence[str], made: Sequence[Done]) -> tuple[str, ...]:

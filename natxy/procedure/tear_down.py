@@ -5,6 +5,7 @@ from statistics import median
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
+from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.table_size import (
     Size,
@@ -102,7 +103,10 @@ def tear_down(
         conditions=of_several(
             of_phase_1(plan.conditions(tester, dut), tester, rate_is_sought=False)
         ),
-        deviations=deviations(plan.timing, OF_CONNECTIONS),
+        deviations=(
+            *deviations(plan.timing, OF_CONNECTIONS, repetitions=plan.repetitions),
+            *dict.fromkeys(each for ready in testers for each in connection_deviations(ready)),
+        ),
         remarks=_remarks(found),
         figures=tuple(figure for each in found for figure in _figures(each)),
         counts=trials.counts,

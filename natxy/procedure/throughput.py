@@ -8,17 +8,18 @@ from functools import reduce
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.flows_used import Sent
-from natxy.measure.networks import networks_deviation
 from natxy.measure.plan import repeat
+from natxy.measure.search_deviations import THROUGHPUT, found_deviations, search_deviations
 from natxy.measure.search_plan import SearchPlan, rate_figure
 from natxy.measure.search_remarks import (
     bound_remarks,
     burst_remarks,
     cut_remarks,
-    verification_deviation,
     why_nothing_passed,
     zero_remarks,
 )
+from natxy.measure.traffic_deviations import setup_deviations
+from natxy.model.deviation import Deviation, Deviations
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
@@ -32,7 +33,7 @@ from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.maximum import Maximum, maximum_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import RFC, deviations
+from natxy.trial.profile import RFC, deviations, few_repetitions
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
@@ -123,27 +124,27 @@ class ThroughputPlan(SearchPlan):
         return [Sent.lasting(lowest_fps, self.duration_s(lowest_fps))]
 
     @property
-    def deviations(self) -> tuple[str, ...]:
-        """Deviations from RFC 2544."""
-        said = list(deviations(self.timing))
+    def deviations(self) -> Deviations:
+        """Deviations of the options from RFC 2544."""
+        short = None if self.buffer_frames is None else min(SHORTEST_S, self.timing.duration_s)
+        said = list(deviations(self.timing, shortest_s=short))
         if self.timing.frame_timeout_s:
             timeout_ms = float(self.timing.frame_timeout_s * 1000)
-            said.append(f"a frame timeout of {timeout_ms:g} ms, beyond which a frame is lost")
-        if self.buffer_frames is not None:
-            shortest_s = min(SHORTEST_S, self.timing.duration_s)
-            said[0] = said[0].replace("trials of ", f"trials of {float(shortest_s):g} to ")
-        if self.loss is not None:
-            said.append(f"{self.loss} accepted")
+            has = f"a frame timeout of {timeout_ms:g} ms, beyond which a frame is lost"
+            said.append(Deviation(clause=THROUGHPUT, has=has))
         if self.bursts is not None and self.bursts.rate_fps is not None:
             said.append(
-                "bursts at a given rate, not with the media's smallest gap (RFC 2544 section 21)"
+                Deviation(
+                    clause="RFC 2544 section 21",
+                    has="bursts at a given rate",
+                    asked="with the media's smallest gap",
+                )
             )
-        if self.early_end:
-            said.append("trials that end at their first certain loss (RFC 2544 section 24)")
-        said += verification_deviation(
-            self.loss_verifications, departs_from="RFC 2544 section 26.1"
-        )
-        return tuple(said)
+        return (*said, *search_deviations(self, THROUGHPUT))
+
+    def deviations_of(self, found: Sequence["Search"]) -> Deviations:
+        """Deviations of the options, and of what the searches found."""
+        return (*self.deviations, *found_deviations(self, found, THROUGHPUT))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +167,11 @@ def throughput(
         title="Throughput",
         reference="RFC 2544 section 26.1",
         conditions=_conditions(plan, trials, found),
-        deviations=(*plan.deviations, *networks_deviation(tester)),
+        deviations=(
+            *plan.deviations_of(found),
+            *few_repetitions(len(found), RFC),
+            *setup_deviations(tester),
+        ),
         remarks=(
             *_remarks(plan, tester, found),
             *cut_remarks(plan.repetitions, len(found), trials),

@@ -13,6 +13,7 @@ from rich import box
 from rich.cells import cell_len
 from rich.table import Table
 
+from natxy.model.deviation import Deviation
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.standing_deviations import STANDING
 from natxy.report.measurement_notes import (
@@ -251,23 +252,30 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
         yield f"{counts.misdelivered:,} frames were misdelivered."
     if counts.duplicated:
         yield f"{counts.duplicated:,} frames were duplicated."
+    if counts.reordered:
+        yield f"{counts.reordered:,} frames were reordered."
+    if counts.gaps:
+        yield (
+            f"Over all trials, {counts.lost:,} frames were lost, in {counts.gaps:,} gaps of the "
+            "numbering."
+        )
 
 
-def _conformity(measurement: Measurement, shared: Collection[str]) -> Iterator[str]:
+def _conformity(measurement: Measurement, shared: Collection[Deviation]) -> Iterator[str]:
     """Yields the deviations that the measurements beside it share, then the others."""
     if not measurement.reference:
         yield "No RFC defines this measurement."
     elif measurement.deviations:
         first = [each for each in measurement.deviations if each in shared or not shared]
-        yield f"Does not conform to {measurement.reference}: {'; '.join(first)}."
+        yield f"Does not conform to {measurement.reference}: {'; '.join(map(str, first))}."
         if others := [each for each in measurement.deviations if each not in first]:
-            yield f"More deviations: {'; '.join(others)}."
+            yield f"More deviations: {'; '.join(map(str, others))}."
     else:
-        yield f"Conforms to {measurement.reference}, except for: {'; '.join(STANDING)}."
+        yield f"Conforms to {measurement.reference}, except for: {'; '.join(map(str, STANDING))}."
 
 
 def _explanations(
-    measurement: Measurement, counts: TrialCounts, shared_deviations: Collection[str] = ()
+    measurement: Measurement, counts: TrialCounts, shared_deviations: Collection[Deviation] = ()
 ) -> Iterator[str]:
     """Yields the notes that no table replaces."""
     yield from measurement.conditions.formats

@@ -42,7 +42,7 @@ PLACES = {
     **_in_place("conforms", "deviations", "remarks", "trials", "invalid_trials", "overturned"),
     # Of valid trials; the gateway's absences are 0 if it is not watched.
     **_in_place("sending_ns", "paused_ns", "away_ns", "longest_away_ns", "misdelivered"),
-    **_in_place("duplicated", "without_udp_checksum"),
+    **_in_place("duplicated", "without_udp_checksum", "lost", "reordered", "gaps"),
     # Empty unless the gateway is stateful.
     "initiator": "connections.initiator",
     "connections": "connections.count",
@@ -93,8 +93,8 @@ def rows(result: Measurement) -> Iterator[dict[str, Any]]:
         **{name: _at(conditions, path) for name, path in PLACES.items() if path},
         "procedure": result.procedure,
         "foreground_percent": f"{conditions.foreground_percent:g}",
-        "conforms": "no" if result.deviations else "yes",
-        "deviations": "; ".join(result.deviations),
+        "conforms": "yes" if result.conforms else "no",
+        "deviations": "; ".join(map(str, result.deviations)),
         "remarks": " ".join(result.remarks),
     }
     for figure in result.figures:

@@ -3,9 +3,12 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from natxy.model.deviation import Deviation, Deviations
 from natxy.search.bisection import SearchError
 from natxy.search.capacity_goal import COARSE
 from natxy.trial.timing import Timing
+
+SEVERAL = 2  # repetitions, where a document asks for several and names no number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,6 +18,9 @@ class Profile:
     buffer_frames: int | None = None  # see ThroughputPlan; half of a veth's ring
     # The source that requires trials of this duration; empty: no RFC does.
     duration_of: str = "RFC 2544 section 24"
+    # The fewest repetitions that a document asks for, and the source.
+    least_repetitions: int = SEVERAL
+    repetitions_of: str = "RFC 8219 section 12"
     loss_verifications: int = 0  # in a search for a rate
     rate_error: SearchError = COARSE  # error of the rates in a search for a capacity
 
@@ -30,7 +36,7 @@ QUICK = Profile(
     loss_verifications=1,
 )
 # No RFC says how long a trial of phase 1 lasts: that follows from the connections and the rate.
-OF_CONNECTIONS = replace(RFC, duration_of="")
+OF_CONNECTIONS = replace(RFC, duration_of="", repetitions_of="RFC 9693 section 6")
 PROFILES = {"rfc": RFC, "quick": QUICK}
 
 
@@ -38,14 +44,18 @@ def profiles(
     *,
     durations_s: tuple[Fraction, Fraction] = (RFC.timing.duration_s, QUICK.timing.duration_s),
     repetitions: tuple[int, int] = (RFC.repetitions, QUICK.repetitions),
+    least_repetitions: int = RFC.least_repetitions,
     duration_of: str = RFC.duration_of,
+    repetitions_of: str = RFC.repetitions_of,
 ) -> dict[str, Profile]:
     """Returns the two profiles of a measurement that does not search for its own rate."""
     rfc, quick = (
         Profile(
             timing=replace(of.timing, duration_s=duration_s),
             repetitions=times,
+            least_repetitions=least_repetitions,
             duration_of=duration_of,
+            repetitions_of=repetitions_of,
         )
         for of, duration_s, times in zip((RFC, QUICK), durations_s, repetitions, strict=True)
     )
@@ -53,19 +63,40 @@ def profiles(
 
 
 def deviations(
-    timing: Timing, right: Profile = RFC, *, repetitions: int | None = None
-) -> tuple[str, ...]:
-    """Returns the deviations of a measurement from its RFC, one per value."""
+    timing: Timing,
+    right: Profile = RFC,
+    *,
+    shortest_s: Fraction | None = None,
+    repetitions: int | None = None,
+) -> Deviations:
+    """Returns the deviations of a measurement from its RFC, one per value.
+
+    `shortest_s`: the duration of the shortest trials, if they do not all have the same;
+    `repetitions`: None if no document asks for more than one.
+    """
+    shortest = "" if shortest_s is None else f"{float(shortest_s):g} to "
     asked = (
-        ("trials", timing.duration_s, right.timing.duration_s, right.duration_of),
-        ("a drain", timing.drain_s, right.timing.drain_s, "RFC 2544 section 23 d"),
-        ("a settle time", timing.settle_s, right.timing.settle_s, "RFC 2544 section 23 e"),
+        (f"trials of {shortest}", timing.duration_s, right.timing.duration_s, right.duration_of),
+        ("a drain of ", timing.drain_s, right.timing.drain_s, "RFC 2544 section 23 d"),
+        ("a settle time of ", timing.settle_s, right.timing.settle_s, "RFC 2544 section 23 e"),
     )
-    said = [
-        f"{what} of {float(has_s):g} s, not {float(right_s):g} s ({source})"
-        for what, has_s, right_s, source in asked
-        if source and has_s < right_s
-    ]
-    if repetitions is not None and repetitions < right.repetitions:
-        said.append(f"{repetitions} repetitions, not {right.repetitions}")
-    return tuple(said)
+    said = tuple(
+        Deviation(
+            clause=clause,
+            has=f"{what}{float(has_s):g} s",
+            asked=f"{float(right_s):g} s",
+        )
+        for what, has_s, right_s, clause in asked
+        if clause and has_s < right_s
+    )
+    return (*said, *(() if repetitions is None else few_repetitions(repetitions, right)))
+
+
+def few_repetitions(done: int, right: Profile) -> Deviations:
+    """Returns the deviation of a measurement with fewer repetitions than its document asks for."""
+    least = right.least_repetitions
+    if done >= least:
+        return ()
+    has = f"{done} repetition{'' if done == 1 else 's'}"
+    asked = "several" if least == SEVERAL else f"{least}"
+    return (Deviation(clause=right.repetitions_of, has=has, asked=asked),)

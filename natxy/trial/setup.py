@@ -59,9 +59,10 @@ class ReadyTester:
     records: FrameRecords | None = None
     keeps_invalid_records: bool = False
     phase_1_origin: str = AS_GIVEN  # origin of the phase 1 rate
-    # Numbers of destination networks that a series measures, of which this tester measures one;
-    # empty: there is no such series.
-    networks: tuple[int, ...] = ()
+    # What a series measures, of which this tester measures one; empty: there is no such series.
+    networks: tuple[int, ...] = ()  # numbers of destination networks
+    frame_sizes: tuple[int, ...] = ()
+    foregrounds: tuple[Fraction, ...] = ()  # shares of foreground traffic
     # Timeout of the gateway's connections, if the user gave one; None: as long as each trial needs.
     connection_timeout_s: float | None = None
     # Shared by all searches and trials of a measurement; None: each of them has its own.
@@ -108,6 +109,12 @@ class ReadyTester:
         written = self.testbed.traffic.model_dump(mode="json") | changes
         traffic: TrafficSection = Source(name="traffic").validated(TrafficSection, written)
         return self.with_testbed(self.testbed.model_copy(update={"traffic": traffic}))
+
+    def in_series(
+        self, *, frame_sizes: tuple[int, ...] = (), foregrounds: tuple[Fraction, ...] = ()
+    ) -> Self:
+        """Returns the tester as a part of a series that measures these sizes and mixes."""
+        return replace(self, frame_sizes=frame_sizes, foregrounds=foregrounds)
 
     def with_networks(self, *series: int) -> list[Self]:
         """Returns a tester for each number of destination networks behind each side.

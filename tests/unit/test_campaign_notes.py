@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from natxy.model.deviation import Deviation
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, TrialCounts, Unit
 from natxy.report.campaign_notes import campaign_notes
@@ -14,7 +15,12 @@ SHORT = "trials of 0.2 s, not 60 s"
 def cell(column: str, *deviations: str, unit: Unit = "fps", round_: int = 1) -> CellResult:
     figure = Figure(name="throughput", unit=unit, values=(1.0,))
     counts = TrialCounts(trials=40)
-    result = some_measurement(figures=(figure,), deviations=deviations, remarks=(), counts=counts)
+    result = some_measurement(
+        figures=(figure,),
+        deviations=tuple(Deviation(clause="", has=each) for each in deviations),
+        remarks=(),
+        counts=counts,
+    )
     return CellResult(column=column, measure="throughput", round=round_, results=(result,))
 
 

@@ -21,6 +21,7 @@ from natxy.cli.campaigns import check
 from natxy.cli.demo import TITLE, demo_experiment
 from natxy.cli.narrator import Narrator
 from natxy.errors import ConfigurationError
+from natxy.model.deviation import Deviation
 from natxy.model.experiment_sections import Options
 from natxy.model.measurement import Figure, TrialCounts
 from natxy.report.gateway_table import conformance_notes, gateway_table
@@ -246,6 +247,8 @@ def test_a_gateways_table_fits_a_terminal() -> None:
 
 def test_a_table_names_what_does_not_conform() -> None:
     assert list(conformance_notes([measurement()])) == []
-    short = measurement(deviations=("trials of 0.2 s, not 60 s",))
+    short = measurement(
+        deviations=(Deviation(clause="RFC 2544 section 24", has="trials of 0.2 s", asked="60 s"),)
+    )
     (note,) = conformance_notes([measurement(procedure="latency"), short])
     assert ": pdv. " in note

@@ -137,7 +137,7 @@ def test_nothing_is_said_to_bound_what_a_delay_holds() -> None:
         assert not re.search(r"send call(?: itself)?[^.\n]* at most", text)
 
 
-@pytest.mark.parametrize("deviation", STANDING)
+@pytest.mark.parametrize("deviation", [str(each) for each in STANDING])
 def test_each_standing_deviation_is_in_the_list_of_them(deviation: str) -> None:
     page = (ROOT / "docs/not-measured.md").read_text()
     _, _, listed = page.partition("## What the RFCs ask for and no result has")

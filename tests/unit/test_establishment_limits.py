@@ -15,6 +15,7 @@ from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.timing import Timing
+from tests.unit.clauses import text
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -135,8 +136,8 @@ def test_the_early_end_is_by_the_drain_and_departs() -> None:
     early = replace(PLAN, early_end=True)
     assert early.load(1000, above_cps=0).early_end_s == Fraction(1, 20)
     said = "trials that end at their first certain loss"
-    assert said in measure(StatefulGateway(new_cps=5000), early).deviations
-    assert said not in measure(StatefulGateway(new_cps=5000)).deviations
+    assert said in text(measure(StatefulGateway(new_cps=5000), early).deviations)
+    assert said not in text(measure(StatefulGateway(new_cps=5000)).deviations)
 
 
 def test_what_may_be_lost_is_told_to_the_trial() -> None:

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from natxy.cli.demo import TITLE, demo_experiment
+from natxy.model.deviation import Deviation
 from natxy.model.disturbance import Disturbance
 from natxy.model.experiment import read_experiment
 from natxy.model.measurement import (
@@ -28,7 +29,7 @@ from natxy.report.measurement_table import (
 )
 from natxy.report.numbers import quantity
 from natxy.report.results_csv import COLUMNS, results_csv
-from natxy.report.results_json import write_results
+from natxy.report.results_json import result_entry, write_results
 from tests.unit.clauses import each_clause, names
 
 FORWARD = Figure(name="PDV", unit="ns", direction="forward", values=(1000.0, 3000.0, 2000.0))
@@ -96,11 +97,48 @@ def test_an_upper_bound_is_marked_as_one() -> None:
 
 
 def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
-    notes = measurement_notes([measurement(deviations=("trials of 0.2 s, not 60 s",))])
+    notes = measurement_notes(
+        [
+            measurement(
+                deviations=(
+                    Deviation(clause="RFC 2544 section 24", has="trials of 0.2 s", asked="60 s"),
+                )
+            )
+        ]
+    )
     assert any("Does not conform to RFC 8219 section 7.3.1: trials of 0.2 s" in n for n in notes)
     assert any(note.startswith("1 of 4 trials (25 %) were invalid") for note in notes)
     assert any(note.startswith("2 frames were misdelivered") for note in notes)
     assert any("≥" in note for note in notes)
+
+
+def test_what_rfc_2544_section_10_asks_for_is_counted_and_shown() -> None:
+    """Frames dropped, out of order and duplicated, and the gaps in their numbering."""
+    of = TrialCounts(trials=4, lost=1234, reordered=5, duplicated=6, gaps=17)
+    result = measurement(counts=of)
+    notes = measurement_notes([result])
+    assert "Over all trials, 1,234 frames were lost, in 17 gaps of the numbering." in notes
+    assert "5 frames were reordered." in notes
+    (row, *_) = csv.DictReader(io.StringIO(results_csv([result])))
+    shown_in_row = [row[name] for name in ("lost", "reordered", "duplicated", "gaps")]
+    assert shown_in_row == ["1234", "5", "6", "17"]
+    entry = result_entry(result)
+    assert (entry["lost"], entry["reordered"], entry["gaps"]) == (1234, 5, 17)
+
+
+@pytest.mark.parametrize(
+    ("reference", "deviates", "conforms"),
+    [("RFC 1", False, True), ("RFC 1", True, False), ("", False, False)],
+)
+def test_only_what_an_rfc_defines_can_conform(
+    reference: str, deviates: bool, conforms: bool
+) -> None:
+    """Churn, for example, is defined by none."""
+    deviations = (Deviation(clause="RFC 1", has="less"),) if deviates else ()
+    result = measurement(reference=reference, deviations=deviations)
+    assert result_entry(result)["conforms"] is conforms
+    (row, *_) = csv.DictReader(io.StringIO(results_csv([result])))
+    assert row["conforms"] == ("yes" if conforms else "no")
 
 
 @each_clause
@@ -108,7 +146,9 @@ def test_a_clause_that_no_result_follows_is_named(clause: str, words: str, tmp_p
     """Under the table of one that conforms otherwise, and in the file of each."""
     said = [note for note in measurement_notes([measurement()]) if "except for" in note]
     assert [names(note, clause, words) for note in said] == [True]
-    departing = measurement(deviations=("trials of 0.2 s, not 60 s",))
+    departing = measurement(
+        deviations=(Deviation(clause="RFC 2544 section 24", has="trials of 0.2 s", asked="60 s"),)
+    )
     write_results(tmp_path / "results.json", [measurement(), departing])
     for entry in json.loads((tmp_path / "results.json").read_text()):
         assert names(";".join(entry["standing_deviations"]), clause, words)

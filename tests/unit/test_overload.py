@@ -16,6 +16,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.flow_groups import IN_GROUPS, WITH_DRAINS
 from natxy.measure.flows import SOURCE_PORTS, ranges_of
+from natxy.model.deviation import Deviation
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
@@ -34,6 +35,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
+from tests.unit.clauses import text
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 THROUGHPUT = "throughput"
@@ -417,7 +419,7 @@ def test_a_delay_degrades_by_what_it_is_longer(
     assert result.title.startswith("Overload scalability of PDV, ")
     assert "What a delay is." in result.remarks
     assert result.conditions.rate_fps == 1000
-    assert "a given rate, not the measured throughput" in result.deviations
+    assert "a given rate, not the measured throughput" in text(result.deviations)
 
 
 def test_each_test_of_section_7_has_its_formula() -> None:
@@ -479,7 +481,7 @@ def starts_s(spec: TrialSpec) -> list[Fraction]:
     [(4, Fraction(5, 2), [WITH_DRAINS]), (100, Fraction(29, 2), [IN_GROUPS])],
 )
 def test_the_starts_of_flows_are_apart_by_the_drain_too(
-    flows: int, apart_s: Fraction, deviations: list[str], nat64: TrafficPlan
+    flows: int, apart_s: Fraction, deviations: list[Deviation], nat64: TrafficPlan
 ) -> None:
     """T is 0.5 s and the drain 2 s: 1 flow more after 2.5 s, 25 more after 14.5 s."""
     engine = ScriptedEngine()

@@ -15,6 +15,7 @@ from natxy.procedure.recovery import LOST, RECOVERY, RFC, RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
+from tests.unit.clauses import in_full_series, text, texts
 from tests.unit.scripted_engine import ScriptedEngine, due_ns, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
@@ -159,7 +160,7 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
     assert result.conditions.rate_fps == THROUGHPUT_FPS
     assert result.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
-    assert not any("a lower bound" in said for said in (*result.remarks, *result.deviations))
+    assert not any("a lower bound" in said for said in (*result.remarks, text(result.deviations)))
     last = engine.specs[-1].phases[0].streams[0]
     assert [segment.rate_fps for segment in last.segments] == [11_000, 5_500]
     limits = (engine.specs[0].burst_limit_frames, engine.specs[-1].burst_limit_frames)
@@ -248,7 +249,7 @@ def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> 
     engine = ScriptedEngine(invalid=invalid)
     result = recovery(plan(rate_fps=None), engine.tester(nat64), NoDut())
     assert any("a lower bound of the throughput" in said for said in result.remarks)
-    assert "110 % of a lower bound of the throughput" in result.deviations
+    assert "110 % of a lower bound of the throughput" in text(result.deviations)
 
 
 def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
@@ -321,11 +322,16 @@ def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan)
 
 def test_short_ones_do_not_conform(nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("natxy.tester.tester.time.sleep", lambda _: None)
-    (tester, _) = ScriptedEngine().tester(nat64).with_networks(1, 256)
-    assert recovery(plan(), tester, NoDut()).deviations == (
+    tester = in_full_series(ScriptedEngine().tester(nat64))
+    assert texts(recovery(plan(), tester, NoDut()).deviations) == [
         "trials of 0.2 s, not 60 s (RFC 2544 section 24)",
         "a drain of 0 s, not 2 s (RFC 2544 section 23 d)",
         "a settle time of 0 s, not 5 s (RFC 2544 section 23 e)",
-    )
-    slow = plan(timing=RFC.timing, rate_fps=10)
-    assert recovery(slow, tester, NoDut()).deviations == ()
+        "110 % of a given rate, not of the measured throughput (RFC 2544 section 26.5)",
+    ]
+    slow = plan(timing=RFC.timing, rate_fps=10, repetitions=2)
+    (given,) = texts(recovery(slow, tester, NoDut()).deviations)
+    assert given.startswith("110 % of a given rate")
+    once = replace(slow, repetitions=1)
+    said = texts(recovery(once, tester, NoDut()).deviations)
+    assert said[0] == "1 repetition, not several (RFC 2544 section 26.5)"

@@ -25,6 +25,7 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
+from tests.unit.clauses import text
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -105,7 +106,7 @@ def test_a_loss_may_be_accepted_and_is_named() -> None:
     result, _, _ = measure(half, (1, 5))
     assert result.figures[0].values[0] == pytest.approx(40_000, rel=0.01)
     assert "50 % loss accepted" in result.title
-    assert "50 % loss accepted" in result.deviations
+    assert "50 % loss accepted" in text(result.deviations)
 
 
 def test_what_is_sent_follows_from_the_figure() -> None:

@@ -18,6 +18,7 @@ from natxy.dut.base import TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
 from natxy.measure.search_remarks import bound_remarks
+from natxy.model.deviation import Deviation
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.testbed import Port
 from natxy.model.traffic import TrafficPlan
@@ -41,7 +42,7 @@ from natxy.trial.profile import QUICK, RFC, deviations
 from natxy.trial.seeds import nonce, repetition_seed
 from natxy.trial.setup import ReadyTester, set_up, with_ports
 from natxy.trial.timing import Timing
-from tests.unit.clauses import NOT_FOLLOWED, names
+from tests.unit.clauses import NOT_FOLLOWED, names, text
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
@@ -245,7 +246,10 @@ def test_deviations_that_all_devices_share_are_said_once(measure: Measure) -> No
     one = measure(plan(repetitions=1))
     of = one.conditions.model_copy(update={"dut": "another"})
     other = one.model_copy(
-        update={"conditions": of, "deviations": (*one.deviations, "no frames on Sundays")}
+        update={
+            "conditions": of,
+            "deviations": (*one.deviations, Deviation(clause="", has="no frames on Sundays")),
+        }
     )
     said = [note for note in side_by_side_notes([one, other]) if "eviation" in note]
     assert said == ["another: More deviations: no frames on Sundays."]
@@ -254,9 +258,17 @@ def test_deviations_that_all_devices_share_are_said_once(measure: Measure) -> No
     assert "Sundays" not in together[0]
 
 
+def test_the_gaps_of_all_trials_are_counted(nat64: TrafficPlan) -> None:
+    """Every second frame of the first trial is lost, in each direction."""
+    engine = ScriptedEngine(lose=lambda stream: range(0, 10, 2) if rate_of(stream) > 5000 else ())
+    found = throughput(plan(repetitions=1, max_rate_fps=6000), engine.tester(nat64), NoDut())
+    failed = sum(rate_of(spec.phases[0].streams[0]) > 5000 for spec in engine.specs)
+    assert found.counts.gaps == found.counts.lost == failed * 2 * 5
+
+
 def test_deviations_from_the_rfc_are_named() -> None:
     assert deviations(RFC.timing) == ()
-    assert deviations(QUICK.timing)[0] == "trials of 0.2 s, not 60 s (RFC 2544 section 24)"
+    assert str(deviations(QUICK.timing)[0]) == "trials of 0.2 s, not 60 s (RFC 2544 section 24)"
     assert len(deviations(QUICK.timing)) == 3
 
 
@@ -336,7 +348,9 @@ def test_json_tells_one_mix_and_one_frame_timeout_from_another(measure: Measure)
     assert (result_entry(plain)["frame_timeout_s"], entry["frame_timeout_s"]) == (0, 0.01)
     assert (entry["left_ip_version"], entry["right_ip_version"]) == (6, 4)
     assert entry["conforms"] is False
-    assert "a frame timeout of 10 ms, beyond which a frame is lost" in entry["deviations"]
+    assert "a frame timeout of 10 ms, beyond which a frame is lost" in "; ".join(
+        entry["deviations"]
+    )
     (figure,) = entry["figures"]
     assert tuple(figure["values"]) == limited.figures[0].values
     statistics = {"minimum", "maximum", "mean", "standard_deviation", "p1", "p99"}
@@ -401,8 +415,8 @@ def test_an_early_end_is_by_the_frame_timeout_or_the_drain_and_is_named() -> Non
     assert plan(timing=timing, early_end=True).load(1000).early_end_s == 2
     assert plan(timing=limited, early_end=True).load(1000).early_end_s == Fraction(1, 100)
     assert plan(timing=timing).deviations == ()
-    assert "first certain loss" in plan(timing=timing, early_end=True).deviations[0]
-    assert "a frame timeout of 10 ms" in plan(timing=limited).deviations[0]
+    assert "first certain loss" in text(plan(timing=timing, early_end=True).deviations)
+    assert "a frame timeout of 10 ms" in text(plan(timing=limited).deviations)
     with pytest.raises(ConfigurationError, match="early_end"):
         plan(early_end=True)
 

@@ -20,6 +20,7 @@ from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from natxy.trial.worst_loss import lost_share, worst_loss
+from tests.unit.clauses import texts
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
@@ -85,7 +86,7 @@ def test_repetitions_do_not_know_of_each_other(nat64: TrafficPlan) -> None:
 def test_it_is_named_and_counted_beside_the_figure(nat64: TrafficPlan) -> None:
     result = measured(replace(PLAN, loss_verifications=1), nat64, Straying(4000))
     said = "loss verification: a rate fails after 2 trials with a loss, not 1"
-    assert any(said in deviation for deviation in result.deviations)
+    assert any(said in deviation for deviation in texts(result.deviations))
     entry = result_entry(result)
     assert (entry["overturned"], entry["search"]["loss_verifications"]) == (1, 1)
     assert [(row["overturned"], row["loss_verifications"]) for row in rows(result)] == [(1, 1)]
@@ -101,7 +102,7 @@ def test_nothing_is_said_of_what_was_not_asked_for_or_changed_nothing(nat64: Tra
     plain = measured(PLAN, nat64, Straying())
     verified = measured(replace(PLAN, loss_verifications=1), nat64, Straying())
     assert plain.figures == verified.figures
-    assert not any("verification" in deviation for deviation in plain.deviations)
+    assert not any("verification" in deviation for deviation in texts(plain.deviations))
     for result in (plain, verified):
         assert not any("overturned" in line for line in side_by_side_notes([result]))
     assert result_entry(plain)["search"] == {
