@@ -6,6 +6,7 @@ from natxy.measure.flow_deviations import flow_deviations
 from natxy.measure.networks import networks_of
 from natxy.measure.traffic_deviations import format_deviations, possible_sizes
 from natxy.model.deviation import Deviation, Deviations
+from natxy.model.trial_spec import MIN_FRAME_SIZE_BYTES
 from natxy.trial.setup import ReadyTester
 
 CLAUSE = "RFC 6201 section 4"
@@ -39,6 +40,9 @@ def _networks(tester: ReadyTester) -> Iterator[Deviation]:
 
 
 def _size(tester: ReadyTester) -> Iterator[Deviation]:
-    size, smallest = tester.testbed.traffic.frame_size_bytes, min(possible_sizes(tester))
+    size, smallest = (
+        tester.testbed.traffic.frame_size_bytes,
+        min(possible_sizes(tester), default=MIN_FRAME_SIZE_BYTES),
+    )
     if size > smallest:
         yield Deviation(clause=CLAUSE, has=f"frames of {size} bytes", asked=f"of {smallest}")
