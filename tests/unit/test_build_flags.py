@@ -18,7 +18,7 @@ PRESETS = [
 
 def commands(folder: Path, *options: str) -> dict[str, list[str]]:
     """Returns the compiler's commands by target."""
-    configure = ["cmake", "-S", ROOT, "-B", folder, "-D", "NATXY_TESTS=ON", *options]
+    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-D", "NATXY_TESTS=ON", *options]
     subprocess.run(configure, check=True, capture_output=True)
     found: dict[str, list[str]] = {}
     for each in json.loads((folder / "compile_commands.json").read_text()):

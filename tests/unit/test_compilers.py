@@ -33,7 +33,7 @@ def run(folder: Path, breaks: str, status: int = 0) -> subprocess.CompletedProce
         "BREAKS": breaks,
         "STATUS": f"{status}",
     }
-    command = ["bash", copy, "g++-98", "clang++-99"]
+    command = ["bash", str(copy), "g++-98", "clang++-99"]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
