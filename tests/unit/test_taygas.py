@@ -8,6 +8,7 @@ from typing import IO, Any, ClassVar
 
 import pytest
 
+from natxy.dut import execution
 from natxy.dut.addresses import (
     CLAT_PREFIX,
     LEFT,
@@ -25,6 +26,7 @@ from natxy.dut.ledger import Ledger
 from natxy.dut.links import FORWARDING, LabLinks
 from natxy.dut.namespace_site import NamespaceSite
 from natxy.errors import DutError
+from natxy.program_output import Finished
 
 FRONT, BACK = "natxy-f-7", "natxy-g-7"
 SIDES = pytest.mark.parametrize("inside", [LEFT, RIGHT], ids=["left", "right"])
@@ -61,9 +63,10 @@ class Commands:
     def __init__(self) -> None:
         self.seen: list[tuple[str, str]] = []
 
-    def __call__(self, arguments: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
-        self.seen.append((" ".join(arguments), options["input"]))
-        return subprocess.CompletedProcess(arguments, 0, stdout="300", stderr="")
+    def __call__(self, arguments: list[str], *, feed: str, timeout_s: float) -> Finished:
+        del timeout_s
+        self.seen.append((" ".join(arguments), feed))
+        return Finished(status=0, output="300", errors="")
 
     def ip_lines(self, namespace: str) -> list[str]:
         """Returns what `ip` was told in a namespace."""
@@ -83,7 +86,7 @@ class Commands:
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch) -> Commands:
     commands = Commands()
-    monkeypatch.setattr(subprocess, "run", commands)
+    monkeypatch.setattr(execution, "run", commands)
     monkeypatch.setattr(subprocess, "Popen", FakeTayga)
     monkeypatch.setattr(FakeTayga, "started", [])
     monkeypatch.setattr(SharedConntrack, "_size", lambda *_: 262_144)
