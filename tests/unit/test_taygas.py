@@ -63,8 +63,9 @@ class Commands:
     def __init__(self) -> None:
         self.seen: list[tuple[str, str]] = []
 
-    def __call__(self, arguments: list[str], **options: Any) -> Finished:
-        self.seen.append((" ".join(arguments), options["feed"]))
+    def __call__(self, arguments: list[str], *, feed: str, timeout_s: float) -> Finished:
+        del timeout_s
+        self.seen.append((" ".join(arguments), feed))
         return Finished(status=0, output="300", errors="")
 
     def ip_lines(self, namespace: str) -> list[str]:
