@@ -105,7 +105,8 @@ int run_engine(int argc, char** argv) {
   try {
     const auto options = parse_options(argc, argv);
     if (options.version) {
-      writer.write(std::string("natxy-engine " NATXY_VERSION ", ") + rte_version() + ", " NATXY_VARIANT);
+      writer.write(std::string("natxy-engine " NATXY_VERSION ", ") + rte_version() +
+                   ", " NATXY_VARIANT);
       return 0;
     }
     writer = plumbing::EventWriter::take_standard_output();

@@ -78,8 +78,9 @@ struct Layout {
   friend constexpr bool operator==(const Layout&, const Layout&) = default;
 };
 
-// The hop limits of a frame on arrival; 0: not known.
-struct HopLimits {
+// The hop limits of a frame on arrival; 0: not known. Aligned, since receivers agree on them by an
+// atomic exchange, which clang does not inline for octets that may lie anywhere.
+struct alignas(2) HopLimits {
   std::uint8_t inner = 0;  // of the packet, whether or not it is in a tunnel
   std::uint8_t outer = 0;  // of the header at Layout::first: without a tunnel, of the packet too
   friend bool operator==(const HopLimits&, const HopLimits&) = default;

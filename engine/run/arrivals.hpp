@@ -97,6 +97,8 @@ class Arrivals {
   LossRuns losses_;
   std::uint64_t shared_ = 0;
   std::uint64_t complete_ = 0;  // all words before this one have arrived completely or are lost
+  static_assert(alignof(frame::HopLimits) == sizeof(frame::HopLimits),
+                "clang calls libatomic for an exchange with what may lie anywhere");
   std::array<std::atomic<frame::HopLimits>, 2> hop_limits_{};  // by kind
 };
 

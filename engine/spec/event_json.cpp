@@ -38,8 +38,8 @@ void to_json(Json& json, const Misdelivered& of) {
 
 NATXY_STRUCT(DelayVariation, undefined, distribution)
 NATXY_STRUCT(TagCounters, sent, received, lost, delay, poll_gap, step_gap)
-NATXY_STRUCT(Losses, frames, first_number, last_number, first_due_ns, last_due_ns, gaps, longest_run,
-             longest_run_from_ns, longest_run_until_ns)
+NATXY_STRUCT(Losses, frames, first_number, last_number, first_due_ns, last_due_ns, gaps,
+             longest_run, longest_run_from_ns, longest_run_until_ns)
 NATXY_STRUCT(Silence, from_ns, until_ns)
 
 void to_json(Json& json, const ConnectionCounters& of) {
@@ -112,8 +112,8 @@ void to_json(Json& json, const PortInfo& of) {
 }
 
 void to_json(Json& json, const Hello& of) {
-  NATXY_MEMBERS(engine_version, dpdk_version, variant, tsc_hz, tsc_invariant, huge_pages, realtime_allowed,
-                cpu_model, kernel, main_cpus, ports)
+  NATXY_MEMBERS(engine_version, dpdk_version, variant, tsc_hz, tsc_invariant, huge_pages,
+                realtime_allowed, cpu_model, kernel, main_cpus, ports)
   json["protocol"] = kProtocol;
   json["workers"] = Json::array();
   for (const int cpu : of.worker_cpus) json["workers"].push_back({{"cpu", cpu}});

@@ -1,10 +1,11 @@
 // Which variant runs on which processor.
+#include "plumbing/level.hpp"
+
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <algorithm>
+#include <fstream>
 
-#include "plumbing/level.hpp"
 #include "plumbing/options.hpp"
 
 namespace natxy::plumbing {

@@ -172,7 +172,7 @@ def test_a_cell_that_fails_leaves_its_sentence_and_the_campaign_goes_on(
     failed = [cell for cell in state.cells.values() if cell.failed]
     assert len(state.cells) == 8
     assert [cell.begun.measure for cell in failed] == ["latency"] * 4
-    assert all("--tags-after" in cell.end.error for cell in failed if cell.end)
+    assert all("tags_after" in cell.end.error for cell in failed if cell.end)
 
 
 def test_a_gateway_that_dies_takes_one_cell_with_it(

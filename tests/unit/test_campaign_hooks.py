@@ -99,7 +99,7 @@ def test_a_cell_that_fails_on_its_own_and_in_the_command_after_it_says_both(
     state = read_campaign(tmp_path / "campaign" / "journal.jsonl.gz")
     errors = [cell.end.error for cell in state.cells.values() if cell.end and cell.failed]
     assert len(errors) == 4
-    assert all("--tags-after" in error and "; after_column: `false`" in error for error in errors)
+    assert all("tags_after" in error and "; after_column: `false`" in error for error in errors)
 
 
 def hooked(experiment: Path, log: Path) -> None:
