@@ -87,8 +87,7 @@ TEST(Gaps, AreThoseOfTheFramesThatNeverArrivedRight) {
       forward(route44(), R"({"kind": "reorder", "every": 10, "by": 3, "within_ns": 20000000},
                             {"kind": "duplicate", "every": 7})");
   EXPECT_FALSE(late.result.streams[0].losses);
-  const auto wrong =
-      forward(route44(), R"({"kind": "corrupt", "every": 100, "field": "length"})");
+  const auto wrong = forward(route44(), R"({"kind": "corrupt", "every": 100, "field": "length"})");
   ASSERT_TRUE(wrong.result.streams[0].losses);
   EXPECT_EQ(wrong.result.streams[0].losses->gaps, kFrames / 100);
 }
