@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -26,6 +25,7 @@ from natxy.errors import DutError
 from natxy.guest.image import VARIABLE, usable_image
 from natxy.guest.machine import QEMU
 from natxy.guest.packages import Packages
+from natxy.runtime_folder import SYSTEM
 from natxy.trial.setup import Setup, set_up
 from tests.command import natxy
 from tests.guest.guests import JOOL, RATE_FPS, SIIT, testbed_of, timed_campaign, trials_of
@@ -237,7 +237,7 @@ def test_the_next_start_removes_a_guest_whose_tester_was_killed() -> None:
         pid, namespace = process.stdout.readline().split()
         process.kill()
     qemu, label = Process.of(int(pid)), namespace.removeprefix("natxy-t-")
-    folder = Path(tempfile.gettempdir()) / f"natxy-lab-{label}-0"
+    folder = SYSTEM / f"natxy-lab-{label}-0"
     assert qemu.lives()
     assert folder.exists()
     assert namespace_exists(namespace)
