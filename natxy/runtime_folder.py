@@ -47,7 +47,12 @@ def _is_safe(folder: Path) -> bool:
 
 def opened(path: Path, mode: str) -> IO[str]:
     """Opens a file of the folder; OSError if it is a link, which another user may have made."""
-    return open(path, mode, opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o644))
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | os.O_NOFOLLOW, 0o644)
+
+    # A command line, with which a lock is signed, may hold octets that are no UTF-8.
+    return open(path, mode, encoding="utf-8", errors="backslashreplace", opener=opener)
 
 
 def is_made(folder: Path) -> bool:

@@ -23,6 +23,8 @@ options = {profile = "quick"}
 [[measure]]
 command = "pdv"
 """
+SIZES = ",".join(map(str, range(84, 984)))  # 900 of them
+SHARES = ",".join(f"{tenths / 10}" for tenths in range(900))
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +80,7 @@ MANY = ",".join(["100"] * 5000)
         ),
         (
             "pdv",
-            ("--frame-size", ",".join(["84"] * 900), "--foreground", ",".join(["50"] * 900)),
+            ("--frame-size", SIZES, "--foreground", SHARES),
             "--frame-size, --foreground and --networks: make 810,000 measurements",
         ),
         ("pdv", ("--networks", "0"), "--networks: 0 is out of range (expected 1 or more)"),

@@ -10,6 +10,7 @@ from natxy.cli.narrator import JsonProgress
 from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
 from natxy.trial.observer import Observer
 
@@ -25,6 +26,8 @@ def trial(verdict: Verdict, counted_fps: int | None) -> TrialRecord:
         verdict=verdict,
         invalid_reasons=(),
         lost_connections="",
+        fail_reason="",
+        result=TrialResult.model_construct(streams=()),
     )
 
 

@@ -172,7 +172,9 @@ def test_the_notes_of_the_demo_are_in_its_report() -> None:
         overturned=1,
         disturbance=of,
     )
-    short = measurement(counts=counts, deviations=("trials of 0.2 s, not 60 s",))
+    short = measurement(
+        counts=counts, deviations=(Deviation(clause="", has="trials of 0.2 s", asked="60 s"),)
+    )
     said = "\n".join(report_notes(short))
     for words in (
         "trials of 0.2 s, not 60 s",

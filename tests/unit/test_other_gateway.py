@@ -243,8 +243,8 @@ def test_an_option_can_be_switched_on_and_off() -> None:
     [
         ("rate", '--option: "rate" is no option with its value (expected one such as rate=5000)'),
         ("=5", '--option: "=5" is no option with its value (expected one such as rate=5000)'),
-        ("rate=5", 'measure "throughput", column "512 B": No such option: --rate'),
-        ("seed=5", 'measure "throughput", column "512 B": --seed is not possible here'),
+        ("rate=5", 'EXPERIMENT: measure "throughput", column "512 B": No such option: rate'),
+        ("seed=5", 'EXPERIMENT: measure "throughput", column "512 B": seed is not possible here'),
     ],
 )
 @pytest.mark.parametrize("verb", ["run", "plan"])
@@ -252,4 +252,5 @@ def test_a_wrong_option_of_the_run_is_one_sentence(
     verb: str, option: str, sentence: str, experiment: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command([verb, str(experiment), "--option", option]) == 2
-    assert only_line(capsys).startswith(f"natxy: {sentence}")
+    said = sentence.replace("EXPERIMENT", str(experiment))
+    assert only_line(capsys).startswith(f"natxy: {said}")

@@ -253,7 +253,7 @@ ODD: list[Callable[[], None]] = [
 
 STREAMS_OF_ONE = [("dut", odd) for odd in ODD]
 ABSENT = "absent/é●\udcff\x1b.toml"
-WITHOUT_FILE = ("demo", "self-test", "doctor")  # they would measure
+WITHOUT_FILE = ("demo", "self-test", "doctor", "init")  # they would measure, or write it
 
 
 @pytest.mark.parametrize(
