@@ -27,7 +27,7 @@ def trial(verdict: Verdict, counted_fps: int | None) -> TrialRecord:
         invalid_reasons=(),
         lost_connections="",
         fail_reason="",
-        result=TrialResult.model_construct(streams=()),
+        result=TrialResult.model_construct(streams=()),  # type: ignore[call-arg]
     )
 
 
