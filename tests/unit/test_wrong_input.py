@@ -336,7 +336,7 @@ def test_who_may_not_make_a_lab_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     file = tmp_path / "run"
     file.touch()
     monkeypatch.setattr(runtime_folder, "SYSTEM", file / "natxy")
-    monkeypatch.setattr(runtime_folder, "_own_folders", lambda: [file / "natxy"])
+    monkeypatch.setattr(runtime_folder, "_own_folder", lambda: file / "natxy")
     with pytest.raises(DutError, match=r"run/natxy and the temporary .*: cannot be .* \(expected"):
         ledger.Ledger()
 
