@@ -14,6 +14,7 @@ from natxy.tester.command import find_engine
 from natxy.tester.engine_process import ended
 
 STARTS_WITHIN_S = 10.0
+UNUSABLE = 2  # exit status of a launcher that refuses the processor or the variant
 
 
 def examine_tools() -> list[Finding]:
@@ -58,7 +59,7 @@ def _start(program: str) -> tuple[str, str, str]:
     if done.status == 0:
         return done.output.strip(), "", ""
     last = done.errors.splitlines()[-1:]
-    if last and "(expected" in last[0]:
+    if done.status == UNUSABLE:
         remedy = "see what it expects"
     return "", ": ".join([ended(done.status), *last]), remedy
 
