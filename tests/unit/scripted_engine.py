@@ -214,7 +214,7 @@ def _losses(stream: Stream, lost: Sequence[int]) -> dict[str, Any]:
         "last_number": lost[-1],
         "first_due_ns": due_ns(stream, lost[0]),
         "last_due_ns": due_ns(stream, lost[-1]),
-        "gaps": sum(number - 1 not in lost for number in lost),
+        "gaps": 1 + sum(other > one + 1 for one, other in pairwise(lost)),
         "longest_run": length,
         "longest_run_from_ns": due_ns(stream, first),
         "longest_run_until_ns": due_ns(stream, first + length),
