@@ -263,7 +263,8 @@ def test_the_demo_measures_the_gateways(asked: str, tmp_path: Path) -> None:
         (entries,) = (each for each in capacity["figures"] if each["figure"] == CAPACITY)
         assert 4092 <= entries["median"] <= 4096, "the table has 4,096 entries"
     assert NOT_A_RESULT in " ".join(done.stdout.split())
-    assert f"Repeat it: {shlex.join(['natxy', 'demo', *once[2:], *once[:2]])}" in done.stdout
+    repeat = shlex.join(["natxy", "demo", *once[2:], *once[:2]])
+    assert {result["command"] for result in results} == {repeat}
     journal = tmp_path / "journal.jsonl.gz"
     lines = list(read_journal(journal))
     assert lines[0]["seed"] == 11
