@@ -103,8 +103,18 @@ def planned_of(
     try:
         check(plan)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{asked.source.name}: {error.in_options}") from None
+        where = "--option" if options and _is_right(asked, chosen, quick) else asked.source.name
+        raise ConfigurationError(f"{where}: {error.in_options}") from None
     return plan
+
+
+def _is_right(asked: Asked, seed: int, quick: bool) -> bool:
+    """Returns whether the experiment is right without the options of the command line."""
+    try:
+        check(plan_of(asked.experiment, asked.testbed, seed, quick=quick))
+    except ConfigurationError:
+        return False
+    return True
 
 
 def paths_of(testbeds: str | None) -> list[Path]:

@@ -74,7 +74,7 @@ def test_a_near_name_is_suggested(value: str, sentence: str) -> None:
             )
             for search, others in (("bisection", ""), ("mlr", ""), ("mlr", "0.5%,"))
         ),
-        ("latency", ("--networks", "0"), "--networks: 0 is out of range"),
+        ("latency", ("--networks", "0"), "--networks: 0 is out of range (expected 1"),
         ("latency", ("--direction", "up"), '--direction: unknown value "up"'),
         ("tear-down", ("--establishment-rate", "5"), "--establishment-rate: the testbed has no"),
     ],
