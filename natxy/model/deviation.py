@@ -20,6 +20,11 @@ class Deviation(Model):
 Deviations = tuple[Deviation, ...]
 
 
+def each_once(of_results: Iterable[Deviations]) -> Deviations:
+    """Returns the deviations of several results, such as the points of a series."""
+    return tuple(dict.fromkeys(each for deviations in of_results for each in deviations))
+
+
 def without(deviations: Iterable[Deviation], others: Collection[Deviation]) -> Deviations:
     """Returns the deviations that are not among the others."""
     return tuple(each for each in deviations if each not in others)

@@ -11,6 +11,7 @@ from natxy.measure.memory import MemorySamples, Samples, memory_at_points
 from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
 from natxy.measure.table_size import Size, named_by_size, table_of, told_apart
+from natxy.model.deviation import each_once
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.series import (
     Searching,
@@ -116,7 +117,7 @@ def degradation(
             conditions_of(plan.search, tester, dut),
             tables_differ=any(column.sets_table for column in plan.columns),
         ),
-        deviations=found[0].deviations,
+        deviations=each_once(each.deviations for each in found),
         remarks=(
             "Source and destination ports: "
             + ", ".join(str(ready.traffic.ranges) for _, ready in columns)

@@ -3,6 +3,7 @@
 Behind a gateway of IPv4-as-a-Service, the number may be that of subscribers instead.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -19,7 +20,7 @@ from natxy.measure.flow_groups import (
 from natxy.measure.flows import ranges_of, with_flows, with_subscribers
 from natxy.measure.flows_used import unused_flows, unused_in_parts
 from natxy.measure.plan import check_members
-from natxy.model.deviation import Deviations, without
+from natxy.model.deviation import Deviations, each_once, without
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
@@ -114,7 +115,7 @@ def overload(
         f"{'incremental' if plan.incremental else 'simultaneous'} load",
         reference=f"RFC 8219 section 10.2.{2 if plan.incremental else 1}",
         conditions=_conditions(plan, ready, found),
-        deviations=_deviations(plan, ready[1], alone),
+        deviations=_deviations(plan, ready, found),
         remarks=(
             *_remarks(plan, traffic),
             *_left_open(plan, degraded),
@@ -129,9 +130,14 @@ def overload(
     )
 
 
-def _deviations(plan: OverloadPlan, tester: ReadyTester, alone: Measurement) -> Deviations:
+def _deviations(
+    plan: OverloadPlan, ready: Mapping[int, ReadyTester], found: Mapping[int, Measurement]
+) -> Deviations:
     """Returns the deviations of the test, without those of flows, which the series varies."""
-    said = without(alone.deviations, flow_deviations(tester)) if plan.flows else alone.deviations
+    said = each_once(
+        without(result.deviations, flow_deviations(ready[number]) if plan.flows else ())
+        for number, result in found.items()
+    )
     return (*said, *(group_deviations(plan.flows) if plan.incremental else ()))
 
 

@@ -8,6 +8,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.measure.memory import MemorySamples, memory_at_points
 from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
+from natxy.model.deviation import each_once
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.procedure.series import (
     Searching,
@@ -85,7 +86,7 @@ def scale_up(
         title=f"Scale up of {alone.name}",
         reference="RFC 9693",
         conditions=conditions_of(plan.search, tester, dut),
-        deviations=first.deviations,
+        deviations=each_once(found[cores].deviations for cores in plan.cores),
         remarks=(
             *first.remarks,
             *bounds_remark(points, "scale up"),

@@ -19,6 +19,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
+from tests.unit.clauses import texts
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -168,6 +169,18 @@ def test_each_column_makes_so_many_connections_and_searches_in_its_own_way() -> 
     assert {1000, 5000} <= set(made)
     assert made.count(5000) < 12 < made.count(1000)
     assert any("1,000 x 1, 1,000 x 5" in remark for remark in result.remarks)
+
+
+def test_the_deviations_of_each_column_are_named_once() -> None:
+    columns = (
+        Column(connections=1000, repetitions=2),
+        Column(connections=2000, error=SearchError(fraction=Fraction(1, 2))),
+        Column(connections=3000, error=SearchError(fraction=Fraction(1, 2))),
+    )
+    said = texts(measure(columns)[0].deviations)
+    assert said.count("1 repetition, not several (RFC 9693 section 6)") == 1
+    coarse = "a search error of 50 %, not the highest rate (RFC 9693 section 4.5)"
+    assert said.count(coarse) == 1
 
 
 def test_phase_1_of_each_column_is_at_a_rate_found_for_it() -> None:

@@ -428,6 +428,16 @@ def test_a_delay_degrades_by_what_it_is_longer(
     assert "a given rate, not the measured throughput" in text(result.deviations)
 
 
+def test_the_deviation_of_one_number_of_flows_is_named(nat64: TrafficPlan) -> None:
+    """Ten flows pass at the highest rate that is tried, one flow does not."""
+    bound = "a lower bound, not the highest rate (RFC 2544 section 26.1)"
+    result = overload(plan((10,)), slower_with({1: 10_000, 10: 10**6}).tester(nat64), NoDut())
+    assert bound in text(result.deviations)
+    assert "RFC 4814" not in text(result.deviations)  # the series varies the flows
+    exact = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).tester(nat64), NoDut())
+    assert bound not in text(exact.deviations)
+
+
 def test_each_test_of_section_7_has_its_formula() -> None:
     better_higher = {kind for kind, each in BENCHMARKS.items() if each.higher_is_better}
     assert better_higher == {ThroughputPlan, BackToBackPlan}

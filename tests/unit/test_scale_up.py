@@ -25,7 +25,7 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
-from tests.unit.clauses import text
+from tests.unit.clauses import text, texts
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -107,6 +107,15 @@ def test_a_loss_may_be_accepted_and_is_named() -> None:
     assert result.figures[0].values[0] == pytest.approx(40_000, rel=0.01)
     assert "50 % loss accepted" in result.title
     assert "50 % loss accepted" in text(result.deviations)
+
+
+def test_the_deviation_of_one_number_of_cores_is_named() -> None:
+    """With five cores the tester is too slow, with one it is not."""
+    bound = "a lower bound, not the highest rate (RFC 9693 section 4.5)"
+    result, _, _ = measure(ESTABLISHMENT, (1, 5), invalid_above_fps=50_000)
+    assert texts(result.deviations).count(bound) == 1
+    exact, _, _ = measure(ESTABLISHMENT, (1, 5))
+    assert bound not in texts(exact.deviations)
 
 
 def test_what_is_sent_follows_from_the_figure() -> None:
