@@ -36,6 +36,11 @@ def search_deviations(plan: SearchPlan, clause: str) -> Deviations:
     return tuple(said)
 
 
+def is_coarse(error: float, found: float) -> bool:
+    """Returns whether a result has a larger error than a search has by default."""
+    return error > DEFAULT_ERROR.at(int(found))
+
+
 def found_deviations(plan: SearchPlan, found: Sequence[Bounded], clause: str) -> Deviations:
     """Returns by what the rates that were found are not the highest ones.
 
@@ -43,7 +48,7 @@ def found_deviations(plan: SearchPlan, found: Sequence[Bounded], clause: str) ->
     """
     lowest_fps = min((each.rate_fps for each in found), default=0)
     said = []
-    if plan.error.at(lowest_fps) > DEFAULT_ERROR.at(lowest_fps):
+    if is_coarse(plan.error.at(lowest_fps), lowest_fps):
         has = f"a search error of {plan.error}"
         said.append(Deviation(clause=clause, has=has, asked="the highest rate"))
     if any(each.lower_bound for each in found):

@@ -1,6 +1,7 @@
 """Connection tracking table capacity (RFC 9693; draft-lencse-v6ops-transition-scalability section
 2.6)."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -10,6 +11,7 @@ from natxy.exact import make_exact
 from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.memory import memory_per_connection
 from natxy.measure.plan import Plan, check_members, repeat
+from natxy.measure.search_deviations import is_coarse
 from natxy.measure.search_remarks import cut_remarks
 from natxy.measure.table_size import check_each_frame_makes_one, table_of
 from natxy.measure.tcp_deviations import CAPACITY as TCP_CAPACITY
@@ -34,9 +36,8 @@ from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
 
-LOWER_BOUND = Deviation(
-    clause="RFC 9693 section 4.9", has="a lower bound", asked="the capacity itself"
-)
+CLAUSE, ASKED = "RFC 9693 section 4.9", "the capacity itself"
+LOWER_BOUND = Deviation(clause=CLAUSE, has="a lower bound", asked=ASKED)
 TITLE = "Connection tracking table capacity"
 CAPACITY = "connection tracking table capacity C"
 # Long pauses are allowed: the number of connections that a table holds does not depend on how
@@ -113,7 +114,7 @@ def capacity(
         ),
         deviations=(
             *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(found)),
-            *((LOWER_BOUND,) if course.cut_off else ()),
+            *_found_deviations(goal, found),
             *connection_deviations(tester),
             *(tcp_deviations(TCP_CAPACITY) if is_tcp else ()),
         ),
@@ -125,6 +126,15 @@ def capacity(
         figures=(*_figures(found), *memory),
         counts=trials.counts,
     )
+
+
+def _found_deviations(goal: CapacityGoal, found: Sequence[Capacity]) -> Iterator[Deviation]:
+    """Yields by what the numbers that were found are not the capacity."""
+    if is_coarse(goal.error, min((each.c for each in found), default=0)):
+        has = f"a search error of {goal.error:,} connections"
+        yield Deviation(clause=CLAUSE, has=has, asked=ASKED)
+    if any(each.at_most_tested for each in found):
+        yield LOWER_BOUND
 
 
 def _within(goal: CapacityGoal, tester: ReadyTester) -> CapacityGoal:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.plan import Plan, repeat
+from natxy.measure.search_deviations import THROUGHPUT
 from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Deviations
@@ -14,6 +15,7 @@ from natxy.model.measurement import Conditions, Figure, Measurement, SearchCondi
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
+from natxy.search.bisection import DEFAULT_ERROR
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 from natxy.trial.bound import Bound, disproved
@@ -211,13 +213,22 @@ def _deviations(plan: MlrThroughputPlan) -> Deviations:
     ratios = sorted({goal.exceed_ratio for goal in plan.goals if goal.exceed_ratio})
     exceeding = (
         Deviation(
-            clause="RFC 2544 section 26.1",
+            clause=THROUGHPUT,
             has=f"an exceed ratio of {float(ratio):g}: that share of the time of a rate's trials "
             "may be in trials that lose more",
         )
         for ratio in ratios
     )
-    return (*deviations(plan.timing), *exceeding)
+    widths = sorted({g.width for g in plan.goals if g.width > DEFAULT_ERROR.fraction})
+    coarse = (
+        Deviation(
+            clause=THROUGHPUT,
+            has=f"a goal width of {float(width * 100):g} %",
+            asked="the highest rate",
+        )
+        for width in widths
+    )
+    return (*deviations(plan.timing), *exceeding, *coarse)
 
 
 def _figures(goals: tuple[MlrGoal, ...], searched: list[_Searched]) -> tuple[Figure, ...]:

@@ -16,6 +16,7 @@ from natxy.report.measurement_table import measurement_notes
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
 from natxy.trial.timing import Timing
+from tests.unit.clauses import texts
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -116,6 +117,22 @@ def test_the_number_of_entries_exactly(entries: int) -> None:
     assert values(result)["R0"] == pytest.approx(50_000, rel=0.05)
     assert not any(any(figure.lower_bound) for figure in result.figures)
     assert result.reference == "RFC 9693"
+
+
+COARSE = "a search error of 1,000 connections, not the capacity itself (RFC 9693 section 4.9)"
+BOUND = "a lower bound, not the capacity itself (RFC 9693 section 4.9)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"), [({}, ()), ({"error": 1000}, (COARSE,)), ({"most": 8000}, (BOUND,))]
+)
+def test_a_capacity_that_is_not_the_capacity_itself_is_said_to_be_none(
+    changes: dict[str, Any], said: tuple[str, ...]
+) -> None:
+    """A coarse search, and a table that takes the highest number that is tried."""
+    plan = replace(PLAN, goal=replace(PLAN.goal, **changes))
+    result = Bench(gateway=StatefulGateway(entries=10_000)).measure(plan)
+    assert [each for each in texts(result.deviations) if "4.9" in each] == list(said)
 
 
 def test_what_is_said_beside_it_is_of_phase_1_and_its_validation() -> None:

@@ -127,6 +127,17 @@ def test_what_all_goals_share_is_a_condition_and_what_differs_is_not(nat64: Traf
     ]
 
 
+@pytest.mark.parametrize(("percent", "coarse"), [(50, True), (Fraction(1, 10), False)])
+def test_a_wide_goal_is_a_coarse_search(
+    percent: Fraction, coarse: bool, nat64: TrafficPlan
+) -> None:
+    asked = plan(goals=(replace(NDR, width=Fraction(percent) / 100),))
+    result = mlr_throughput(asked, ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    said = "a goal width of 50 %, not the highest rate (RFC 2544 section 26.1)"
+    assert (said in texts(result.deviations)) is coarse
+    assert any("width" in each for each in texts(result.deviations)) is coarse
+
+
 def test_the_rates_of_each_repetition_are_shown_as_soon_as_they_are_found(
     nat64: TrafficPlan,
 ) -> None:
