@@ -5,31 +5,24 @@ from collections.abc import Callable
 
 from natxy.doctor.finding import Finding, Machine, costs, good
 from natxy.dut.af_xdp import RefusedError, load_program
+from natxy.dut.capabilities import NUMBERS as OF_LABS
+from natxy.dut.capabilities import needed_for_a_lab
 
-# linux/capability.h
-NUMBERS = {
-    "NET_ADMIN": 12,
-    "NET_RAW": 13,
-    "SYS_ADMIN": 21,
-    "SYS_NICE": 23,
-    "PERFMON": 38,
-    "BPF": 39,
+NUMBERS = {**OF_LABS, "CAP_PERFMON": 38, "CAP_BPF": 39}  # linux/capability.h
+NEEDS = {  # beside those of labs; docs/privileges.md
+    "no net_af_packet ports": ("CAP_NET_RAW",),
+    "no net_af_xdp ports": ("CAP_NET_RAW", "CAP_NET_ADMIN", "CAP_BPF"),
+    "no real-time priority: more invalid trials": ("CAP_SYS_NICE",),
+    "no watch of a lab's gateway: its core's absences are its loss": ("CAP_PERFMON",),
 }
-NEEDS = {  # docs/privileges.md
-    "no labs": ("SYS_ADMIN", "NET_ADMIN"),
-    "no net_af_packet ports": ("NET_RAW",),
-    "no net_af_xdp ports": ("NET_RAW", "NET_ADMIN", "BPF"),
-    "no real-time priority: more invalid trials": ("SYS_NICE",),
-    "no watch of a lab's gateway: its core's absences are its loss": ("PERFMON",),
-}
-INCLUDED = {"BPF": "SYS_ADMIN", "PERFMON": "SYS_ADMIN"}  # before Linux 5.8
+INCLUDED = {"CAP_BPF": "CAP_SYS_ADMIN", "CAP_PERFMON": "CAP_SYS_ADMIN"}  # before Linux 5.8
 FILTERED = "2"  # Seccomp in /proc/self/status
 
 
 def examine_capabilities(machine: Machine, load: Callable[[], int] = load_program) -> list[Finding]:
     held = _held(int(machine.status("CapEff") or "0", 16))
     found = [capabilities(held, no_new=machine.status("NoNewPrivs") == "1")]
-    if "BPF" in held:
+    if "CAP_BPF" in held:
         found.append(bpf(load, filtered=machine.status("Seccomp") == FILTERED))
     return found
 
@@ -40,17 +33,19 @@ def _held(mask: int) -> set[str]:
 
 
 def capabilities(held: set[str], *, no_new: bool) -> Finding:
-    missing = [name for name in NUMBERS if name not in held]
+    needs = {"no labs": needed_for_a_lab(), **NEEDS}
+    asked = {name for needed in needs.values() for name in needed}
+    missing = [name for name in NUMBERS if name in asked - held]
     if not missing:
         return good("capabilities", "all that are needed")
-    without = [effect for effect, needed in NEEDS.items() if not held.issuperset(needed)]
+    without = [effect for effect, needed in needs.items() if not held.issuperset(needed)]
+    added = " ".join(name.replace("CAP_", "--cap-add=") for name in missing)
     words = "; no_new_privs is set: sudo and file capabilities give none" if no_new else ""
     return costs(
         "capabilities",
-        f"missing: {', '.join(f'CAP_{name}' for name in missing)}{words}",
+        f"missing: {', '.join(missing)}{words}",
         cost="; ".join(without),
-        remedy="start the container with "
-        f"{' '.join(f'--cap-add={name}' for name in missing)}; docs/privileges.md",
+        remedy=f"start the container with {added}; docs/privileges.md",
     )
 
 

@@ -20,11 +20,15 @@ OF_OTHERS = ("CAP_DAC_OVERRIDE",)
 STATUS = Path("/proc/self/status")
 
 
+def needed_for_a_lab() -> tuple[str, ...]:
+    """Returns the capabilities that a lab of this user needs."""
+    return OF_A_LAB if os.geteuid() == 0 else (*OF_A_LAB, *OF_OTHERS)
+
+
 def lacking_for_a_lab() -> tuple[str, ...]:
     """Returns the capabilities that a lab needs and this process has not."""
     held = _held()
-    needed = OF_A_LAB if os.geteuid() == 0 else (*OF_A_LAB, *OF_OTHERS)
-    return tuple(name for name in needed if not held >> NUMBERS[name] & 1)
+    return tuple(name for name in needed_for_a_lab() if not held >> NUMBERS[name] & 1)
 
 
 def _held() -> int:

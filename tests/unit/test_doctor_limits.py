@@ -10,6 +10,7 @@ from natxy.doctor.finding import Finding, Grade, Machine
 from natxy.doctor.limits import examine_limits
 from natxy.doctor.stack import stack
 from natxy.dut.af_xdp import RefusedError
+from natxy.dut.capabilities import NUMBERS, OF_A_LAB, OF_OTHERS
 from tests.unit.test_doctor import made
 
 V2 = {
@@ -104,18 +105,39 @@ def test_cores_that_the_process_may_not_use(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mask", "missing", "cost"),
     [
-        ("00000000a80425fb", "CAP_NET_ADMIN, CAP_SYS_ADMIN", "no labs"),  # docker's own
-        ("00000000a80435fb", "CAP_SYS_ADMIN, CAP_SYS_NICE", "no net_af_xdp ports"),
+        # docker's own
+        ("00000000a80425fb", "CAP_NET_ADMIN, CAP_IPC_LOCK, CAP_SYS_ADMIN", "no labs"),
+        ("00000000a80435fb", "CAP_IPC_LOCK, CAP_SYS_ADMIN, CAP_SYS_NICE", "no net_af_xdp ports"),
         ("0000000000000000", "CAP_NET_ADMIN, CAP_NET_RAW", "no net_af_packet ports"),
     ],
 )
-def test_capabilities_that_are_missing(tmp_path: Path, mask: str, missing: str, cost: str) -> None:
+def test_capabilities_that_are_missing(
+    tmp_path: Path, mask: str, missing: str, cost: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     machine = made(tmp_path, {"proc/self/status": f"CapEff:\t{mask}\nNoNewPrivs:\t1\n"})
     (found,) = examine_capabilities(machine)
     assert found.grade is Grade.COSTS
     assert found.state.startswith(f"missing: {missing}")
     assert "no_new_privs is set" in found.state
     assert cost in found.cost
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+@pytest.mark.parametrize("name", [*OF_A_LAB, *OF_OTHERS])
+def test_a_lab_needs_what_its_start_checks(
+    name: str, user: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    mask = int(ALL, 16) & ~(1 << NUMBERS[name])
+    machine = made(tmp_path, {"proc/self/status": f"CapEff:\t{mask:016x}\n"})
+    found, *_ = examine_capabilities(machine, lambda: os.open(os.devnull, os.O_RDONLY))
+    if name in OF_OTHERS and user == 0:
+        assert found.grade is Grade.GOOD
+        return
+    assert found.cost.startswith("no labs")
+    assert f"missing: {name}" in found.state
+    assert f"--cap-add={name.removeprefix('CAP_')};" in found.remedy
 
 
 def test_system_calls_that_are_refused(tmp_path: Path) -> None:
