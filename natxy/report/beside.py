@@ -91,8 +91,10 @@ def _unit(row: PublishedRow, published: Published, number: int) -> str:
 def _ours(figure: Figure | None, statistic: str, unit: str) -> Value:
     if figure is None:
         return Value()
-    value = STATISTICS[statistic](figure.values) if statistic else figure.benchmark
-    number, bound = value * FACTORS.get((figure.unit, unit), 1.0), figure.bound(value)
+    of = statistic or figure.statistic
+    value = STATISTICS[of](figure.values)
+    number = value * FACTORS.get((figure.unit, unit), 1.0)
+    bound = figure.mean_bound if of == "mean" else figure.bound(value)
     text = SIGNS[bound] + _text(number)
     return Value(number=number, text=f"({text})" if figure.uncertain else text, bound=bound)
 

@@ -115,6 +115,20 @@ def test_a_document_that_draws_its_figures_is_said_to() -> None:
     assert "draws the figures and prints no numbers" in note
 
 
+@pytest.mark.parametrize("statistic", ["", "mean"])
+def test_a_mean_is_a_bound_as_soon_as_one_value_is(statistic: str) -> None:
+    """The largest value is a lower bound, above the mean and below the mean that is unknown."""
+    bursts = Figure(
+        name="longest burst",
+        unit="frames",
+        values=(1000.0, 4000.0),
+        lower_bound=(False, True),
+        statistic="mean",
+    )
+    assert _ours(bursts, statistic, "frames").text == "≥ 2,500"
+    assert _ours(bursts, "minimum", "frames").text == "1,000"
+
+
 def test_an_uncertain_figure_stands_in_parentheses() -> None:
     """MP Table 11 prints such a figure so."""
     figure = Figure(name="connection tear-down rate", unit="cps", values=(2000.0,))
