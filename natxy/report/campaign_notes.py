@@ -98,9 +98,16 @@ def _counted(count: int) -> str:
     return f"{count:,}" if count else ""
 
 
+def _gaps(counts: TrialCounts) -> str:
+    """Returns the gaps and the lost frames, both of which RFC 2544 section 10 asks for."""
+    return f"{counts.gaps:,} with {counts.lost:,} lost frames" if counts.gaps else ""
+
+
 SHARES: tuple[tuple[str, Callable[[TrialCounts], str]], ...] = (
     ("misdelivered frames", lambda counts: _counted(counts.misdelivered)),
     ("duplicated frames", lambda counts: _counted(counts.duplicated)),
+    ("reordered frames", lambda counts: _counted(counts.reordered)),
+    ("gaps of the numbering, over all trials", _gaps),
     ("invalid trials", _invalid),
     ("time in which the gateway was without its CPU, in valid trials", _away),
     ("time in which the tester's senders paused, in valid trials", _paused),

@@ -55,6 +55,21 @@ def test_a_deviation_of_all_columns_names_none() -> None:
     assert notes(("small", "large"), cells) == [RATES, said]
 
 
+def test_what_rfc_2544_section_10_counts_is_that_of_all_rounds() -> None:
+    counts = TrialCounts(trials=40, duplicated=1, reordered=2, lost=3000, gaps=1500)
+    cells = [
+        replace(one, results=(one.results[0].model_copy(update={"counts": counts}),))
+        for one in (cell("small"), cell("small", round_=2), cell("large"))
+    ]
+    said = notes(("small", "large", "huge"), [*cells, cell("huge")])
+    assert "throughput: duplicated frames: 2 in small; 1 in large." in said
+    assert "throughput: reordered frames: 4 in small; 2 in large." in said
+    assert (
+        "throughput: gaps of the numbering, over all trials: 3,000 with 6,000 lost frames in "
+        "small; 1,500 with 3,000 lost frames in large."
+    ) in said
+
+
 def test_a_deviation_of_some_columns_names_them_in_the_order_of_the_table() -> None:
     cells = [cell("huge"), cell("large", SHORT), cell("small", SHORT)]
     _, note = notes(("small", "large", "huge"), cells)
