@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 from natxy.doctor.finding import Finding, costs, good, impossible
+from natxy.dut.capabilities import lacking_for_a_lab
 from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
 from natxy.dut.ledger import sweep
 from natxy.dut.veth_loop import VethLoop
@@ -19,17 +20,21 @@ UNUSABLE = 2  # exit status of a launcher that refuses the processor or the vari
 
 def examine_tools() -> list[Finding]:
     found = [privileges(), engine(), programs()]
-    if os.geteuid() == 0:
+    if not lacking_for_a_lab():
         found += [leftovers(), af_xdp()]
     return found
 
 
 def privileges() -> Finding:
-    if os.geteuid() == 0:
+    """Examines those of the user; a root without some of them is among the capabilities."""
+    user = os.geteuid()
+    if user == 0:
         return good("privileges", "root")
+    if not (lacking := lacking_for_a_lab()):
+        return good("privileges", f"user {user} with the capabilities of a lab")
     return impossible(
         "privileges",
-        f"user {os.geteuid()}",
+        f"user {user} without {', '.join(lacking)}",
         cost="no labs, no AF_XDP, no packet sockets",
         remedy="run sudo natxy; docs/privileges.md lists what needs root",
     )

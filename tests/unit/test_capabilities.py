@@ -1,10 +1,14 @@
 """A lab needs capabilities, whoever has them."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from natxy.doctor import tools
+from natxy.doctor.finding import Finding, Grade, good
+from natxy.doctor.tools import privileges
 from natxy.dut import capabilities
 from natxy.dut.capabilities import NUMBERS, OF_A_LAB, lacking_for_a_lab
 from natxy.dut.namespaces import need_capabilities
@@ -44,6 +48,33 @@ def test_another_user_also_needs_the_right_to_write_roots_files(
     assert lacking_for_a_lab() == ("CAP_DAC_OVERRIDE",)
     hold(holding, *OF_A_LAB, "CAP_DAC_OVERRIDE", user=1000)
     assert lacking_for_a_lab() == ()
+
+
+def test_the_doctor_asks_for_capabilities_and_not_for_root(holding: pytest.MonkeyPatch) -> None:
+    """A user who has them makes labs, as the start of a lab allows."""
+    hold(holding, *OF_A_LAB, "CAP_DAC_OVERRIDE", user=1000)
+    assert privileges().grade is Grade.GOOD
+    assert privileges().state == "user 1000 with the capabilities of a lab"
+    hold(holding, "CAP_NET_ADMIN", "CAP_SYS_ADMIN", "CAP_NET_RAW", user=1000)
+    assert privileges().grade is Grade.IMPOSSIBLE
+    lacking = "CAP_IPC_LOCK, CAP_SYS_NICE, CAP_DAC_OVERRIDE"
+    assert privileges().state == f"user 1000 without {lacking}"
+
+
+@pytest.mark.parametrize(("lacking", "examined"), [((), True), (("CAP_NET_ADMIN",), False)])
+def test_the_doctor_makes_a_lab_where_one_can_be_made(
+    lacking: tuple[str, ...], examined: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def finding(name: str) -> Callable[[], Finding]:
+        return lambda: made.append(name) or good(name, "")  # type: ignore[func-returns-value]
+
+    monkeypatch.setattr(tools, "lacking_for_a_lab", lambda: lacking)
+    for name in ("engine", "programs", "leftovers", "af_xdp"):
+        monkeypatch.setattr(tools, name, finding(name))
+    tools.examine_tools()
+    assert ("leftovers" in made, "af_xdp" in made) == (examined, examined)
 
 
 @pytest.mark.parametrize("name", NUMBERS)
