@@ -266,20 +266,18 @@ def main() -> int:
         measure_round(cpus, samples, variants, number)
     result = result_of(samples)
     RESULT.write_text(json.dumps(result, indent=2) + "\n")
+    tables = [as_table(result), variants_table(variants)]
+    print(*tables, sep="\n", flush=True)  # connections may end in an error, if a core is taken away
     rows = connection_rows(cpus)
     handshakes = handshake_rows(cpus)
-    tables = "\n".join(
-        [
-            as_table(result),
-            variants_table(variants),
-            connections_table(rows),
-            handshakes_table(handshakes),
-            connection_goals(rows, handshakes),
-        ]
-    )
-    print(tables)
+    of_connections = [
+        connections_table(rows),
+        handshakes_table(handshakes),
+        connection_goals(rows, handshakes),
+    ]
+    print(*of_connections, sep="\n")
     if options.record:
-        record(tables, options.rounds)
+        record("\n".join([*tables, *of_connections]), options.rounds)
     missed = missed_goals(result, rows) + bench_variants.missed_goal(variants)
     print(*missed, sep="\n", file=sys.stderr, end="\n" if missed else "")
     return 1 if missed else 0
