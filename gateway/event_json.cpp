@@ -53,6 +53,14 @@ ordered_json nat_json(const std::optional<NatRecord>& nat) {
           {"translated", {{"outbound", nat->outbound}, {"inbound", nat->inbound}}}};
 }
 
+ordered_json absences_json(const Absences& absences) {
+  auto list = ordered_json::array();
+  for (const auto& [from_ns, until_ns] : absences.intervals()) {
+    list.push_back(ordered_json::array({from_ns, until_ns}));
+  }
+  return list;
+}
+
 ordered_json record_json(const Record& record) {
   const auto& polls = record.polls;
   return {{"directions",
@@ -60,6 +68,7 @@ ordered_json record_json(const Record& record) {
             {"reverse", direction_json(record.of(Direction::kReverse))}}},
           {"worst_poll_gap_ns", polls.worst_gap_ns()},
           {"away_ns", polls.away_ns()},
+          {"absences", absences_json(polls.absences())},
           {"poll_gaps_over_idle", polls.gaps_over_idle()},
           {"polls", polls.polls()},
           {"muted_ns", record.muted_ns},

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "gateway/absences.hpp"
 #include "gateway/config.hpp"
 #include "gateway/histogram.hpp"
 #include "gateway/nat/nat_record.hpp"
@@ -57,6 +58,7 @@ class PollRecord {
     ++polls_;
     worst_gap_ns_ = std::max(worst_gap_ns_, gap_ns);
     const auto away_ns = gap_ns > kAwayNs ? gap_ns : 0;
+    if (away_ns != 0) absences_.add({.from_ns = now_ns - away_ns, .until_ns = now_ns});
     if (frames_came) away_ns_ += unmet_away_ns_ + away_ns;
     unmet_away_ns_ = frames_came ? 0 : away_ns;
     if (idle_ns_ != 0 && gap_ns > idle_ns_) ++gaps_over_idle_;
@@ -68,6 +70,8 @@ class PollRecord {
   // found by the receive calls before the poll, or, if the gap came after those calls, before the
   // next poll.
   [[nodiscard]] Nanoseconds away_ns() const { return away_ns_; }
+  // Returns the gaps longer than kAwayNs, whether or not frames waited.
+  [[nodiscard]] const Absences& absences() const { return absences_; }
   [[nodiscard]] std::uint64_t gaps_over_idle() const { return gaps_over_idle_; }
   [[nodiscard]] std::uint64_t polls() const { return polls_; }
 
@@ -78,6 +82,7 @@ class PollRecord {
   Nanoseconds worst_gap_ns_ = 0;
   Nanoseconds away_ns_ = 0;
   Nanoseconds unmet_away_ns_ = 0;  // the gap before the last poll, if no frame waited yet
+  Absences absences_;
   std::uint64_t gaps_over_idle_ = 0;
   std::uint64_t polls_ = 0;
 };

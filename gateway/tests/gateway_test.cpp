@@ -276,6 +276,40 @@ TEST(Polls, AGapThatFramesHaveWaitedForIsAnAbsence) {
   EXPECT_EQ(bench.record().polls.worst_gap_ns(), 700'000U);
 }
 
+TEST(Polls, EachGapBeyondItsOwnWorkIsAnAbsenceWithItsTimes) {
+  BenchGateway bench(config_with(""));
+  for (const Nanoseconds at_ns : {5'000'000U, 5'100'000U, 5'200'001U, 5'200'002U, 6'000'000U}) {
+    bench.poll(at_ns);
+  }
+  const auto& record = bench.record();
+  const auto found = record.polls.absences().intervals();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0], (Absences::Interval{5'100'000, 5'200'001}));
+  EXPECT_EQ(found[1], (Absences::Interval{5'200'002, 6'000'000}));
+  EXPECT_NE(record_event(record).find(R"("absences":[[5100000,5200001],[5200002,6000000]])"),
+            std::string::npos);
+  bench.gateway().clear(7'000'000);
+  bench.poll(8'000'000);
+  EXPECT_TRUE(bench.record().polls.absences().intervals().empty());
+}
+
+TEST(Absences, BeyondTheMostTheNearestNeighboursAreJoined) {
+  Absences absences;
+  // One every 1000 ns; the one at 7000 ns ends 10 ns before the next.
+  for (Nanoseconds i = 1; i <= Absences::kMost; ++i) {
+    absences.add({.from_ns = i * 1000, .until_ns = i * 1000 + (i == 7 ? 990 : 100)});
+  }
+  EXPECT_EQ(absences.intervals().size(), Absences::kMost);
+  EXPECT_EQ(absences.intervals()[6], (Absences::Interval{7000, 7990}));
+  absences.add({.from_ns = 9'000'000, .until_ns = 9'000'100});
+  EXPECT_EQ(absences.intervals().size(), Absences::kMost);
+  EXPECT_EQ(absences.intervals()[6], (Absences::Interval{7000, 8100}));
+  EXPECT_EQ(absences.intervals()[7], (Absences::Interval{9000, 9100}));
+  EXPECT_EQ(absences.intervals().back(), (Absences::Interval{9'000'000, 9'000'100}));
+  absences.add({.from_ns = 9'000'150, .until_ns = 9'000'250});  // the last two are the nearest
+  EXPECT_EQ(absences.intervals().back(), (Absences::Interval{9'000'000, 9'000'250}));
+}
+
 TEST(Record, EveryReceivedFrameIsAccountedFor) {
   BenchGateway bench(config_with(
       R"({"kind": "loss", "every": 7}, {"kind": "duplicate", "every": 5},

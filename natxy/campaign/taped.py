@@ -7,6 +7,7 @@ the size and timeout of its table.
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 from natxy.campaign.tape import RUN, TELEMETRY, Tape
 from natxy.dut.base import Absence, ConnectionTable, Deletion, Dut, TableParameters, TesterPorts
@@ -157,7 +158,7 @@ class TapedDut:
             "dut.absence",
             self._dut.absence,
             write=lambda absence: None if absence is None else asdict(absence),
-            read=lambda written: None if written is None else Absence(**written),
+            read=lambda written: None if written is None else _absence(written),
         )
 
     def telemetry(self) -> Snapshot:
@@ -194,6 +195,11 @@ class TapedDut:
             self._dut.set_cores(self._cores)
         if self._table is not None:
             self._table.restore()
+
+
+def _absence(written: dict[str, Any]) -> Absence:
+    intervals = tuple((from_ns, until_ns) for from_ns, until_ns in written.get("intervals", ()))
+    return Absence(**{**written, "intervals": intervals})
 
 
 def _sending(trial: int) -> Progress:

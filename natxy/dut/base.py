@@ -28,6 +28,9 @@ class Absence:
     where: str  # the subject of a sentence about it
     total_s: float  # while frames waited
     longest_s: float  # without a break, with or without waiting frames
+    # From and until, in nanoseconds of CLOCK_MONOTONIC_RAW, with or without waiting frames; empty
+    # as well if the gateway records only the sums. The gateway's list may have joined neighbours.
+    intervals: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

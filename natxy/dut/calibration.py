@@ -70,13 +70,15 @@ class CalibrationDut(Lab):
     def absence(self) -> Absence | None:
         """Returns how long the gateway did not poll its ports.
 
-        The total is of gaps beyond its own work in which frames waited, the longest of all gaps.
+        The total is of gaps beyond its own work in which frames waited, the longest of all gaps,
+        and the intervals are those of all gaps beyond its own work.
         """
         record = self.record()
         return Absence(
             where="the calibration gateway",
             total_s=record["away_ns"] / NS_PER_S,
             longest_s=record["worst_poll_gap_ns"] / NS_PER_S,
+            intervals=tuple((from_ns, until_ns) for from_ns, until_ns in record["absences"]),
         )
 
     def telemetry(self) -> Snapshot:

@@ -1,6 +1,7 @@
 """The driver of the calibration gateway, with the program itself."""
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -103,6 +104,25 @@ def test_its_telemetry_is_of_its_process_its_cpu_and_its_table(dut: CalibrationD
 def test_how_long_it_was_muted_is_on_record(dut: CalibrationDut) -> None:
     dut.mute(0.05)
     assert dut.record()["muted_ns"] == 50_000_000
+
+
+def test_an_absence_has_its_times(dut: CalibrationDut) -> None:
+    assert dut._process is not None
+    dut.reset()
+    os.kill(dut._process.pid, signal.SIGSTOP)
+    status = Path(f"/proc/{dut._process.pid}/stat")
+    deadline_s = time.monotonic() + 5
+    while ") T " not in status.read_text() and time.monotonic() < deadline_s:
+        time.sleep(0.001)
+    from_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    time.sleep(0.02)
+    until_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    os.kill(dut._process.pid, signal.SIGCONT)
+    away = dut.absence()
+    assert away is not None
+    assert any(begin <= from_ns and until_ns <= end for begin, end in away.intervals)
+    longest_ns = max(end - begin for begin, end in away.intervals)
+    assert longest_ns == round(away.longest_s * 1e9)
 
 
 class BrokenTester:

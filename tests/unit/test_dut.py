@@ -323,7 +323,11 @@ for line in sys.stdin:
     request = json.loads(line)
     kind = request["request"]
     if kind == "record":
-        record = {{"worst_poll_gap_ns": {gap_ns}, "away_ns": 3 * {gap_ns}}}
+        record = {{
+            "worst_poll_gap_ns": {gap_ns},
+            "away_ns": 3 * {gap_ns},
+            "absences": [[5, 5 + {gap_ns}]],
+        }}
         print(json.dumps({{"event": "record", "record": record}}), flush=True)
     elif kind == "configure" and request["config"]["faults"]:
         print(json.dumps({{"event": "error", "message": "no such fault"}}), flush=True)
@@ -379,7 +383,12 @@ def test_how_long_the_calibration_gateway_was_away_is_by_its_own_record(
     assert dut.trial_fault() is None, "only a limit makes a gap a fault"
     away = dut.absence()
     dut.stop()
-    assert away == Absence(where="the calibration gateway", total_s=0.006, longest_s=0.002)
+    assert away == Absence(
+        where="the calibration gateway",
+        total_s=0.006,
+        longest_s=0.002,
+        intervals=((5, 2_000_005),),
+    )
 
 
 def test_a_short_poll_gap_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from natxy.campaign.tape import RUN, TELEMETRY, AnswerRecord, Tape
 from natxy.campaign.taped import TapedDut
 from natxy.dut.addresses import LEFT
+from natxy.dut.base import Absence
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.dut.links import LabLinks
@@ -267,6 +270,15 @@ def test_a_resumed_cell_gets_what_the_journal_has() -> None:
 
 def test_a_cell_of_an_older_version_goes_on_without_telemetry() -> None:
     assert taped(AnswerRecord(call=RUN)).telemetry() == Snapshot()
+
+
+def test_an_absence_of_a_tape_is_the_one_that_was_written() -> None:
+    absence = Absence(where="it", total_s=0.5, longest_s=0.25, intervals=((1, 2), (4, 7)))
+    written = json.loads(json.dumps(asdict(absence)))
+    older: dict[str, Any] = {"where": "it", "total_s": 0.0, "longest_s": 0.0}
+    dut = taped(*(AnswerRecord(call="dut.absence", answer=each) for each in (written, older)))
+    assert dut.absence() == absence
+    assert dut.absence() == Absence(**older)
 
 
 def test_a_trial_that_is_repeated_has_a_new_snapshot_before_it() -> None:
