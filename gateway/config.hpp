@@ -108,9 +108,11 @@ struct DepartureSegment {
   std::uint64_t rate_fps = 0;
 };
 
+// A queue in front of a slower link, or with a depth in front of a token bucket (a shaper).
 struct Buffer {
   std::uint64_t frames = 0;
   std::uint64_t drain_fps = 0;
+  std::uint64_t depth = 0;                   // frames that a full bucket lets pass at once
   std::vector<DepartureSegment> departures;  // empty: uses the times at which frames arrive
 };
 

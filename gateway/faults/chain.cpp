@@ -38,7 +38,8 @@ FaultChain::Stage FaultChain::make_stage(const FaultKind& kind) {
           [](const Corrupt& o) { return Stage(CorruptState{.order = o, .due = Everyth(o.every)}); },
           [](const Delay& o) { return Stage(DelayState{DelaySeries(o)}); },
           [](const Buffer& o) {
-            return Stage(BufferState{DrainQueue(o.frames, o.drain_fps), FaultTime(o.departures)});
+            return Stage(
+                BufferState{DrainQueue(o.frames, o.drain_fps, o.depth), FaultTime(o.departures)});
           },
           [](const Sulk& o) {
             return Stage(SulkState{.meter = TokenBucket(o.rate_fps, o.depth),

@@ -89,6 +89,7 @@ std::vector<DepartureSegment> read_departures(Object& object) {
 FaultKind read_buffer(Object& object) {
   return Buffer{.frames = object.read("frames", kFrames),
                 .drain_fps = object.read("drain_fps", kRate),
+                .depth = object.read_or("depth", Buffer{}.depth, integer<std::uint64_t>(0, kMost)),
                 .departures = read_departures(object)};
 }
 

@@ -87,6 +87,41 @@ TEST(DrainQueue, AnIdleLinkStartsAtOnce) {
   EXPECT_EQ(queue.departure(6'000'000), 8'000'000U);
 }
 
+// At twice its rate, a queue of N takes N frames, and one for each frame that has left.
+TEST(DrainQueue, AtTwiceItsRateForwardsExactlyItsRate) {
+  for (const std::uint64_t frames : {1U, 4U, 5U, 256U}) {
+    DrainQueue queue(frames, 1000);
+    std::uint64_t taken = 0;
+    for (Nanoseconds i = 0; i < 2000; ++i) taken += queue.departure(i * 500'000) ? 1 : 0;
+    EXPECT_EQ(taken, frames + 999);  // the last frame comes after 999.5 ms
+  }
+}
+
+// A frame that waits leaves when a token bucket has a token for it.
+TEST(DrainQueue, WithADepthFollowsATokenBucket) {
+  for (const std::uint64_t rate : {100'000'000U, 299'999'999U, 41'000'003U}) {
+    std::mt19937_64 random(rate);
+    constexpr std::size_t kFrames = 6;
+    DrainQueue shaper(kFrames, rate, 20);
+    TokenBucket bucket(rate, 20);
+    std::vector<Nanoseconds> left;
+    Nanoseconds now_ns = 50;
+    for (int i = 0; i < 20'000; ++i) {
+      now_ns += random() % 50 == 0 ? 500 : random() % 16;
+      const auto waiting = std::ranges::count_if(left, [&](auto at_ns) { return at_ns > now_ns; });
+      if (waiting >= static_cast<std::ptrdiff_t>(kFrames)) {
+        ASSERT_EQ(shaper.departure(now_ns), std::nullopt);
+        continue;
+      }
+      auto due_ns = left.empty() ? now_ns : std::max(now_ns, left.back());
+      while (!bucket.take(due_ns)) ++due_ns;
+      ASSERT_EQ(shaper.departure(now_ns), due_ns) << rate << " " << i;
+      left.push_back(due_ns);
+      if (left.size() > kFrames) left.erase(left.begin());
+    }
+  }
+}
+
 TEST(Histogram, PercentilesAreWithinATenthOfAPercent) {
   std::mt19937_64 random(3);
   Histogram histogram;

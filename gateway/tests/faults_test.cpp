@@ -171,6 +171,47 @@ TEST(Faults, RateLimitBelowItsRateDropsNothing) {
   EXPECT_EQ(bench.departures().size(), 200U);
 }
 
+// A policer: an absence of the gateway fills the bucket, but never beyond its depth.
+TEST(Faults, RateLimitPassesItsDepthAfterAnAbsence) {
+  BenchGateway bench(config_with(R"({"kind": "rate_limit", "rate_fps": 1000, "depth": 8})"));
+  const auto burst = [&bench](Nanoseconds at_ns) {
+    const auto before = bench.departures().size();
+    for (unsigned i = 0; i < 20; ++i) bench.receive(Side::kLeft, make_udp({}), at_ns);
+    return bench.departures().size() - before;
+  };
+  EXPECT_EQ(burst(10 * kMillisecond), 8U);
+  EXPECT_EQ(burst(15 * kMillisecond), 5U);
+  EXPECT_EQ(burst(115 * kMillisecond), 8U);
+  EXPECT_EQ(dropped(bench, Drop::kRateLimit), 60U - 21U);
+}
+
+TEST(Faults, AQueueOfFourAtTwiceItsRateDropsExactlyTheRest) {
+  BenchGateway bench(config_with(R"({"kind": "buffer", "frames": 4, "drain_fps": 1000})"));
+  for (unsigned i = 0; i < 2000; ++i) {
+    bench.receive(Side::kLeft, make_udp({}), kMillisecond + i * kMillisecond / 2);
+  }
+  EXPECT_EQ(dropped(bench, Drop::kBuffer), 2000U - (4U + 999U));
+  bench.poll(2000 * kMillisecond);
+  EXPECT_EQ(bench.departures().size(), 4U + 999U);
+}
+
+TEST(Faults, AShaperPassesItsDepthAtOnceAndTheRestAtItsRate) {
+  BenchGateway bench(
+      config_with(R"({"kind": "buffer", "frames": 10, "drain_fps": 1000, "depth": 5})"));
+  for (unsigned i = 1; i <= 25; ++i) {
+    bench.receive(Side::kLeft, make_udp({.first_octet = static_cast<std::uint8_t>(i)}),
+                  kMillisecond);
+  }
+  bench.poll(kMillisecond);
+  EXPECT_EQ(bench.order(), numbers(1, 5));
+  EXPECT_EQ(dropped(bench, Drop::kBuffer), 10U);
+  bench.poll_until(30 * kMillisecond, 10 * kMicrosecond);
+  EXPECT_EQ(bench.order(), numbers(1, 15));
+  for (unsigned i = 5; i < 15; ++i) {
+    EXPECT_EQ(bench.departures()[i].at_ns, (i - 3) * kMillisecond);
+  }
+}
+
 TEST(Faults, BufferTakesABurstAndDrainsAtItsRate) {
   BenchGateway bench(config_with(R"({"kind": "buffer", "frames": 10, "drain_fps": 1000})"));
   for (unsigned i = 1; i <= 25; ++i) {
