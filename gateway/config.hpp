@@ -21,8 +21,11 @@ struct RateLimit {
   std::uint64_t depth = 1;  // frames that a full bucket lets pass at once
 };
 
+// Loses every k-th frame, or a share of the frames by chance.
 struct Loss {
-  std::uint64_t every = 0;
+  std::uint64_t every = 0;  // 0: by chance
+  std::uint64_t share_ppm = 0;
+  std::uint64_t seed = 0;
 };
 
 struct Duplicate {
@@ -116,11 +119,18 @@ struct Buffer {
   std::vector<DepartureSegment> departures;  // empty: uses the times at which frames arrive
 };
 
-// A gateway that is overloaded when a frame finds no token in a bucket, and then drops all frames
-// for a time.
+// Times of which one is this long after the other, or, with exponentially distributed distances, in
+// the mean.
+struct Recurring {
+  Nanoseconds every_ns = 0;
+  bool is_exponential = false;
+  std::uint64_t seed = 0;
+};
+
+// A gateway that drops all frames for a time: when it is overloaded, because a frame finds no token
+// in a bucket, or now and then.
 struct Sulk {
-  std::uint64_t rate_fps = 0;
-  std::uint64_t depth = 1;
+  std::variant<RateLimit, Recurring> cause;
   Nanoseconds for_ns = 0;
   std::vector<DepartureSegment> departures;
 };

@@ -14,6 +14,13 @@ struct Overloaded : Ts... {
 template <typename... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
 
+std::variant<TokenBucket, Recurrence> cause_of(const Sulk& sulk) {
+  if (const auto* rate = std::get_if<RateLimit>(&sulk.cause)) {
+    return TokenBucket(rate->rate_fps, rate->depth);
+  }
+  return Recurrence(std::get<Recurring>(sulk.cause));
+}
+
 }  // namespace
 
 FaultChain::FaultChain(const std::vector<Fault>& faults, Direction direction,
@@ -30,7 +37,10 @@ FaultChain::Stage FaultChain::make_stage(const FaultKind& kind) {
           [](const RateLimit& o) {
             return Stage(RateLimitState{TokenBucket(o.rate_fps, o.depth)});
           },
-          [](const Loss& o) { return Stage(LossState{Everyth(o.every)}); },
+          [](const Loss& o) {
+            if (o.every != 0) return Stage(LossState{Everyth(o.every)});
+            return Stage(ChanceLossState{.share_ppm = o.share_ppm, .random = Pseudorandom(o.seed)});
+          },
           [](const Duplicate& o) { return Stage(DuplicateState{Everyth(o.every)}); },
           [](const Reorder& o) {
             return Stage(ReorderState{.order = o, .due = Everyth(o.every), .held = nullptr});
@@ -42,7 +52,7 @@ FaultChain::Stage FaultChain::make_stage(const FaultKind& kind) {
                 BufferState{DrainQueue(o.frames, o.drain_fps, o.depth), FaultTime(o.departures)});
           },
           [](const Sulk& o) {
-            return Stage(SulkState{.meter = TokenBucket(o.rate_fps, o.depth),
+            return Stage(SulkState{.cause = cause_of(o),
                                    .for_ns = o.for_ns,
                                    .time = FaultTime(o.departures),
                                    .overloaded_ns = std::nullopt});
@@ -86,6 +96,11 @@ FramePtr FaultChain::apply(RateLimitState& state, FramePtr frame, Context contex
 
 FramePtr FaultChain::apply(LossState& state, FramePtr frame, Context /*context*/) {
   return state.due.is_due() ? drop(Drop::kLoss) : std::move(frame);
+}
+
+FramePtr FaultChain::apply(ChanceLossState& state, FramePtr frame, Context /*context*/) {
+  const auto drawn = state.random.uniform(0, 999'999);
+  return drawn < state.share_ppm ? drop(Drop::kLoss) : std::move(frame);
 }
 
 FramePtr FaultChain::apply(DuplicateState& state, FramePtr frame, Context context) {
@@ -138,9 +153,14 @@ FramePtr FaultChain::apply(BufferState& state, FramePtr frame, Context context) 
 
 FramePtr FaultChain::apply(SulkState& state, FramePtr frame, Context context) {
   const auto came_ns = state.time.of(*frame, context.now_ns);
-  if (!state.meter.take(came_ns)) state.overloaded_ns = came_ns;
-  if (!state.overloaded_ns || came_ns - *state.overloaded_ns >= state.for_ns) return frame;
   const auto origin_ns = state.time.is_departures() ? 0 : surroundings_.since_ns;
+  if (auto* meter = std::get_if<TokenBucket>(&state.cause)) {
+    if (!meter->take(came_ns)) state.overloaded_ns = came_ns;
+  } else if (const auto newest_ns =
+                 std::get<Recurrence>(state.cause).newest_ns(came_ns - origin_ns)) {
+    state.overloaded_ns = origin_ns + *newest_ns;
+  }
+  if (!state.overloaded_ns || came_ns - *state.overloaded_ns >= state.for_ns) return frame;
   surroundings_.record.sulk = {.newest_overload_ns = *state.overloaded_ns - origin_ns,
                                .last_drop_ns = came_ns - origin_ns,
                                .last_number = number_of(*frame).value_or(0)};

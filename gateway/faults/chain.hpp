@@ -12,6 +12,8 @@
 #include "gateway/faults/delay_series.hpp"
 #include "gateway/faults/drain_queue.hpp"
 #include "gateway/faults/fault_time.hpp"
+#include "gateway/faults/pseudorandom.hpp"
+#include "gateway/faults/recurrence.hpp"
 #include "gateway/faults/subscribers.hpp"
 #include "gateway/faults/token_bucket.hpp"
 #include "gateway/frame_store.hpp"
@@ -61,6 +63,10 @@ class FaultChain {
   struct LossState {
     Everyth due;
   };
+  struct ChanceLossState {
+    std::uint64_t share_ppm;
+    Pseudorandom random;
+  };
   struct DuplicateState {
     Everyth due;
   };
@@ -83,13 +89,13 @@ class FaultChain {
     FaultTime time;
   };
   struct SulkState {
-    TokenBucket meter;
+    std::variant<TokenBucket, Recurrence> cause;
     Nanoseconds for_ns;
     FaultTime time;
     std::optional<Nanoseconds> overloaded_ns;  // time of the newest overload
   };
-  using Stage = std::variant<RateLimitState, LossState, DuplicateState, ReorderState, CorruptState,
-                             DelayState, BufferState, SulkState>;
+  using Stage = std::variant<RateLimitState, LossState, ChanceLossState, DuplicateState,
+                             ReorderState, CorruptState, DelayState, BufferState, SulkState>;
 
   // A frame that waits, and the stage at which it continues; without a frame, the alarm of a
   // reordering stage.
@@ -113,6 +119,7 @@ class FaultChain {
   // Each returns the frame that goes on to the next stage now, or null.
   FramePtr apply(RateLimitState& state, FramePtr frame, Context context);
   FramePtr apply(LossState& state, FramePtr frame, Context context);
+  FramePtr apply(ChanceLossState& state, FramePtr frame, Context context);
   FramePtr apply(DuplicateState& state, FramePtr frame, Context context);
   FramePtr apply(ReorderState& state, FramePtr frame, Context context);
   FramePtr apply(CorruptState& state, FramePtr frame, Context context);

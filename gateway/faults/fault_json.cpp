@@ -68,9 +68,9 @@ FaultKind read_delay(Object& object) {
   return delay;
 }
 
-FaultKind read_rate_limit(Object& object) {
-  return RateLimit{.rate_fps = object.read("rate_fps", kRate),
-                   .depth = object.read_or("depth", RateLimit{}.depth, kFrames)};
+RateLimit read_rate_limit(Object& object) {
+  return {.rate_fps = object.read("rate_fps", kRate),
+          .depth = object.read_or("depth", RateLimit{}.depth, kFrames)};
 }
 
 DepartureSegment read_departure_segment(Object& object) {
@@ -93,11 +93,40 @@ FaultKind read_buffer(Object& object) {
                 .departures = read_departures(object)};
 }
 
+// A shorter distance would keep the loop for too long after a silence.
+constexpr auto kDistance_ns = integer<Nanoseconds>(10'000, 3'600'000'000'000);
+
+std::variant<RateLimit, Recurring> read_sulk_cause(Object& object) {
+  const auto periodic = object.find("every_ns");
+  const auto exponential = object.find("exponential_ns");
+  if (object.find("rate_fps").has_value() + periodic.has_value() + exponential.has_value() != 1) {
+    throw ConfigError(object.path_of("rate_fps"),
+                      "the cause is missing or given more than once (expected one of rate_fps, "
+                      "every_ns and exponential_ns)");
+  }
+  if (periodic) return Recurring{.every_ns = kDistance_ns(*periodic)};
+  if (!exponential) return read_rate_limit(object);
+  return Recurring{.every_ns = kDistance_ns(*exponential),
+                   .is_exponential = true,
+                   .seed = object.read_or("seed", Recurring{}.seed, kAny)};
+}
+
 FaultKind read_sulk(Object& object) {
-  return Sulk{.rate_fps = object.read("rate_fps", kRate),
-              .depth = object.read_or("depth", Sulk{}.depth, kFrames),
+  return Sulk{.cause = read_sulk_cause(object),
               .for_ns = object.read("for_ns", kDuration_ns),
               .departures = read_departures(object)};
+}
+
+FaultKind read_loss(Object& object) {
+  const auto every = object.find("every");
+  const auto share = object.find("share_ppm");
+  if (every.has_value() == share.has_value()) {
+    throw ConfigError(object.path_of("every"),
+                      "the loss is missing or given twice (expected one of every and share_ppm)");
+  }
+  if (every) return Loss{.every = kFrames(*every)};
+  return Loss{.share_ppm = integer<std::uint64_t>(1, 1'000'000)(*share),
+              .seed = object.read_or("seed", Loss{}.seed, kAny)};
 }
 
 using FaultReader = std::function<FaultKind(Object&)>;
@@ -105,7 +134,7 @@ using FaultReader = std::function<FaultKind(Object&)>;
 const std::map<std::string, FaultReader>& fault_readers() {
   static const std::map<std::string, FaultReader> kReaders{
       {"rate_limit", read_rate_limit},
-      {"loss", [](Object& o) { return Loss{.every = o.read("every", kFrames)}; }},
+      {"loss", read_loss},
       {"duplicate", [](Object& o) { return Duplicate{.every = o.read("every", kFrames)}; }},
       {"reorder", read_reorder},
       {"corrupt", read_corrupt},

@@ -1,8 +1,10 @@
 // Tests faults that use the tester's departure times: they are exact, whatever the real times.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "gateway/faults/fault_time.hpp"
 #include "gateway/tests/bench_gateway.hpp"
@@ -87,6 +89,39 @@ TEST(Sulk, DropsUntilItsTimeAfterTheNewestOverload) {
   EXPECT_GT(sulk.newest_overload_ns, 985'000'000U);
   EXPECT_LT(sulk.last_drop_ns, sulk.newest_overload_ns + 300'000'000);
   EXPECT_GE(sulk.last_drop_ns + 2'000'000, sulk.newest_overload_ns + 300'000'000);
+}
+
+TEST(Sulk, NowAndThenDropsAllFramesForItsTime) {
+  BenchGateway bench(config_with(R"({"kind": "sulk", "every_ns": 50000000, "for_ns": 2000000})"));
+  bench.gateway().clear(7 * kMillisecond);
+  for (Nanoseconds i = 1; i < 1000; ++i) {
+    const auto before = dropped(bench, Drop::kSulk);
+    bench.receive(Side::kLeft, make_udp({}), 7 * kMillisecond + i * kMillisecond);
+    EXPECT_EQ(dropped(bench, Drop::kSulk) - before, i >= 50 && i % 50 < 2 ? 1U : 0U) << i;
+  }
+  EXPECT_EQ(dropped(bench, Drop::kSulk), 19U * 2U);
+  EXPECT_EQ(bench.forward().sulk.newest_overload_ns, 950 * kMillisecond);
+  EXPECT_EQ(bench.forward().sulk.last_drop_ns, 951 * kMillisecond);
+}
+
+TEST(Sulk, ByChanceSulksAsOftenAsItIsToldAndFollowsFromTheSeed) {
+  const auto lost = [](const std::string& seed) {
+    BenchGateway bench(
+        config_with(R"({"kind": "sulk", "exponential_ns": 10000000, "for_ns": 1000000, "seed": )" +
+                    seed + R"(, "departures": [{"frames": 1, "rate_fps": 10000}]})"));
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t number = 0; number < 20'000; ++number) {  // 2 s
+      const auto before = dropped(bench, Drop::kSulk);
+      bench.receive(Side::kLeft, numbered(number), number);
+      if (dropped(bench, Drop::kSulk) > before) numbers.push_back(number);
+    }
+    return numbers;
+  };
+  const auto first = lost("1");
+  EXPECT_EQ(first, lost("1"));
+  EXPECT_NE(first, lost("2"));
+  // A share of 1 - exp(-1 / 10) of the time: about 190 times 10 frames.
+  EXPECT_NEAR(static_cast<double>(first.size()), 20'000 * (1 - std::exp(-0.1)), 400);
 }
 
 TEST(Sulk, WithoutOverloadDropsNothing) {

@@ -37,6 +37,24 @@ TEST(Faults, LossDropsEveryKth) {
   }
 }
 
+TEST(Faults, LossByChanceDropsItsShareAndFollowsFromTheSeed) {
+  const auto passed = [](const std::string& seed) {
+    BenchGateway bench(
+        config_with(R"({"kind": "loss", "share_ppm": 100000, "seed": )" + seed + "}"));
+    bench.receive_row(250, kMicrosecond);
+    return bench.order();
+  };
+  EXPECT_EQ(passed("1"), passed("1"));
+  EXPECT_NE(passed("1"), passed("2"));
+  BenchGateway bench(config_with(R"({"kind": "loss", "share_ppm": 100000})"));
+  for (unsigned i = 0; i < 40'000; ++i) bench.receive(Side::kLeft, make_udp({}), i);
+  EXPECT_NEAR(static_cast<double>(dropped(bench, Drop::kLoss)), 4000, 240);  // 4 deviations
+  EXPECT_EQ(bench.departures().size() + dropped(bench, Drop::kLoss), 40'000U);
+  BenchGateway all(config_with(R"({"kind": "loss", "share_ppm": 1000000})"));
+  all.receive_row(100, kMicrosecond);
+  EXPECT_EQ(dropped(all, Drop::kLoss), 100U);
+}
+
 TEST(Faults, DirectionsCountForThemselves) {
   BenchGateway bench(config_with(R"({"kind": "loss", "every": 2})"));
   bench.receive(Side::kLeft, make_udp({}), 1);

@@ -36,8 +36,12 @@ TEST(Config, EveryFaultIsRead) {
     {"kind": "corrupt", "every": 100, "field": "source_address", "fix_checksum": false},
     {"kind": "delay", "pattern_ns": [1000, 500000, 20000]},
     {"kind": "delay", "uniform_ns": [0, 5000000], "seed": 18446744073709551615},
-    {"kind": "buffer", "frames": 100, "drain_fps": 10000}]})");
-  ASSERT_EQ(config.faults.size(), 8U);
+    {"kind": "buffer", "frames": 100, "drain_fps": 10000, "depth": 7},
+    {"kind": "loss", "share_ppm": 20, "seed": 4},
+    {"kind": "sulk", "rate_fps": 5, "depth": 6, "for_ns": 7},
+    {"kind": "sulk", "every_ns": 50000, "for_ns": 7},
+    {"kind": "sulk", "exponential_ns": 60000, "seed": 8, "for_ns": 7}]})");
+  ASSERT_EQ(config.faults.size(), 12U);
   EXPECT_EQ(std::get<RateLimit>(config.faults[0].kind).depth, 10U);
   EXPECT_FALSE(config.faults[0].direction);
   EXPECT_EQ(config.faults[1].direction, Direction::kForward);
@@ -46,6 +50,17 @@ TEST(Config, EveryFaultIsRead) {
   EXPECT_EQ(std::get<Delay>(config.faults[5].kind).pattern_ns.size(), 3U);
   EXPECT_EQ(std::get<Delay>(config.faults[6].kind).seed, UINT64_MAX);
   EXPECT_EQ(std::get<Buffer>(config.faults[7].kind).drain_fps, 10000U);
+  EXPECT_EQ(std::get<Buffer>(config.faults[7].kind).depth, 7U);
+  EXPECT_EQ(std::get<Loss>(config.faults[8].kind).share_ppm, 20U);
+  const auto recurring = [&](std::size_t fault) {
+    return std::get<Recurring>(std::get<Sulk>(config.faults[fault].kind).cause);
+  };
+  EXPECT_EQ(std::get<RateLimit>(std::get<Sulk>(config.faults[9].kind).cause).depth, 6U);
+  EXPECT_EQ(recurring(10).every_ns, 50'000U);
+  EXPECT_FALSE(recurring(10).is_exponential);
+  EXPECT_EQ(recurring(11).every_ns, 60'000U);
+  EXPECT_TRUE(recurring(11).is_exponential);
+  EXPECT_EQ(recurring(11).seed, 8U);
 }
 
 TEST(Config, TagsAndSoftwiresAreRead) {
@@ -69,9 +84,16 @@ TEST(Config, WhatIsWrongIsNamed) {
       {R"({"kind": "loss", "every": 0})", "faults[0].every: 0 is out of range"},
       {R"({"kind": "loss", "every": -1})", "faults[0].every: -1 is out of range"},
       {R"({"kind": "loss", "every": 1.5})", "faults[0].every: 1.5 is not a whole number"},
-      {R"({"kind": "loss"})", "faults[0].every: is missing"},
+      {R"({"kind": "loss"})", "faults[0].every: the loss is missing"},
+      {R"({"kind": "loss", "every": 2, "share_ppm": 1})",
+       "faults[0].every: the loss is missing or"},
+      {R"({"kind": "loss", "share_ppm": 1000001})", "faults[0].share_ppm: 1000001 is out of"},
+      {R"({"kind": "sulk", "for_ns": 1})", "faults[0].rate_fps: the cause is missing"},
+      {R"({"kind": "sulk", "for_ns": 1, "every_ns": 9999})", "faults[0].every_ns: 9999 is out of"},
+      {R"({"kind": "sulk", "for_ns": 1, "every_ns": 20000, "seed": 1})",
+       "faults[0].seed: is unknown"},
       {R"({"kind": "loss", "every": 1, "evry": 2})",
-       "faults[0].evry: is unknown (expected one of direction, every, kind)"},
+       "faults[0].evry: is unknown (expected one of direction, every, kind, share_ppm)"},
       {R"({"kind": "loss", "every": 1, "direction": "up"})", "faults[0].direction: \"up\""},
       {R"({"kind": "reorder", "every": 3, "by": 3})", "faults[0].by: 3 is out of range"},
       {R"({"kind": "delay", "ns": 1, "pattern_ns": [1]})", "faults[0].ns: the delay is "},
