@@ -173,6 +173,7 @@ struct Config {
   std::optional<NatConfig> nat;
   std::vector<Fault> faults;
   Nanoseconds idle_ns = 0;
+  Nanoseconds sleep_ns = 0;  // after a turn without frames; 0: the loop never sleeps
 };
 
 }  // namespace natxy::gateway

@@ -11,6 +11,7 @@ namespace {
 using namespace plumbing;
 
 constexpr auto kRealtime_ns = integer<Nanoseconds>(0, 5'000'000'000);  // the kernel throttles more
+constexpr auto kSleep_ns = integer<Nanoseconds>(0, 10'000'000);        // requests wait as long
 
 Mac read_mac(const Value& value) {
   if (const auto mac = parse_mac(value.text())) return *mac;
@@ -146,6 +147,7 @@ Config read_members(Object& object) {
   }
   if (const auto found = object.find("faults")) read_faults(*found, config);
   config.idle_ns = object.read_or("idle_ns", config.idle_ns, kAny);
+  config.sleep_ns = object.read_or("sleep_ns", config.sleep_ns, kSleep_ns);
   return config;
 }
 

@@ -80,12 +80,21 @@ void Gateway::make_chains() {
 }
 
 void Gateway::poll(Nanoseconds now_ns) {
+  is_idle_ = !frames_came_;
   record_.polls.poll(now_ns, std::exchange(frames_came_, false));
   for (auto& chain : chains_) chain.advance(now_ns);
   if (nat_) nat_->sessions().advance(now_ns);
   for (const auto& neighbours : neighbours_) {
     if (neighbours.is_waiting()) return tick(now_ns);
   }
+}
+
+Nanoseconds Gateway::sleep_ns() const {
+  if (!is_idle_ || config_.sleep_ns == 0) return 0;
+  const bool waits =
+      std::ranges::any_of(chains_, [](const auto& chain) { return chain.is_waiting(); }) ||
+      std::ranges::any_of(neighbours_, [](const auto& each) { return each.is_waiting(); });
+  return waits ? 0 : config_.sleep_ns;
 }
 
 void Gateway::tick(Nanoseconds now_ns) {

@@ -42,6 +42,9 @@ class Gateway {
   // Called once per turn of the loop: counts the poll and releases the frames that are due.
   void poll(Nanoseconds now_ns);
   void receive(Side side, Octets frame, Nanoseconds now_ns);
+  // Returns for how long the loop may sleep now: 0 if frames came before the last poll, or wait.
+  [[nodiscard]] Nanoseconds sleep_ns() const;
+  void sleep(Nanoseconds now_ns, Nanoseconds until_ns) { record_.polls.sleep(now_ns, until_ns); }
 
   // Returns the frames to send now. The caller empties the list, and calls sent() or refused() for
   // each frame.
@@ -88,6 +91,7 @@ class Gateway {
   std::vector<FaultChain> chains_;      // by Direction
   Nanoseconds muted_until_ns_ = 0;
   bool frames_came_ = false;  // since the last poll
+  bool is_idle_ = false;      // no frame came before the last poll
 };
 
 }  // namespace natxy::gateway

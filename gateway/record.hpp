@@ -53,15 +53,16 @@ class PollRecord {
   // Counts a poll. frames_came: the receive calls before this poll found frames. The first poll has
   // no gap before it, so that the time of a clear does not count.
   void poll(Nanoseconds now_ns, bool frames_came) {
-    const auto gap_ns = polls_ == 0 ? 0 : now_ns - last_ns_;
-    last_ns_ = now_ns;
+    const auto away_ns = end_gap(now_ns);
     ++polls_;
-    worst_gap_ns_ = std::max(worst_gap_ns_, gap_ns);
-    const auto away_ns = gap_ns > kAwayNs ? gap_ns : 0;
-    if (away_ns != 0) absences_.add({.from_ns = now_ns - away_ns, .until_ns = now_ns});
     if (frames_came) away_ns_ += unmet_away_ns_ + away_ns;
     unmet_away_ns_ = frames_came ? 0 : away_ns;
-    if (idle_ns_ != 0 && gap_ns > idle_ns_) ++gaps_over_idle_;
+  }
+
+  // Notes that the loop sleeps from now on. The next gap begins when it should wake up.
+  void sleep(Nanoseconds now_ns, Nanoseconds until_ns) {
+    unmet_away_ns_ += end_gap(now_ns);
+    last_ns_ = until_ns;
   }
 
   [[nodiscard]] Nanoseconds since_ns() const { return since_ns_; }
@@ -76,8 +77,19 @@ class PollRecord {
   [[nodiscard]] std::uint64_t polls() const { return polls_; }
 
  private:
+  // Ends the gap since the last poll or sleep. Returns its length if it is an absence, else 0.
+  Nanoseconds end_gap(Nanoseconds now_ns) {
+    const auto gap_ns = polls_ == 0 || now_ns < last_ns_ ? 0 : now_ns - last_ns_;
+    last_ns_ = now_ns;
+    worst_gap_ns_ = std::max(worst_gap_ns_, gap_ns);
+    if (idle_ns_ != 0 && gap_ns > idle_ns_) ++gaps_over_idle_;
+    if (gap_ns <= kAwayNs) return 0;
+    absences_.add({.from_ns = now_ns - gap_ns, .until_ns = now_ns});
+    return gap_ns;
+  }
+
   Nanoseconds since_ns_;
-  Nanoseconds last_ns_ = 0;
+  Nanoseconds last_ns_ = 0;  // the last poll, or the end of the sleep after it
   Nanoseconds idle_ns_;
   Nanoseconds worst_gap_ns_ = 0;
   Nanoseconds away_ns_ = 0;

@@ -4,6 +4,8 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <time.h>
 
 #include <algorithm>
 #include <optional>
@@ -62,15 +64,29 @@ void RingGateway::send(Side side) {
 
 void RingGateway::run() {
   constexpr unsigned kLookEvery = 256;  // turns between looks at the clock
+  prctl(PR_SET_TIMERSLACK, 1UL);        // a sleep is no longer than the configuration says
   for (unsigned turn = 0; !is_stopping_.load(std::memory_order_relaxed); ++turn) {
     step();
     if (order_.load(std::memory_order_relaxed) != nullptr) obey();
-    if (turn % kLookEvery != 0 || (realtime_until_ns_ == 0 && !interrupts_)) continue;
+    const bool has_slept = sleep();
+    if ((!has_slept && turn % kLookEvery != 0) || (realtime_until_ns_ == 0 && !interrupts_))
+      continue;
     const auto now_ns = clock_ns();
     if (realtime_until_ns_ != 0 && now_ns >= realtime_until_ns_) leave_realtime();
     if (interrupts_) let_interrupts_pass(now_ns);
   }
   if (realtime_until_ns_ != 0) leave_realtime();
+}
+
+// Sleeps if the configuration says so and no frame is there. Returns whether it has slept.
+bool RingGateway::sleep() {
+  const auto for_ns = gateway_.sleep_ns();
+  if (for_ns == 0) return false;
+  const auto now_ns = clock_ns();
+  gateway_.sleep(now_ns, now_ns + for_ns);
+  const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(for_ns)};
+  nanosleep(&time, nullptr);  // a signal ends it early, and the next turn comes sooner
+  return true;
 }
 
 // Called in the loop's thread, which uses no port meanwhile.

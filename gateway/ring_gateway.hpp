@@ -70,6 +70,7 @@ class RingGateway {
   static int run_on_lcore(void* self);
   void carry_out(const Order& order);
   void obey();
+  bool sleep();
   void set_tags(const Config& config);
   void receive(Side side);
   void send(Side side);

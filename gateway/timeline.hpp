@@ -19,6 +19,7 @@ class Timeline {
     std::ranges::push_heap(heap_, later);
   }
 
+  [[nodiscard]] bool is_empty() const { return heap_.empty(); }
   [[nodiscard]] bool has_due(Nanoseconds now_ns) const {
     return !heap_.empty() && heap_.front().due_ns <= now_ns;
   }

@@ -56,6 +56,9 @@ class FaultChain {
     while (waiting_.has_due(now_ns)) go_on(waiting_.take());
   }
 
+  // Returns whether a frame waits in a fault.
+  [[nodiscard]] bool is_waiting() const { return !waiting_.is_empty(); }
+
  private:
   struct RateLimitState {
     TokenBucket bucket;

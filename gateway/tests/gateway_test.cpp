@@ -293,6 +293,34 @@ TEST(Polls, EachGapBeyondItsOwnWorkIsAnAbsenceWithItsTimes) {
   EXPECT_TRUE(bench.record().polls.absences().intervals().empty());
 }
 
+TEST(Polls, ASleepIsNoAbsenceButALateWakingIs) {
+  BenchGateway bench(config_with(R"({"kind": "delay", "ns": 700000})", R"(, "sleep_ns": 500000)"));
+  auto& gateway = bench.gateway();
+  bench.poll(1'000'000);
+  EXPECT_EQ(gateway.sleep_ns(), 500'000U);
+  gateway.sleep(1'001'000, 1'501'000);
+  bench.poll(1'502'000);
+  EXPECT_EQ(bench.record().polls.worst_gap_ns(), 1000U);
+  EXPECT_TRUE(bench.record().polls.absences().intervals().empty());
+  gateway.sleep(1'802'000, 2'302'000);  // away before it slept
+  bench.receive(Side::kLeft, make_udp({}), 3'000'000);
+  bench.poll(3'000'000);
+  const auto record = bench.record();
+  const auto found = record.polls.absences().intervals();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0], (Absences::Interval{1'502'000, 1'802'000}));
+  EXPECT_EQ(found[1], (Absences::Interval{2'302'000, 3'000'000}));
+  EXPECT_EQ(record.polls.away_ns(), 300'000U + 698'000U);
+  EXPECT_EQ(gateway.sleep_ns(), 0U) << "a frame came";
+  bench.poll(3'001'000);
+  EXPECT_EQ(gateway.sleep_ns(), 0U) << "a frame waits in a fault";
+  bench.poll(3'700'000);
+  EXPECT_EQ(gateway.sleep_ns(), 500'000U);
+  BenchGateway awake(config_with(""));
+  awake.poll(1'000'000);
+  EXPECT_EQ(awake.gateway().sleep_ns(), 0U);
+}
+
 TEST(Absences, BeyondTheMostTheNearestNeighboursAreJoined) {
   Absences absences;
   // One every 1000 ns; the one at 7000 ns ends 10 ns before the next.

@@ -113,7 +113,7 @@ TEST(Config, WhatIsWrongIsNamed) {
       {"{", "line: is not JSON"},
       {"[]", "line: a list is not an object"},
       {R"({"fault": []})",
-       "fault: is unknown (expected one of faults, idle_ns, left, nat, right, routes"},
+       "fault: is unknown (expected one of faults, idle_ns, left, nat, right, routes, sleep_ns"},
       {R"({"left": {"addresses": ["198.18.0"]}})", "left.addresses[0]: \"198.18.0\" is not an IP"},
       {R"({"left": {"neighbours": {"198.18.0.2": "x"}}})",
        "left.neighbours.198.18.0.2: \"x\" is not a MAC"},

@@ -256,6 +256,23 @@ TEST_F(RingGatewayTest, ItsRecordIsTakenWhileItRuns) {
   gateway_->stop();
 }
 
+TEST_F(RingGatewayTest, SleepsAfterEachTurnWithoutFrames) {
+  gateway_->configure(config_with("", R"(, "sleep_ns": 1000000)"));
+  gateway_->start();
+  ASSERT_TRUE(left_->send(buffer_of(to_the_right())));
+  const auto deadline_ns = clock_ns() + 20'000'000'000U;
+  auto record = gateway_->record();
+  while (record.polls.polls() < 10 && clock_ns() < deadline_ns) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    record = gateway_->record();
+  }
+  gateway_->stop();
+  EXPECT_TRUE(right_->receive());
+  const auto age_ns = record.taken_ns - record.polls.since_ns();
+  EXPECT_GE(record.polls.polls(), 10U);
+  EXPECT_LE(record.polls.polls(), age_ns / 1'000'000U + 3) << "one had a frame, one is the first";
+}
+
 TEST_F(RingGatewayTest, MayBeStartedAgain) {
   gateway_->start();
   gateway_->stop();

@@ -192,6 +192,7 @@ class CalibrationDut(Lab):
             "softwires": softwires_for(asked) if asked else None,
             **({} if self.nat is None else {"nat": self._nat_with_addresses(self.nat)}),
             "faults": list(self._config.faults),
+            "sleep_ns": (self._config.sleep_us or 0) * NS_PER_US,
         }
 
     def _side(self, side: SideAddresses) -> dict[str, Any]:

@@ -201,6 +201,8 @@ class CalibrationConfig(Model):
     # Runs the gateway under SCHED_FIFO during a trial, so that other programs do not take its CPU.
     # For trials of at most half a second: the kernel throttles longer ones.
     realtime: bool = False
+    # Lets it sleep for this long when no frame is there, as gateways do that do not poll.
+    sleep_us: Annotated[int, Between(1, 10_000)] | None = None  # None: it never sleeps
     restart_s: Annotated[float, Between(0.000001, 3600)] = (
         0.1  # it forwards nothing so long after a reset
     )

@@ -115,6 +115,10 @@ def test_a_lab_tells_the_cpu_of_its_gateway(kind: str) -> None:
             ROUTER + '[dut]\nkind = "calibration"\nnat = {}',
             r"connections: is missing, and dut.nat is stateful",
         ),
+        (
+            '[dut]\nkind = "calibration"\nsleep_us = 10001',
+            r"dut.*sleep_us: 10001 is out of range \(expected 1 to 10000\)",
+        ),
     ],
 )
 def test_a_wrong_section_is_one_sentence(text: str, sentence: str) -> None:
@@ -389,6 +393,11 @@ def test_how_long_the_calibration_gateway_was_away_is_by_its_own_record(
         longest_s=0.002,
         intervals=((5, 2_000_005),),
     )
+
+
+def test_the_calibration_gateway_sleeps_for_the_time_that_the_testbed_gives() -> None:
+    assert calibration(sleep_us=50).gateway_config()["sleep_ns"] == 50_000
+    assert calibration().gateway_config()["sleep_ns"] == 0
 
 
 def test_a_short_poll_gap_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
