@@ -52,6 +52,7 @@ SideConfig Gateway::side_config(Side side) const {
 
 void Gateway::clear(Nanoseconds now_ns) {
   for (auto& outbox : outboxes_) outbox.clear();
+  at_work_ = {};
   for (auto& neighbours : neighbours_) neighbours.forget_waiting();
   for (auto& direction : record_.directions) direction.clear();
   record_.polls = PollRecord(now_ns, config_.idle_ns);
@@ -82,6 +83,7 @@ void Gateway::make_chains() {
 void Gateway::poll(Nanoseconds now_ns) {
   is_idle_ = !frames_came_;
   record_.polls.poll(now_ns, std::exchange(frames_came_, false));
+  finish_work(now_ns);
   for (auto& chain : chains_) chain.advance(now_ns);
   if (nat_) nat_->sessions().advance(now_ns);
   for (const auto& neighbours : neighbours_) {
@@ -89,11 +91,18 @@ void Gateway::poll(Nanoseconds now_ns) {
   }
 }
 
+void Gateway::finish_work(Nanoseconds now_ns) {
+  while (at_work_.has_due(now_ns)) {
+    auto [due_ns, done] = at_work_.take();
+    send_to(done.hop, std::move(done.frame), due_ns);
+  }
+}
+
 Nanoseconds Gateway::sleep_ns() const {
   if (!is_idle_ || config_.sleep_ns == 0) return 0;
-  const bool waits =
-      std::ranges::any_of(chains_, [](const auto& chain) { return chain.is_waiting(); }) ||
-      std::ranges::any_of(neighbours_, [](const auto& each) { return each.is_waiting(); });
+  const bool waits = !at_work_.is_empty() || std::ranges::any_of(chains_, [](const auto& chain) {
+    return chain.is_waiting();
+  }) || std::ranges::any_of(neighbours_, [](const auto& each) { return each.is_waiting(); });
   return waits ? 0 : config_.sleep_ns;
 }
 
@@ -107,6 +116,7 @@ void Gateway::tick(Nanoseconds now_ns) {
 
 void Gateway::receive(Side side, Octets frame, Nanoseconds now_ns) {
   frames_came_ = true;
+  finish_work(now_ns);  // so that the times of the faults do not go backwards
   if (frame.size() < kEthernetOctets) return;
   const auto type = read16(frame.data() + 12);
   if (type == kTypeArp) {
@@ -135,10 +145,14 @@ void Gateway::receive_ip(Side side, Octets frame, Nanoseconds now_ns) {
         is_softwire ? route_out_of_softwire(side, *packet, now_ns) : route(side, *packet, now_ns);
   }
   enter_softwire(side, routed);
-  auto& [passing, reason] = routed.outcome;
+  auto& [passing, reason, leaves_ns] = routed.outcome;
   if (!passing) return record.count(reason);
   passing->received_ns = now_ns;
   passing->direction = direction_from(side);
+  if (leaves_ns > now_ns) {
+    at_work_.put(leaves_ns, {.hop = routed.hop, .frame = std::move(passing)});
+    return;
+  }
   send_to(routed.hop, std::move(passing), now_ns);
 }
 

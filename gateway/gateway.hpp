@@ -17,6 +17,7 @@
 #include "gateway/record.hpp"
 #include "gateway/router.hpp"
 #include "gateway/softwires.hpp"
+#include "gateway/timeline.hpp"
 #include "gateway/translator.hpp"
 
 namespace natxy::gateway {
@@ -72,6 +73,7 @@ class Gateway {
   void hear(Side side, const NeighbourMessage& message, Nanoseconds now_ns);
   void send_to(const Hop& hop, FramePtr frame, Nanoseconds now_ns);
   void enter_faults(Side side, const Mac& to, FramePtr frame, Nanoseconds now_ns);
+  void finish_work(Nanoseconds now_ns);
   void tick(Nanoseconds now_ns);
   void make_chains();
   DirectionRecord& record_of(Direction direction) {
@@ -87,6 +89,11 @@ class Gateway {
   std::optional<Softwires> softwires_;
   Subscribers subscribers_;
   std::optional<Nat> nat_;
+  struct AtWork {
+    Hop hop;
+    FramePtr frame;
+  };
+  Timeline<AtWork> at_work_;            // frames that the stateful translation works on
   std::vector<Neighbours> neighbours_;  // by Side
   std::vector<FaultChain> chains_;      // by Direction
   Nanoseconds muted_until_ns_ = 0;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gateway/frame_store.hpp"
+#include "gateway/octets.hpp"
 
 namespace natxy::gateway {
 
@@ -42,8 +43,11 @@ inline constexpr std::array<const char*, 17> kDropNames{
 struct Outcome {
   FramePtr frame;  // null if the frame was dropped
   Drop reason = Drop::kMalformed;
+  Nanoseconds leaves_ns = 0;  // when the frame goes on, if not at once
 
-  [[nodiscard]] static Outcome passes(FramePtr frame) { return {.frame = std::move(frame)}; }
+  [[nodiscard]] static Outcome passes(FramePtr frame, Nanoseconds leaves_ns = 0) {
+    return {.frame = std::move(frame), .leaves_ns = leaves_ns};
+  }
   [[nodiscard]] static Outcome drops(Drop reason) { return {.frame = nullptr, .reason = reason}; }
 };
 

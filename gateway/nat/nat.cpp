@@ -94,18 +94,19 @@ NatTranslated Nat::translate(Side from, const Ipv4Packet& packet, Nanoseconds no
 
 NatTranslated Nat::to_outside(const Ipv4Packet& packet, Nanoseconds now_ns, FrameStore& store) {
   const auto ports = read_ports(packet.data());
-  const auto [connection, reason] = sessions_.outbound(
+  const auto [connection, reason, leaves_ns] = sessions_.outbound(
       inside_endpoint(packet, ports.source),
       remote_endpoint(packet.destination, ports.destination, packet.protocol), now_ns);
   if (!connection) return dropped(reason);
   ++outbound_;
   auto frame = rewrite(packet, outer_addresses(*connection), outer_ports(*connection), store);
-  return {.outcome = Outcome::passes(std::move(frame)), .destination = packet.destination};
+  return {.outcome = Outcome::passes(std::move(frame), leaves_ns),
+          .destination = packet.destination};
 }
 
 NatTranslated Nat::to_inside(const Ipv4Packet& packet, Nanoseconds now_ns, FrameStore& store) {
   const auto ports = read_ports(packet.data());
-  const auto [connection, reason] =
+  const auto [connection, reason, leaves_ns] =
       sessions_.inbound(endpoint(packet.destination, ports.destination),
                         remote_endpoint(packet.source, ports.source, packet.protocol), now_ns);
   if (!connection) return dropped(reason);
@@ -116,13 +117,14 @@ NatTranslated Nat::to_inside(const Ipv4Packet& packet, Nanoseconds now_ns, Frame
     const auto host = IpAddress::ipv4(behind == 0 ? static_cast<std::uint32_t>(inside) : behind);
     auto frame =
         rewrite(packet, {.source = packet.source, .destination = host}, reply_ports, store);
-    return {.outcome = Outcome::passes(std::move(frame)),
+    return {.outcome = Outcome::passes(std::move(frame), leaves_ns),
             .destination = behind == 0 ? host : IpAddress::ipv6(inside)};
   }
   const auto host = IpAddress::ipv6(inside);
   const auto source = embed(config_.prefix, packet.source);
   auto outcome = Translator::to_ipv6(packet, {.source = source, .destination = host}, store);
   if (outcome.frame) rewrite_ports(*outcome.frame, reply_ports);
+  outcome.leaves_ns = leaves_ns;
   return {.outcome = std::move(outcome), .destination = host};
 }
 
@@ -135,7 +137,7 @@ NatTranslated Nat::translate(Side /*from*/, const Ipv6Packet& packet, Nanosecond
   }
   const auto ports = read_ports(upper->data);
   const auto remote = extract(config_.prefix, packet.destination);
-  const auto [connection, reason] =
+  const auto [connection, reason, leaves_ns] =
       sessions_.outbound({.address = packet.source.value, .port = ports.source},
                          remote_endpoint(remote, ports.destination, upper->protocol), now_ns);
   if (!connection) return dropped(reason);
@@ -144,6 +146,7 @@ NatTranslated Nat::translate(Side /*from*/, const Ipv6Packet& packet, Nanosecond
     ++outbound_;
     rewrite_ports(*outcome.frame, outer_ports(*connection));
   }
+  outcome.leaves_ns = leaves_ns;
   return {.outcome = std::move(outcome), .destination = remote};
 }
 

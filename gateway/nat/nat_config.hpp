@@ -37,6 +37,7 @@ struct Work {
   std::uint64_t per_s = 0;
   std::uint64_t depth = 1;
   std::uint64_t created = 1;
+  std::uint64_t frames = 0;  // room of a queue in front of a server; 0: a token bucket, no queue
 };
 
 // Gives each k-th new connection the external endpoint of an earlier one to the same remote

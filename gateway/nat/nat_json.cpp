@@ -59,6 +59,11 @@ std::optional<NewRate> read_new_rate(Object& object) {
 }
 
 Work read_work(Object& object) {
+  if (const auto frames = object.optional("frames", kRate_per_s)) {
+    return {.per_s = object.read("per_s", kRate_per_s),
+            .created = object.read_or("created", Work{}.created, kRate_per_s),
+            .frames = *frames};
+  }
   const Work work{.per_s = object.read("per_s", kRate_per_s),
                   .depth = object.read_or("depth", Work{}.depth, kRate_per_s),
                   .created = object.read_or("created", Work{}.created, kRate_per_s)};

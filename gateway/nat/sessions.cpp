@@ -11,6 +11,7 @@ Sessions::Sessions(const NatConfig& config)
       endpoints_(config),
       new_rate_(new_bucket()),
       work_(work_bucket()),
+      queued_work_(work_queue()),
       faults_(config.faults) {}
 
 std::optional<TokenBucket> Sessions::new_bucket() const {
@@ -19,8 +20,13 @@ std::optional<TokenBucket> Sessions::new_bucket() const {
 }
 
 std::optional<TokenBucket> Sessions::work_bucket() const {
-  if (!config_.work) return std::nullopt;
+  if (!config_.work || config_.work->frames != 0) return std::nullopt;
   return TokenBucket(config_.work->per_s, config_.work->depth);
+}
+
+std::optional<DrainQueue> Sessions::work_queue() const {
+  if (!config_.work || config_.work->frames == 0) return std::nullopt;
+  return DrainQueue(config_.work->frames, config_.work->per_s);
 }
 
 Opened Sessions::outbound(const InsideEndpoint& inside, const Ipv4Endpoint& remote,
@@ -28,11 +34,12 @@ Opened Sessions::outbound(const InsideEndpoint& inside, const Ipv4Endpoint& remo
   advance(now_ns);
   const auto known = table_.find(inside, remote);
   if (known != kNoEntry) return use(known, now_ns);
-  if (const auto reason = make_room(now_ns)) return refuse(*reason);
+  const auto room = make_room(now_ns);
+  if (room.refusal) return refuse(*room.refusal);
   if (has_all_its_ports(inside)) return refuse(Drop::kNatLimit);
   const auto external = choose_external(inside, remote);
   if (!external) return refuse(Drop::kNatPorts);
-  return create({.inside = inside, .remote = remote, .external = *external}, now_ns);
+  return create({.inside = inside, .remote = remote, .external = *external}, now_ns, room);
 }
 
 // RFC 6146, 3.5.1: with endpoint-independent filtering, any remote endpoint may use a mapping.
@@ -45,14 +52,23 @@ Opened Sessions::inbound(const Ipv4Endpoint& external, const Ipv4Endpoint& remot
   const auto* mapping = mappings_.find(external);
   if (mapping == nullptr) return refuse(Drop::kNatUnknown);
   const auto inside = mapping->inside;
-  if (const auto reason = make_room(now_ns)) return refuse(*reason);
-  return create({.inside = inside, .remote = remote, .external = external}, now_ns);
+  const auto room = make_room(now_ns);
+  if (room.refusal) return refuse(*room.refusal);
+  return create({.inside = inside, .remote = remote, .external = external}, now_ns, room);
 }
 
 Opened Sessions::use(EntryNumber entry, Nanoseconds now_ns) {
-  if (work_ && !work_->take(now_ns)) return refuse(Drop::kNatRate);
+  const auto leaves_ns = work(now_ns, 1);
+  if (!leaves_ns) return refuse(Drop::kNatRate);
   table_.use(entry, now_ns);
-  return {.connection = table_.at(entry)};
+  return {.connection = table_.at(entry), .leaves_ns = *leaves_ns};
+}
+
+// Returns when the gateway has done the work of this many packets; absent if it drops the packet.
+std::optional<Nanoseconds> Sessions::work(Nanoseconds now_ns, std::uint64_t packets) {
+  if (queued_work_) return queued_work_->departure(now_ns, packets);
+  if (work_ && !work_->take(now_ns, packets)) return std::nullopt;
+  return now_ns;
 }
 
 Opened Sessions::refuse(Drop reason) {
@@ -63,16 +79,18 @@ Opened Sessions::refuse(Drop reason) {
   return {.connection = std::nullopt, .reason = reason};
 }
 
-// Makes room for a new connection; returns a reason if there is none. A connection that finds no
-// room takes no token.
-std::optional<Drop> Sessions::make_room(Nanoseconds now_ns) {
-  if (table_.is_full() && config_.replacement == Replacement::kRefuse) return Drop::kNatFull;
-  if (new_rate_ && !new_rate_->take(now_ns)) return Drop::kNatRate;
-  if (work_ && !work_->take(now_ns, config_.work->created)) return Drop::kNatRate;
-  if (!table_.is_full()) return std::nullopt;
-  remove(table_.oldest());
-  ++record_.overwritten;
-  return std::nullopt;
+// A connection that finds no room in the table takes no token.
+Sessions::Room Sessions::make_room(Nanoseconds now_ns) {
+  const bool is_full = table_.is_full();
+  if (is_full && config_.replacement == Replacement::kRefuse) return {.refusal = Drop::kNatFull};
+  if (new_rate_ && !new_rate_->take(now_ns)) return {.refusal = Drop::kNatRate};
+  const auto leaves_ns = work(now_ns, config_.work ? config_.work->created : 1);
+  if (!leaves_ns) return {.refusal = Drop::kNatRate};
+  if (is_full) {
+    remove(table_.oldest());
+    ++record_.overwritten;
+  }
+  return {.refusal = std::nullopt, .leaves_ns = *leaves_ns};
 }
 
 bool Sessions::is_free(const Ipv4Endpoint& external, const Ipv4Endpoint& remote) const {
@@ -100,7 +118,7 @@ std::optional<Ipv4Endpoint> Sessions::choose_external(const InsideEndpoint& insi
                            [&](const Ipv4Endpoint& external) { return is_free(external, remote); });
 }
 
-Opened Sessions::create(const Connection& connection, Nanoseconds now_ns) {
+Opened Sessions::create(const Connection& connection, Nanoseconds now_ns, const Room& room) {
   const auto entry = table_.add(connection, now_ns);
   if (maps_endpoints() && mappings_.join(connection.inside, connection.external)) {
     endpoints_.take(connection.inside, connection.external);
@@ -109,7 +127,7 @@ Opened Sessions::create(const Connection& connection, Nanoseconds now_ns) {
   ++record_.created;
   record_.peak = std::max<std::uint64_t>(record_.peak, table_.size());
   faults_.created(entry, table_, now_ns);
-  return {.connection = connection};
+  return {.connection = connection, .leaves_ns = room.leaves_ns};
 }
 
 void Sessions::remove(EntryNumber entry) {
@@ -173,6 +191,7 @@ void Sessions::clear() {
   endpoints_ = ExternalEndpoints(config_);
   new_rate_ = new_bucket();
   work_ = work_bucket();
+  queued_work_ = work_queue();
   faults_ = NatFaults(config_.faults);
   record_ = {};
 }

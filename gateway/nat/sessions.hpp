@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "gateway/faults/drain_queue.hpp"
 #include "gateway/faults/token_bucket.hpp"
 #include "gateway/nat/connection_table.hpp"
 #include "gateway/nat/external_endpoints.hpp"
@@ -21,6 +22,7 @@ namespace natxy::gateway {
 struct Opened {
   std::optional<Connection> connection;
   Drop reason = Drop::kNatUnknown;
+  Nanoseconds leaves_ns = 0;  // when the work for the packet is done
 };
 
 class Sessions {
@@ -56,15 +58,22 @@ class Sessions {
   [[nodiscard]] bool has_all_its_ports(const InsideEndpoint& inside) const;
   [[nodiscard]] std::optional<Ipv4Endpoint> choose_external(const InsideEndpoint& inside,
                                                             const Ipv4Endpoint& remote);
-  [[nodiscard]] std::optional<Drop> make_room(Nanoseconds now_ns);
+  // Room for a new connection, or why there is none.
+  struct Room {
+    std::optional<Drop> refusal;
+    Nanoseconds leaves_ns = 0;
+  };
+  [[nodiscard]] Room make_room(Nanoseconds now_ns);
+  [[nodiscard]] std::optional<Nanoseconds> work(Nanoseconds now_ns, std::uint64_t packets);
   Opened refuse(Drop reason);
-  Opened create(const Connection& connection, Nanoseconds now_ns);
+  Opened create(const Connection& connection, Nanoseconds now_ns, const Room& room);
   Opened use(EntryNumber entry, Nanoseconds now_ns);
   void remove(EntryNumber entry);
   void remove_all();
   void change_entry(EntryNumber entry);
   [[nodiscard]] std::optional<TokenBucket> new_bucket() const;
   [[nodiscard]] std::optional<TokenBucket> work_bucket() const;
+  [[nodiscard]] std::optional<DrainQueue> work_queue() const;
 
   NatConfig config_;
   ConnectionTable table_;
@@ -72,7 +81,8 @@ class Sessions {
   ExternalEndpoints endpoints_;
   std::map<Uint128, std::uint32_t> ports_of_;  // of inside addresses, if their number is limited
   std::optional<TokenBucket> new_rate_;
-  std::optional<TokenBucket> work_;
+  std::optional<TokenBucket> work_;  // of the limits on work, at most one is there
+  std::optional<DrainQueue> queued_work_;
   NatFaults faults_;
   NatRecord record_;
 };

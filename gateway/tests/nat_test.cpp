@@ -142,6 +142,59 @@ TEST(Nat44, CreatingAConnectionIsMoreWorkThanUsingOne) {
   EXPECT_EQ(bench.send({.own = 3000, .remote = 1}, 10 * kSecond), 0);
 }
 
+constexpr auto kQueuedWork = R"(, "work": {"per_s": 1000000, "created": 100, "frames": 4})";
+
+TEST(Nat44, CreatingAConnectionTakesTimeOfAServerWithAQueue) {
+  constexpr Nanoseconds kMicrosecond = 1000;
+  NatBench bench(nat44(kQueuedWork));
+  for (std::uint16_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(bench.send({.own = 3000, .remote = i}, kMillisecond), 0) << "it waits";
+  }
+  EXPECT_EQ(bench.nat().created, 4U);
+  EXPECT_EQ(bench.nat().refused_rate, 2U);
+  EXPECT_EQ(bench.dropped(Drop::kNatRate), 2U);
+  bench.poll_until(2 * kMillisecond, 10 * kMicrosecond);
+  ASSERT_EQ(bench.departures().size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(bench.departures()[i].at_ns, kMillisecond + (i + 1) * 100 * kMicrosecond);
+  }
+  (void)bench.answer(3000, 3 * kMillisecond, 1);  // both directions have one queue
+  (void)bench.send({.own = 3000, .remote = 1}, 3 * kMillisecond);
+  bench.poll_until(4 * kMillisecond, kMicrosecond);
+  ASSERT_EQ(bench.departures().size(), 6U);
+  EXPECT_EQ(bench.departures()[4].side, Side::kLeft);
+  EXPECT_EQ(bench.departures()[4].at_ns, 3 * kMillisecond + kMicrosecond);
+  EXPECT_EQ(bench.departures()[5].at_ns, 3 * kMillisecond + 2 * kMicrosecond);
+  EXPECT_EQ(bench.forward().delay_ns.max(), 400 * kMicrosecond);
+}
+
+TEST(Nat44, AtTwiceTheRateOfItsServerItCreatesExactlyThatRate) {
+  auto config = nat44(kQueuedWork);
+  config.nat->entries = 2000;
+  NatBench bench(config);
+  for (std::uint16_t i = 0; i < 2000; ++i) {
+    (void)bench.send({.own = 3000, .remote = i}, kMillisecond + i * 50'000U);
+  }
+  EXPECT_EQ(bench.nat().created, 4U + 999U);
+  EXPECT_EQ(bench.dropped(Drop::kNatRate), 2000U - 1003U);
+  bench.poll(kSecond);
+  EXPECT_EQ(bench.departures().size(), 1003U);
+  (void)bench.send({.own = 3000, .remote = 5000}, kSecond);
+  bench.gateway().clear(kSecond);
+  bench.poll(2 * kSecond);
+  EXPECT_EQ(bench.departures().size(), 1003U) << "clear empties the queue";
+}
+
+// The faults see the frames in the order and at the times at which the work is done.
+TEST(Nat44, FaultsComeAfterTheWork) {
+  NatBench bench(nat44(kQueuedWork, R"({"kind": "rate_limit", "rate_fps": 20000, "depth": 1})"));
+  for (std::uint16_t i = 0; i < 4; ++i) {
+    (void)bench.send({.own = 3000, .remote = i}, kMillisecond);
+  }
+  bench.poll(2 * kMillisecond);  // 100 us between two frames, 50 us for a token
+  EXPECT_EQ(bench.departures().size(), 4U);
+}
+
 TEST(Nat44, WhatIsNotUsedExpires) {
   NatBench bench(nat44(R"(, "timeout_ns": 1000000000, "filtering": "address-and-port-dependent")"));
   EXPECT_NE(bench.send({5000}, 0), 0);
