@@ -215,6 +215,31 @@ def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
     assert interval_s == frames / rate_fps
 
 
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        ('{kind = "buffer", frames = 4, drain_fps = 10000}', "buffer"),
+        ('{kind = "rate_limit", rate_fps = 10000, depth = 8}', "rate_limit"),
+        ('{kind = "buffer", frames = 20, drain_fps = 10000, depth = 50}', "buffer"),
+        ('{kind = "sulk", every_ns = 20000000, for_ns = 2000000}', "sulk"),
+        ('{kind = "sulk", exponential_ns = 20000000, seed = 7, for_ns = 2000000}', "sulk"),
+        ('{kind = "loss", share_ppm = 10000, seed = 3}', "loss"),
+    ],
+    ids=["queue", "policer", "shaper", "sulks", "sulks_by_chance", "chance"],
+)
+def test_what_is_lost_is_what_the_gateway_drops_by_this_cause(
+    fault: str, cause: str, tmp_path: Path
+) -> None:
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, dut):
+        result, record = valid_trial(setup, dut, 20_000)
+    for stream in result.streams:
+        seen = stream.kinds.foreground
+        assert seen is not None
+        dropped = record["directions"][stream.direction]["dropped"]
+        assert seen.lost == dropped[cause] > 0
+        assert sum(dropped.values()) == dropped[cause]
+
+
 def test_a_burst_that_no_buffer_takes_loses_the_rest_whatever_the_interval(tmp_path: Path) -> None:
     """Of each burst the bucket passes what it holds, and what comes into it during the burst. A
     burst whose begin or end is late is shorter or longer by the tolerance of each of the two."""
