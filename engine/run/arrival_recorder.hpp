@@ -86,8 +86,8 @@ class ArrivalRecorder {
     if (lot.size == 0) return;
     tally.received += lot.size;
     tally.without_udp_checksum += static_cast<unsigned>(std::popcount(lot.without_checksum));
-    tally.delay.record(delays.data(), lot.size);
-    tally.shortest.record(lot.numbers.data(), delays.data(), lot.size);
+    const auto least = tally.delay.record(delays.data(), lot.size);
+    tally.shortest.record(lot.numbers.data(), delays.data(), lot.size, least);
     end_silence(arrived);
     if (setup_->records != nullptr) {
       keep(kind, FrameStatus::kReceived, lot, delays, {.first = 0, .end = lot.size});

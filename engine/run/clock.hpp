@@ -44,6 +44,10 @@ class TickRate {
   [[nodiscard]] constexpr double to_ns(double ticks) const {
     return ticks * 1e9 / static_cast<double>(hz_);
   }
+  // Returns nanoseconds, rounded to a whole number.
+  [[nodiscard]] constexpr std::uint64_t to_whole_ns(Ticks ticks) const {
+    return static_cast<std::uint64_t>((Uint128{ticks} * kNsPerSecond + hz_ / 2) / hz_);
+  }
 
  private:
   std::uint64_t hz_;

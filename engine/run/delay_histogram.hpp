@@ -30,8 +30,8 @@ class DelayHistogram {
 
   DelayHistogram() : counts_(kLinear + Scheme::kBuckets, 0) {}
 
-  // Records n values at once, 1 <= n <= kMaxLot.
-  void record(const Ticks* values, unsigned n) {
+  // Records n values at once, 1 <= n <= kMaxLot. Returns the smallest one.
+  Ticks record(const Ticks* values, unsigned n) {
     Ticks least = values[0];
     Ticks most = values[0];
     std::uint64_t sum = 0;
@@ -47,6 +47,7 @@ class DelayHistogram {
     max_ = std::max(max_, most);
     sum_ += sum;
     recorded_ += n;
+    return least;
   }
 
   // Adds the values of another recorder. Nothing may be recorded afterwards.

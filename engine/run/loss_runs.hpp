@@ -1,9 +1,11 @@
-// Summary of the numbers that did not arrive: their count, the first, the last, and their runs of
-// consecutive ones, which are the gaps in the numbering. They are added in ascending order.
+// The numbers that did not arrive: their count, the first, the last, and their runs of consecutive
+// ones, which are the gaps in the numbering. They are added in ascending order.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+
+#include "spec/runs.hpp"
 
 namespace natxy::run {
 
@@ -14,6 +16,7 @@ struct LossRuns {
   std::uint64_t gaps = 0;  // runs of consecutive numbers that are missing
   std::uint64_t longest = 0;
   std::uint64_t longest_first = 0;
+  spec::Runs runs;  // bounded, so some may be joined
 
   // Adds the numbers from .. from + n - 1, which are above all that were added before.
   void missing(std::uint64_t from, std::uint64_t n) {
@@ -25,6 +28,7 @@ struct LossRuns {
     }
     count += n;
     last = from + n - 1;
+    runs.add({.first = from, .end = from + n, .count = n});
     if (last - run_first_ + 1 > longest) {
       longest = last - run_first_ + 1;
       longest_first = run_first_;

@@ -82,14 +82,26 @@ void add_stragglers(const TrialMeasure& measure, spec::TrialResult& result) {
   }
 }
 
-void append_workers(const PhaseReport& phase, TickRate ticks, spec::TrialResult& result) {
+// Returns runs of time, which are counted by this clock, in nanoseconds.
+std::vector<spec::Interval> intervals(const spec::Runs& runs, TickRate clock) {
+  std::vector<spec::Interval> found;
+  for (const auto& run : runs.list()) {
+    found.push_back({clock.to_whole_ns(run.first), clock.to_whole_ns(run.end)});
+  }
+  return found;
+}
+
+void append_workers(const PhaseReport& phase, const std::string& name, TickRate ticks,
+                    spec::TrialResult& result) {
   for (const auto& [cpu, tasks, report] : phase.workers) {
     result.workers.push_back(
-        {.cpu = cpu,
+        {.phase = name,
+         .cpu = cpu,
          .tasks = tasks,
          .voluntary_switches = report.usage.voluntary_switches,
          .involuntary_switches = report.usage.involuntary_switches,
          .worst_loop_gap_ns = ticks.to_ns(static_cast<double>(report.worst_loop_gap)),
+         .away_at = intervals(report.away, ticks),
          .cpu_ns = report.usage.cpu_ns,
          .off_core_ns =
              std::max(0.0, ticks.to_ns(static_cast<double>(report.ran)) - report.usage.cpu_ns)});
@@ -106,6 +118,7 @@ void append_watched(const PhaseReport& phase, const std::string& name, spec::Tri
                               .absences = absences.count,
                               .away_ns = static_cast<double>(absences.total_ns),
                               .longest_away_ns = static_cast<double>(absences.longest_ns),
+                              .away_at = intervals(absences.list, TickRate(kNsPerSecond)),
                               .end_away_ns = static_cast<double>(end_away_ns),
                               .round_trip_ns = static_cast<double>(placement.round_trip_ns),
                               .work_ns = static_cast<double>(placement.pace.work_ns),
@@ -144,8 +157,9 @@ spec::TrialResult outcome(const spec::TrialSpec& spec, const TrialMeasure& measu
     for (const auto& stream : phase.streams) {
       result.streams.push_back(stream_result(stream, spec.phases[i],
                                              {.phase = phase.start, .trial = trial_start}, ticks));
+      result.streams.back().start_raw_ns = phase.start_raw_ns;
     }
-    append_workers(phase, ticks, result);
+    append_workers(phase, spec.phases[i].name, ticks, result);
     append_watched(phase, spec.phases[i].name, result);
     append_faults(phase, result);
   }

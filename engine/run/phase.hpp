@@ -23,6 +23,7 @@ namespace natxy::run {
 struct StreamReport {
   const StreamPlan* plan = nullptr;
   SenderReport sender;  // of all senders of the direction together
+  unsigned senders = 0;
   std::shared_ptr<const ReceiverReport> receiver;
   LossRuns losses;
   std::uint64_t shared = 0;  // frames that arrived at more than one receive queue
@@ -44,6 +45,7 @@ struct PhaseReport {
   std::vector<WorkerSummary> workers;
   std::vector<watch::CpuWatch::Watched> watched;
   Ticks start = 0;
+  std::uint64_t start_raw_ns = 0;  // by the kernel's raw monotonic clock
   Ticks end = 0;
   bool ended_early = false;
 };
@@ -129,7 +131,9 @@ class Phase {
     for (const auto& plan : plans_) {
       StreamReport stream{.plan = &plan};
       for (const auto& [direction, sender] : senders_) {
-        if (direction == plan.direction) merge(stream.sender, sender->report());
+        if (direction != plan.direction) continue;
+        merge(stream.sender, sender->report());
+        ++stream.senders;
       }
       const auto to = static_cast<std::size_t>(plan.to());
       const auto sent = stream.sender.sent[0] + stream.sender.sent[1];
@@ -151,6 +155,10 @@ class Phase {
   // The fastest that a port delivers frames, at any rate of the stream: 64-octet frames at
   // 100 Gbit/s.
   static constexpr std::uint64_t kFastestArrivalsFps = 150'000'000;
+  // A frame that leaves later by the current schedule, and a round of a worker's loop that takes
+  // longer, are told with their times.
+  static constexpr std::uint64_t kLateNs = 50'000;
+  static constexpr std::uint64_t kLongRoundNs = 100'000;
   // Long enough for all threads to leave the barrier before the phase starts.
   static constexpr std::uint64_t kLeadNs = 100'000;
 
@@ -246,11 +254,12 @@ class Phase {
   }
 
   [[nodiscard]] Catching catching(const StreamPlan& plan) const {
-    if (setup_.burst_limit_frames == 0) return {};
+    const auto late = device_.ticks().from_ns(kLateNs);
+    if (setup_.burst_limit_frames == 0) return {.late = late};
     // More overdue frames than a burst has would merge two bursts.
     const auto frames =
         std::min<std::uint64_t>(setup_.burst_limit_frames, plan.schedule.shortest_burst());
-    return {.limit = std::min(time_of(plan, frames), setup_.lateness_tolerance)};
+    return {.limit = std::min(time_of(plan, frames), setup_.lateness_tolerance), .late = late};
   }
 
   // Returns how long this many frames take at the stream's highest rate (for bursts: mean rate).
@@ -279,6 +288,7 @@ class Phase {
 
   [[nodiscard]] std::unique_ptr<TaskWorker> make_worker(const WorkerTasks& tasks) {
     auto worker = std::make_unique<TaskWorker>();
+    worker->long_round = device_.ticks().from_ns(kLongRoundNs);
     for (const auto& [direction, share] : tasks.senders) {
       auto& queue = device_.tx_queue(spec::from_side(direction), share.index);
       const auto& plan = plan_of(direction);

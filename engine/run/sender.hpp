@@ -32,6 +32,7 @@ inline constexpr Ticks kGiveUp = StampBases::kStep;
 struct Catching {
   Ticks limit = kNever;  // the sender pauses if it is further behind; kNever: it must not pause
   Ticks give_up = kGiveUp;
+  Ticks late = kNever;  // numbers that leave later than this are noted
 };
 
 template <flow::Shape kShape, class Clock, class Queue>
@@ -45,10 +46,16 @@ class Sender {
         tags_(tags),
         catching_(catching),
         limit_(std::min(catching.limit, catching.give_up)),
+        late_(static_cast<std::uint32_t>(std::min<Ticks>(catching.late, ~0U))),
+        stride_(share.count),
         mixed_(plan.mix.mixed()),
         only_(static_cast<std::size_t>(plan.mix.only())),
         cursor_(plan.schedule, share.index, share.count),
-        source_(plan, share, queue) {}
+        source_(plan, share, queue) {
+    const auto most = std::max<std::size_t>(2, spec::Runs::kMost / share.count);
+    report_.late_runs = spec::Runs(most);
+    for (auto& pauses : report_.pauses_at) pauses = spec::Runs(std::max<std::size_t>(2, most / 2));
+  }
 
   void begin(Ticks start) {
     start_ = begun_ = start;
@@ -162,7 +169,7 @@ class Sender {
       give_up(now, refused);
       return false;
     }
-    pause(now);
+    pause(now, refused);
     if (report_.paused <= (now - begun_) / 2 ||
         report_.paused - (now - begun_) / 2 <= catching_.give_up) {
       return true;
@@ -173,8 +180,10 @@ class Sender {
 
   // Moves the rest of the schedule by the sender's lateness, so that the rate is never exceeded.
   // The stamps still tell the lateness by the original schedule.
-  void pause(Ticks now) {
+  void pause(Ticks now, bool refused) {
     const auto late = now - due_;
+    report_.pauses_at[refused ? 1 : 0].add(
+        {.first = cursor_.number(), .end = cursor_.number(), .count = late});
     start_ += late;
     due_ = now;
     ++report_.pauses;
@@ -234,6 +243,8 @@ class Sender {
     } else {
       report_.lateness.record(lateness_.data(), offered);
     }
+    if (lateness_[0] > late_) [[unlikely]]  // the first one is the latest
+      note_late(offered);
     count_kinds(offered);
     if (report_.first_departure == kNever) report_.first_departure = now;
     report_.last_departure = now;
@@ -244,6 +255,12 @@ class Sender {
     progress_.store(progress() + offered, std::memory_order_relaxed);
     set_due(now);
     if (due_ > now) end_run();
+  }
+
+  [[gnu::noinline]] void note_late(unsigned offered) {
+    for (unsigned i = 0; i < offered && lateness_[i] > late_; ++i) {
+      report_.late_runs.add({.first = numbers_[i], .end = numbers_[i] + stride_, .count = 1});
+    }
   }
 
   [[nodiscard, gnu::noinline]] unsigned tags_among(unsigned offered) const {
@@ -288,6 +305,8 @@ class Sender {
   Ticks begun_ = 0;
   Catching catching_;
   Ticks limit_;  // if it is further behind, the sender pauses or gives up
+  std::uint32_t late_;
+  unsigned stride_;  // from one number of the sender's share to the next
   bool mixed_;
   std::size_t only_;  // the kind of a stream that is not mixed
   Cursor cursor_;

@@ -7,6 +7,7 @@
 
 #include "run/clock.hpp"
 #include "run/histogram.hpp"
+#include "spec/runs.hpp"
 
 namespace natxy::run {
 
@@ -25,6 +26,10 @@ struct SenderReport {
   std::uint64_t pauses = 0;
   Ticks paused = 0;  // total of all pauses
   Ticks longest_pause = 0;
+  // By why the sender was behind: it was kept from its core, or the port had refused a frame. A run
+  // is a pause before its first number; its count is the pause in ticks.
+  std::array<spec::Runs, 2> pauses_at;
+  spec::Runs late_runs;  // numbers that left late by the current schedule, with the sender's stride
   Ticks first_departure = kNever;
   Ticks last_departure = 0;
   GaveUp gave_up = GaveUp::kNo;
@@ -44,6 +49,8 @@ inline void merge(SenderReport& into, const SenderReport& from) {
   into.pauses += from.pauses;
   into.paused = std::max(into.paused, from.paused);
   into.longest_pause = std::max(into.longest_pause, from.longest_pause);
+  for (std::size_t why = 0; why < 2; ++why) into.pauses_at[why].merge(from.pauses_at[why]);
+  into.late_runs.merge(from.late_runs);
   into.first_departure = std::min(into.first_departure, from.first_departure);
   into.last_departure = std::max(into.last_departure, from.last_departure);
   into.gave_up = std::max(into.gave_up, from.gave_up);

@@ -108,6 +108,44 @@ std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) 
                                   .ending_new_percent = share * 100};
 }
 
+std::vector<spec::LostRun> lost_runs(const StreamReport& stream) {
+  std::vector<spec::LostRun> found;
+  for (const auto& run : stream.losses.runs.list()) {
+    found.push_back({run.first, run.end - run.first, run.count});
+  }
+  return found;
+}
+
+std::vector<spec::Interval> late_runs(const StreamReport& stream) {
+  std::vector<spec::Interval> found;
+  for (const auto& run : stream.sender.late_runs.list()) {
+    found.push_back({run.first, run.end - stream.senders});
+  }
+  return found;
+}
+
+std::vector<spec::Pause> pauses(const StreamReport& stream, TickRate ticks) {
+  std::vector<spec::Pause> found;
+  for (const auto why : {spec::PauseReason::kCore, spec::PauseReason::kPort}) {
+    for (const auto& run : stream.sender.pauses_at[static_cast<std::size_t>(why)].list()) {
+      found.push_back({.before_number = run.first, .ns = ticks.to_whole_ns(run.count), .why = why});
+    }
+  }
+  std::ranges::stable_sort(found, {}, &spec::Pause::before_number);
+  return found;
+}
+
+// The kinds share the list: frames of either show what the gateway could do.
+std::vector<spec::LowDelay> low_delays(const StreamReport& stream, TickRate ticks) {
+  auto shortest = stream.receiver->kinds[0].shortest;
+  shortest.merge(stream.receiver->kinds[1].shortest);
+  std::vector<spec::LowDelay> found;
+  for (const auto& [first, lowest] : shortest.list()) {
+    found.push_back({first, ticks.to_whole_ns(lowest)});
+  }
+  return found;
+}
+
 struct HeldBack {
   double by_growth = 0;  // see spec::StreamResult::held_back_ns
   double excess = 0;     // see spec::StreamResult::last_delay_excess_ns
@@ -143,12 +181,15 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
       .phase = phase.name,
       .direction = report.plan->direction,
       .due = report.plan->schedule.frames(),
+      .senders = report.senders,
       .refused_by_gateway = sender.refused_by_gateway,
       .refused_by_port = sender.refused_by_port,
       .largest_burst = sender.largest_burst,
       .pauses = {.count = sender.pauses,
                  .total_ns = ns(sender.paused),
-                 .longest_ns = ns(sender.longest_pause)},
+                 .longest_ns = ns(sender.longest_pause),
+                 .at = pauses(report, ticks)},
+      .late_runs = late_runs(report),
       .sending_ns = sent_any ? ns(sender.last_departure - sender.first_departure) : 0,
       .first_departure_ns = sent_any ? ns(sender.first_departure - starts.trial) : 0,
       .lateness = distribution(sender.lateness.buckets(), ticks),
@@ -160,7 +201,9 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
       .overrun_frames = report.receiver->overrun,
       .uncertain_late = report.receiver->uncertain_late,
       .kinds = {},
-      .losses = losses(report, ticks)};
+      .losses = losses(report, ticks),
+      .lost_runs = lost_runs(report),
+      .low_delays = low_delays(report, ticks)};
   const auto& silence = report.receiver->silence;
   if (silence.until > silence.from) {
     result.silence = {.from_ns = ns(silence.from - starts.phase),

@@ -94,6 +94,7 @@ class TrialRunner {
       measure.phases.push_back(run_phase(plans[i], setup, watch, told, cancelled));
       watch.end();
       measure.phases.back().watched = seen(watch, measure.phases.back());
+      measure.phases.back().start_raw_ns = raw_ns(measure.phases.back().start);
       stop_if(cancelled);
       connections_.after(measure.phases.back());
       take_over(measure.phases.back(), setup);
@@ -302,16 +303,17 @@ class TrialRunner {
       const auto came = stream.receiver->last_arrival;
       if (came != kNever) received = std::max(received, came);
     }
+    return watch.seen({.start_ns = raw_ns(phase.start),
+                       .sent_ns = raw_ns(sent),
+                       .received_ns = raw_ns(received),
+                       .end_ns = raw_ns(phase.end)});
+  }
+
+  // Returns a time that has passed by the kernel's raw monotonic clock.
+  [[nodiscard]] std::uint64_t raw_ns(Ticks at) const {
     const auto now = Clock::now();
-    const auto now_ns = watch::raw_ns();
-    const auto raw = [&](Ticks at) {
-      return now_ns - static_cast<std::uint64_t>(
-                          device_.ticks().to_ns(static_cast<double>(now - std::min(at, now))));
-    };
-    return watch.seen({.start_ns = raw(phase.start),
-                       .sent_ns = raw(sent),
-                       .received_ns = raw(received),
-                       .end_ns = raw(phase.end)});
+    const auto passed = static_cast<double>(now - std::min(at, now));
+    return watch::raw_ns() - static_cast<std::uint64_t>(device_.ticks().to_ns(passed));
   }
 
   // Waits until it is time to launch the threads of the phase that starts at `start`.

@@ -7,13 +7,15 @@
 #include "run/clock.hpp"
 #include "run/control.hpp"
 #include "run/thread_usage.hpp"
+#include "spec/runs.hpp"
 
 namespace natxy::run {
 
 struct WorkerReport {
   ThreadUsage usage;
   Ticks worst_loop_gap = 0;
-  Ticks ran = 0;  // from the start to the end of the loop; minus CPU time: time off the core
+  spec::Runs away;  // the long rounds, in ticks since the start
+  Ticks ran = 0;    // from the start to the end of the loop; minus CPU time: time off the core
 };
 
 // For Service, the neighbour responder of a port, see port/neighbour_task.hpp.
@@ -22,6 +24,7 @@ struct Worker {
   std::vector<Sender*> senders;
   std::vector<Receiver*> receivers;
   std::vector<Service*> services;
+  Ticks long_round = kNever;  // a round of the loop that takes longer is noted
   WorkerReport report;
 
   // Runs until the phase is over. `workers`: the number of threads that run at the same time.
@@ -31,7 +34,7 @@ struct Worker {
     for (auto* receiver : receivers) receiver->begin(start);
     const auto before = ThreadUsage::now();
     const auto began = Clock::now();
-    loop(control);
+    loop(control, start);
     take_the_rest();
     report.usage = ThreadUsage::now().since(before);
     report.ran = Clock::now() - began;
@@ -40,10 +43,12 @@ struct Worker {
  private:
   // Reads the clock again for each sender, because the previous sender may have spent a long time
   // in a send call.
-  void loop(Control& control) {
+  void loop(Control& control, Ticks start) {
     auto last = Clock::now();
     for (auto now = last; !control.over(now); last = now, now = Clock::now()) {
       report.worst_loop_gap = std::max(report.worst_loop_gap, now - last);
+      if (now - last > long_round) [[unlikely]]
+        note_away(std::max(last, start) - start, now - std::min(now, start));
       auto sending = now;
       for (std::size_t i = 0; i < senders.size(); ++i) {
         if (i > 0) sending = Clock::now();
@@ -52,6 +57,10 @@ struct Worker {
       for (auto* receiver : receivers) receiver->step(sending);
       for (auto* service : services) service->step(sending);
     }
+  }
+
+  [[gnu::noinline]] void note_away(Ticks from, Ticks until) {
+    if (from < until) report.away.add({.first = from, .end = until, .count = until - from});
   }
 
   // Receives what is still in the ring. If the thread was kept from its core until the drain was

@@ -54,13 +54,18 @@ NATXY_STRUCT(Mappings, hosts, addresses, ports, hosts_per_address, ports_per_add
 NATXY_STRUCT(ConnectionTable, asked, stored, bytes, page_bytes, mappings)
 NATXY_STRUCT(KindCounters, sent, received, lost, duplicated, reordered, without_udp_checksum, late,
              misdelivered, hop_limit, negative_delays, delay, ipdv)
-NATXY_STRUCT(Pauses, count, total_ns, longest_ns)
+
+void to_json(Json& json, const Pause& of) {
+  json = Json::array({of.before_number, of.ns, name_of(kPauseReasons, of.why)});
+}
+
+NATXY_STRUCT(Pauses, count, total_ns, longest_ns, at)
 
 void to_json(Json& json, const StreamResult& of) {
-  NATXY_MEMBERS(phase, due, refused_by_gateway, refused_by_port, largest_burst, pauses, sending_ns,
-                first_departure_ns, lateness, send_call, poll_gap, step_gap, held_back_ns,
-                last_delay_excess_ns, overrun_frames, uncertain_late, tags, losses, silence,
-                connections)
+  NATXY_MEMBERS(phase, due, senders, refused_by_gateway, refused_by_port, largest_burst, pauses,
+                late_runs, start_raw_ns, sending_ns, first_departure_ns, lateness, send_call,
+                poll_gap, step_gap, held_back_ns, last_delay_excess_ns, overrun_frames,
+                uncertain_late, tags, losses, lost_runs, low_delays, silence, connections)
   json["direction"] = name_of(kDirections, of.direction);
   for (const auto& [name, kind] : kKinds) {
     json["kinds"][name] = of.kinds[static_cast<std::size_t>(kind)];
@@ -89,10 +94,10 @@ void to_json(Json& json, const PortResult& of) {
   json["icmp_errors_of_others"] = of.icmp.of_others;
 }
 
-NATXY_STRUCT(WorkerResult, cpu, tasks, voluntary_switches, involuntary_switches, worst_loop_gap_ns,
-             cpu_ns, off_core_ns)
+NATXY_STRUCT(WorkerResult, phase, cpu, tasks, voluntary_switches, involuntary_switches,
+             worst_loop_gap_ns, away_at, cpu_ns, off_core_ns)
 NATXY_STRUCT(WatchResult, phase, cpu, period_ns, samples, busy_samples, absences, away_ns,
-             longest_away_ns, end_away_ns, round_trip_ns, work_ns, chain_ns)
+             longest_away_ns, away_at, end_away_ns, round_trip_ns, work_ns, chain_ns)
 
 void to_json(Json& json, const Fault& of) {
   NATXY_MEMBERS(reason, frame_hex)

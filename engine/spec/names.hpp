@@ -7,6 +7,7 @@
 
 #include "plumbing/json_value.hpp"
 #include "spec/event.hpp"
+#include "spec/trial_result.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
@@ -59,6 +60,8 @@ inline const Names<Stage> kStages = {{"table", Stage::kTable},
                                      {"warm-up", Stage::kWarmUp},
                                      {"sending", Stage::kSending},
                                      {"draining", Stage::kDraining}};
+inline const Names<PauseReason> kPauseReasons = {{"core", PauseReason::kCore},
+                                                 {"port", PauseReason::kPort}};
 inline const Names<Refusal> kRefusals = {{"tester", Refusal::kTester},
                                          {"gateway", Refusal::kGateway}};
 inline const Names<ErrorKind> kErrorKinds = {

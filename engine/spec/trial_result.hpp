@@ -15,6 +15,10 @@
 
 namespace natxy::spec {
 
+using Interval = std::array<std::uint64_t, 2>;  // from, until; or the first number and the last one
+using LostRun = std::array<std::uint64_t, 3>;   // first number, span, how many of it are lost
+using LowDelay = std::array<std::uint64_t, 2>;  // first number of a stretch, its lowest delay in ns
+
 struct DistributionBucket {
   double lower_ns = 0;  // both ends included; equal if the bucket is one tick wide
   double upper_ns = 0;
@@ -157,23 +161,45 @@ struct ConnectionTable {
 };
 
 // Pauses: a sender that was too far behind moved the rest of its schedule (docs/decisions/0017).
+enum class PauseReason : std::uint8_t {
+  kCore,  // the sender was kept from its core, or is too slow
+  kPort,  // the port had refused a frame
+};
+
+// A pause of the sender of a number, just before this number.
+struct Pause {
+  std::uint64_t before_number = 0;
+  std::uint64_t ns = 0;
+  PauseReason why = PauseReason::kCore;
+};
+
 struct Pauses {
   std::uint64_t count = 0;
   double total_ns = 0;  // if several senders share a direction: of the one that paused longest
   double longest_ns = 0;
+  // Ascending. A number is due by its segment, plus the pauses of its sender at or before it. At
+  // most 4,096 (see spec/runs.hpp): those that are joined stand at the first one, with their sum.
+  std::vector<Pause> at;
 };
 
 struct StreamResult {
   std::string phase;
   Direction direction = Direction::kForward;
   std::uint64_t due = 0;  // frames that the spec asks for
+  // Number i is sent by sender i mod senders.
+  unsigned senders = 0;
   // Frames refused because the gateway's ring was full; a part of sent and of lost.
   std::uint64_t refused_by_gateway = 0;
   std::uint64_t refused_by_port = 0;  // refused because the tester's port was full; sent again
   std::uint64_t largest_burst = 0;    // most frames that left without a wait for a due time
   Pauses pauses;
-  double sending_ns = 0;          // from the first departure to the last one
-  double first_departure_ns = 0;  // since the trial's start
+  // The first and the last number of runs that left more than 50 us after they were due by the
+  // current schedule, which pauses have moved. Of the numbers between them, those of the same
+  // sender left late. Ascending by the first number. At most 4,096: more are joined.
+  std::vector<Interval> late_runs;
+  std::uint64_t start_raw_ns = 0;  // of the phase, by CLOCK_MONOTONIC_RAW
+  double sending_ns = 0;           // from the first departure to the last one
+  double first_departure_ns = 0;   // since the trial's start
   Distribution lateness;
   Distribution send_call;  // duration of the port's send call, which is a part of each delay
   // Upper bounds, per frame, of the tester's part in a delay: the time since the poll before the
@@ -194,6 +220,14 @@ struct StreamResult {
   std::array<std::optional<KindCounters>, 2> kinds;  // by Kind; absent if the stream has none
   std::optional<TagCounters> tags;                   // present if the spec asks for tags
   std::optional<Losses> losses;                      // absent if no frame was lost
+  // Runs of the numbers that `losses` counts: of which no correct frame came within the window. A
+  // misdelivered frame is one of them, but not one that came after the frame timeout. Ascending,
+  // and the third values add up to losses.frames. At most 4,096: more are joined, then some numbers
+  // between the first and the last one arrived.
+  std::vector<LostRun> lost_runs;
+  // The lowest delay of each of at most 320 equal stretches of numbers, without those of which no
+  // frame arrived. A reordered frame may count for a stretch next to its own.
+  std::vector<LowDelay> low_delays;
   Silence silence;
   std::optional<ConnectionCounters> connections;  // absent in a stateless trial
 };
@@ -212,11 +246,15 @@ struct PortResult {
 };
 
 struct WorkerResult {
+  std::string phase;
   int cpu = 0;
   std::vector<std::string> tasks;
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
   double worst_loop_gap_ns = 0;
+  // Rounds of its loop that took longer than 0.1 ms, in ns since the phase's start, by the clock of
+  // the due times. Ascending. At most 4,096: more are joined.
+  std::vector<Interval> away_at;
   double cpu_ns = 0;
   double off_core_ns = 0;  // time of the phase in which the thread did not run
 };
@@ -233,6 +271,9 @@ struct WatchResult {
   std::uint64_t absences = 0;
   double away_ns = 0;
   double longest_away_ns = 0;
+  // From when until when it was away, in ns since the phase's start, with which its due times
+  // begin. Ascending. At most 4,096: more are joined.
+  std::vector<Interval> away_at;
   // How long before the last frame left an absence began that lasted to the end of the drain: what
   // came in this time was still waiting then. 0: the CPU was the gateway's at the end.
   double end_away_ns = 0;

@@ -119,6 +119,37 @@ TEST(Absences, ThatNoLookCameInAreAbsences) {
   EXPECT_EQ(none.absences(0, 10'000).total_ns, 10'000U);
 }
 
+TEST(Absences, AreListedWithTheirTimesSinceTheBeginning) {
+  auto samples = every_period(10'000);
+  samples[29].found = Found::kForeign;                        // at 3,000
+  samples.erase(samples.begin() + 49, samples.begin() + 54);  // no look from 5,000 to 5,400
+  const auto found = looks(samples).absences(1'000, 5'300).list.list();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].first, 1'900U);
+  EXPECT_EQ(found[0].end, 2'100U);
+  EXPECT_EQ(found[1].first, 3'900U);
+  EXPECT_EQ(found[1].end, 4'300U) << "the last frame came in it";
+}
+
+TEST(Absences, AListHasABoundAndItsTimesAreAscending) {
+  Looks all(0, kPeriod);
+  for (std::uint64_t look = 1; look <= 60'000; ++look) {
+    const auto foreign = look % 5 == 0;
+    all.add({.at_ns = look * kPeriod, .found = foreign ? Found::kForeign : Found::kGateway}, false);
+  }
+  const auto found = all.absences(0, 60'000 * kPeriod);
+  EXPECT_EQ(found.count, 12'000U);
+  EXPECT_LE(found.list.list().size(), spec::Runs::kMost);
+  std::uint64_t total = 0;
+  std::uint64_t last = 0;
+  for (const auto& absence : found.list.list()) {
+    EXPECT_GT(absence.first, last);
+    total += absence.count;
+    last = absence.end;
+  }
+  EXPECT_EQ(total, found.total_ns);
+}
+
 constexpr std::uint64_t kMs = 1'000'000;
 
 // Returns looks of 0.1 s. One in `seen_once_in` looks finds the gateway, except during a rest of

@@ -59,6 +59,10 @@ TEST_F(Loop, ASenderThatIsFarBehindMovesItsSchedule) {
   EXPECT_EQ(sent.longest_pause, sent.paused);
   EXPECT_LE(sent.lateness.max(), 50U) << "by the schedule as it is now";
   EXPECT_EQ(sent.largest_burst, 1U);
+  ASSERT_EQ(sent.pauses_at[0].list().size(), 1U);
+  EXPECT_EQ(sent.pauses_at[0].list()[0].first, 100U);
+  EXPECT_EQ(sent.pauses_at[0].list()[0].count, sent.paused);
+  EXPECT_TRUE(sent.pauses_at[1].list().empty()) << "the port has refused nothing";
   EXPECT_GE(control_.paused(), sent.paused);
   EXPECT_GE(control_.end(), kStart + 1'000'000 + sent.paused) << "the trial is longer by that";
 }
@@ -92,6 +96,73 @@ TEST_F(Loop, ASenderThatIsALittleBehindCatchesUp) {
   EXPECT_EQ(sender.report().pauses, 0U);
   EXPECT_GE(sender.report().largest_burst, 100U) << "over several send calls of 32";
   EXPECT_LE(sender.report().largest_burst, 102U);
+}
+
+// At 1 Mfps, the sender's core is away for 100 us. The first 51 of the frames that were due
+// meanwhile leave more than 50 us late.
+TEST_F(Loop, NumbersThatLeaveLateAreTold) {
+  TestSender sender(plan_, {}, tx_, control_, {.limit = 128'000, .late = 50'000});
+  sender.begin(kStart);
+  for (bool away = false; !control_.draining(); FakeClock::time += 10) {
+    sender.step(FakeClock::time);
+    if (away || sender.progress() < 300) continue;
+    away = true;
+    FakeClock::time = kStart + plan_.schedule.due(400);
+  }
+  const auto sent = sender.report();
+  ASSERT_EQ(sent.late_runs.list().size(), 1U);
+  EXPECT_EQ(sent.late_runs.list()[0].first, 300U);
+  EXPECT_EQ(sent.late_runs.list()[0].count, 51U);
+  EXPECT_EQ(sent.late_runs.list()[0].end, 351U);
+  EXPECT_TRUE(sent.pauses_at[0].list().empty());
+}
+
+// The port accepts nothing for 300 us.
+TEST_F(Loop, APauseAfterARefusalIsThePorts) {
+  tx_.accept = [this](unsigned n) {
+    const auto due = kStart + plan_.schedule.due(200);
+    return FakeClock::time >= due && FakeClock::time < due + 300'000 ? 0U : n;
+  };
+  const auto sent = send_all(50, {.limit = 128'000, .late = 50'000});
+  EXPECT_TRUE(sent.pauses_at[0].list().empty());
+  ASSERT_EQ(sent.pauses_at[1].list().size(), 1U) << "all before the same number";
+  EXPECT_EQ(sent.pauses_at[1].list()[0].first, 200U);
+  EXPECT_EQ(sent.pauses_at[1].list()[0].count, sent.paused);
+  EXPECT_EQ(sent.pauses, 2U);
+}
+
+// Two senders take turns with the numbers, and one of them is away twice. The due time of each
+// number follows from its segment and the pauses of its sender.
+TEST_F(Loop, DueTimesFollowFromThePausesOfEachSender) {
+  std::atomic<bool> cancelled{false};
+  Control control(2, 1000, cancelled);
+  TestSender even(plan_, {0, 2}, tx_, control, {.limit = 20'000});
+  TestSender odd(plan_, {1, 2}, tx_, control, {.limit = 20'000});
+  even.begin(kStart);
+  odd.begin(kStart);
+  std::vector<Ticks> left(1000, 0);
+  const auto step = [&](TestSender& sender, std::uint64_t first) {
+    const auto before = sender.progress();
+    sender.step(FakeClock::time);
+    for (auto i = before; i < sender.progress(); ++i) left[first + 2 * i] = FakeClock::time;
+  };
+  for (; !control.draining(); FakeClock::time += 10) {
+    step(even, 0);
+    const auto away = FakeClock::time % 400'000 > 150'000 && FakeClock::time % 400'000 < 200'000;
+    if (!away) step(odd, 1);
+  }
+  auto sent = even.report();
+  EXPECT_EQ(sent.pauses, 0U);
+  merge(sent, odd.report());
+  ASSERT_GE(sent.pauses_at[0].list().size(), 2U);
+  for (std::uint64_t number = 0; number < 1000; ++number) {
+    auto due = kStart + plan_.schedule.due(number);
+    for (const auto& pause : sent.pauses_at[0].list()) {
+      if (pause.first <= number && pause.first % 2 == number % 2) due += pause.count;
+    }
+    EXPECT_GE(left[number], due) << number;
+    EXPECT_LE(left[number], due + 10) << number;
+  }
 }
 
 TEST_F(Loop, ASenderThatPausesForEverGivesUp) {

@@ -294,6 +294,24 @@ TEST(Events, AnErrorHasTheIcmpErrorsThatCameInPlaceOfProbes) {
                       R"(,"side":"right"}],"id":7,"kind":"warm-up","message":"deaf"})");
 }
 
+TEST(Events, RunsAreListsOfNumbers) {
+  TrialResult result;
+  result.streams.resize(1);
+  auto& stream = result.streams[0];
+  stream.lost_runs = {{3, 10, 4}};
+  stream.late_runs = {{7, 9}};
+  stream.low_delays = {{0, 800}, {50, 900}};
+  stream.pauses.at = {{.before_number = 7, .ns = 300, .why = PauseReason::kPort}};
+  result.workers.push_back({.away_at = {{1, 2}}});
+  result.watched.push_back({.away_at = {{3, 4}}});
+  const auto line = result_event(9, result);
+  for (const auto* member :
+       {R"("lost_runs":[[3,10,4]])", R"("late_runs":[[7,9]])", R"("low_delays":[[0,800],[50,900]])",
+        R"("at":[[7,300,"port"]])", R"("away_at":[[1,2]])", R"("away_at":[[3,4]])"}) {
+    EXPECT_NE(line.find(member), std::string::npos) << member;
+  }
+}
+
 TEST(Events, ResultHasNullForAKindThatTheStreamHasNot) {
   TrialResult result;
   result.streams.resize(1);

@@ -60,6 +60,44 @@ TEST(Worker, WhatCameWhileItWasKeptFromItsCoreIsTaken) {
   EXPECT_GT(receiver.report().poll_gap.max(), kDrain) << "and how long that was is told";
 }
 
+// A service that is away for 500 ticks at time 2,000, and for 300 at time 4,000.
+struct AwayTwice {
+  void step(Ticks) const {
+    const auto before = FakeClock::time;
+    FakeClock::time += 10;
+    if (before / 10 == 200) FakeClock::time += 490;
+    if (before / 10 == 400) FakeClock::time += 290;
+  }
+};
+
+TEST(Worker, LongRoundsAreToldByTheClockOfTheDueTimes) {
+  FakeClock::time = 0;
+  auto stream = one_frame();
+  stream.segments = {{.frames = 6, .rate_fps = 1'000'000, .pause_ns = 0}};
+  const auto plan = tests::plan_of(stream);
+  const std::atomic<bool> go_on{false};
+  Control control(1, kDrain, go_on);
+  tests::Wire out;
+  tests::FakeTxQueue tx(out);
+  tx.fill(0, plan.kinds[0].departure.octets());
+  Sender<kShape, FakeClock, tests::FakeTxQueue> sender(plan, {}, tx, control);
+  using NoReceiver = Receiver<kShape, FakeClock, tests::FakeRxQueue>;
+  AwayTwice service;
+  Worker<FakeClock, decltype(sender), NoReceiver, AwayTwice> worker;
+  worker.senders = {&sender};
+  worker.services = {&service};
+  worker.long_round = 200;
+  constexpr Ticks kLead = 100;
+  worker.run(control, 1, kLead);
+  const auto& away = worker.report.away.list();
+  ASSERT_EQ(away.size(), 2U);
+  EXPECT_EQ(away[0].first, 2000U - kLead);
+  EXPECT_EQ(away[0].end, 2500U - kLead);
+  EXPECT_EQ(away[1].first, 4000U - kLead);
+  EXPECT_EQ(away[1].end, 4300U - kLead);
+  EXPECT_EQ(worker.report.worst_loop_gap, 500U);
+}
+
 TEST(Control, StartsAtItsTimeOrAsSoonAsAllAreReady) {
   FakeClock::time = 5000;
   const std::atomic<bool> go_on{false};

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "spec/runs.hpp"
+
 namespace natxy::watch {
 
 // What a look found on a CPU.
@@ -28,6 +30,7 @@ struct Absences {
   std::uint64_t count = 0;
   std::uint64_t total_ns = 0;
   std::uint64_t longest_ns = 0;
+  spec::Runs list;  // in ns since from_ns; bounded, so some may be joined
 };
 
 // Looks at a CPU, which come every period_ns. The CPU counts as away between two looks if one of
@@ -90,6 +93,7 @@ class Looks {
       ++found.count;
       found.total_ns += within_ns;
       found.longest_ns = std::max(found.longest_ns, within_ns);
+      found.list.add({.first = first - from_ns, .end = last - from_ns, .count = within_ns});
     }
     return found;
   }

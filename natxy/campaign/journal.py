@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from natxy.campaign.bucket_columns import pack_buckets, unpack_buckets
+from natxy.campaign.fewer_runs import shorten
 from natxy.campaign.gzip_lines import GzipLines, groups
 from natxy.campaign.wide_buckets import widen
 from natxy.errors import ConfigurationError, StorageError
@@ -105,6 +106,7 @@ class Journal(Observer):
         self._tick_hz = _tick_hz(record) or self._tick_hz
         if record["record"] == "trial":
             widen(record)
+            shorten(record)
         pack_buckets(record, self._tick_hz)
         return json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from natxy.campaign.fewer_runs import shortened
 from natxy.campaign.tape import RUN, TELEMETRY, Tape
 from natxy.dut.base import Absence, ConnectionTable, Deletion, Dut, TableParameters, TesterPorts
 from natxy.model.event import ByDirection, Hello, Progress
@@ -46,7 +47,7 @@ class TapedEngine:
             on_progress(_sending(self.trials))
         return self._tape.answer(
             RUN,
-            lambda: self._engine.run(spec, on_progress),
+            lambda: shortened(self._engine.run(spec, on_progress)),
             given=spec.model_dump(mode="json", exclude=OF_THE_START),
             write=lambda result: result.model_dump(mode="json"),
             read=lambda written: TrialResult.model_validate_json(json.dumps(written)),

@@ -3,7 +3,7 @@
 Names and meaning are those of engine/spec/trial_result.hpp.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from natxy.model.base import Between, Count, Model
 from natxy.model.distribution import NOTHING, Distribution
@@ -100,12 +100,22 @@ class ConnectionCounters(Model):
     ending_new_percent: float  # share of new ones in the last 1 % of an establishing stream
 
 
+PauseReason = Literal["core", "port"]  # "port": the port had refused a frame
+
+
 class Pauses(Model):
-    """Pauses: shifts of the sending schedule that a sender made instead of sending a burst."""
+    """Pauses: shifts of the sending schedule that a sender made instead of sending a burst.
+
+    `at` has (before_number, ns, reason) for each, in ascending order of numbers: the sender of this
+    number paused just before it. A number is due by its segment, plus the pauses of its own sender
+    at or before it (see StreamResult.senders). Of more than 4,096 pauses, neighbours are joined:
+    they stand at the first one, with their sum. Journals of earlier releases have none.
+    """
 
     count: Count = 0
     total_ns: float = 0.0  # if several senders share a direction: of the one that paused longest
     longest_ns: float = 0.0
+    at: tuple[tuple[Count, Count, PauseReason], ...] = ()
 
 
 NO_PAUSES = Pauses()

@@ -7,7 +7,38 @@ from natxy.model.disturbance import Disturbance
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
+
+
+class CountedLoss(Model):
+    """Of a stream, the frames that nothing disturbed, and of these the lost ones, which count.
+
+    `excused` are lost frames that do not count: they were due while the gateway was away or the
+    sender late, or in as long again. While the gateway was full, `full_frames` came, and the share
+    `full_share` of them was lost, to within `full_error`.
+    """
+
+    phase: str
+    direction: Direction
+    frames: int
+    clean: int
+    lost: int
+    excused: int
+    first_lost: int = 0  # its number
+    full_frames: int = 0
+    full_share: float = 0.0
+    full_error: float = 0.0
+    spread: bool = False  # the losses fill the time in which the gateway was full
+
+    @property
+    def share(self) -> float:
+        """The lost share that an undisturbed trial would have had: from the first loss on, that of
+        the time in which the gateway was full or, if the losses do not fill a time, that of the
+        clean frames."""
+        if self.spread and self.clean < self.frames:
+            return self.full_share * (1 - self.first_lost / self.frames)
+        return self.lost / self.clean if self.clean else 0.0
 
 
 class TrialRecord(Model):
@@ -31,9 +62,11 @@ class TrialRecord(Model):
     measures_delays: bool = False  # the delays of `result` are figures
     away_ns: float = 0.0  # absences of the gateway in the measured phase
     longest_away_ns: float = 0.0
-    # Frames that absences of the gateway and bursts of the tester may have cost at most, of all
-    # directions of the measured phase together.
-    explained_frames: int = 0
+    explained_frames: int = 0  # in journals of earlier releases
+    counted: tuple[CountedLoss, ...] = ()  # of each stream of the measured phase
+    # Of a FAIL: the losses fill the time in which the gateway was full, so that the rate explains
+    # them (docs/decisions/0039).
+    spread: bool = False
     result: TrialResult  # with a stateful gateway only phase 2, which is the measured phase
     phase_1: StreamResult | None = None
     handshake: tuple[StreamResult, ...] = ()  # SYN/ACKs and ACKs of TCP before phase 2
@@ -46,6 +79,19 @@ class TrialRecord(Model):
         """The rate that the verdict is about: the counted rate if the trial passed."""
         counted_fps = self.counted_fps if self.verdict is Verdict.PASS else None
         return self.rate_fps if counted_fps is None else counted_fps
+
+    @property
+    def is_placed_in_time(self) -> bool:
+        """True if the engine says which frames are missing, and the trial did not end early."""
+        lost = [stream for stream in self.result.streams if stream.missing]
+        return not self.result.ended_early and all(stream.lost_runs for stream in lost)
+
+    @property
+    def full_fps(self) -> float:
+        """The rate that came through, per direction, while the gateway was full."""
+        frames = sum(each.full_frames for each in self.counted)
+        lost = sum(each.full_share * each.full_frames for each in self.counted)
+        return self.rate_fps * (1 - lost / frames) if frames else float(self.rate_fps)
 
     @property
     def disturbance(self) -> Disturbance:

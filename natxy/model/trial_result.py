@@ -16,6 +16,7 @@ from natxy.model.stream_counters import (
     Silence,
     TagCounters,
 )
+from natxy.model.table_result import ConnectionTableResult
 from natxy.model.trial_spec import VERSION, Direction, Kind, Side
 
 
@@ -23,10 +24,16 @@ class StreamResult(Model):
     phase: str
     direction: Direction
     due: Count
+    senders: Count = 1  # number i is sent by sender i mod senders
     refused_by_gateway: Count
     refused_by_port: Count
     largest_burst: Count  # longest run of frames that were sent without waiting for a due time
     pauses: Pauses = NO_PAUSES
+    # The first and the last number of each run that left more than 50 us after it was due by the
+    # schedule as pauses had moved it; between them, the numbers of the same sender. If there are
+    # more than 4,096 of these or of lost_runs, neighbours are joined; a journal has at most 24.
+    late_runs: tuple[tuple[Count, Count], ...] = ()
+    start_raw_ns: Count = 0  # the start of the phase by CLOCK_MONOTONIC_RAW; 0: not known
     sending_ns: float
     first_departure_ns: float
     lateness: Distribution
@@ -42,6 +49,12 @@ class StreamResult(Model):
     kinds: Kinds
     tags: TagCounters | None = None  # None: the trial did not ask for tags
     losses: Losses | None = None  # None: no frame was lost
+    # (first number, span, lost) of each run of the numbers in `losses`; lost < span if joined.
+    # A misdelivered number is in it, but not one that came after the frame timeout.
+    lost_runs: tuple[tuple[Count, Count, Count], ...] = ()
+    # (first number, lowest delay in ns) of at most 320 equal stretches of numbers, of those from
+    # which a frame arrived. A journal has longer stretches (natxy/campaign/fewer_runs.py).
+    low_delays: tuple[tuple[Count, Count], ...] = ()
     silence: Silence
     connections: ConnectionCounters | None = None  # None: stateless
 
@@ -89,6 +102,16 @@ class StreamResult(Model):
         """
         return sum(max(c.sent - c.received, c.misdelivered.total) for _, c in self.counters())
 
+    def with_received(self, frames: int) -> Self:
+        """Returns the result as if this many of the missing frames had been received."""
+        kinds: dict[str, KindCounters] = {}
+        for kind, counters in self.counters():
+            came = min(frames, max(0, counters.sent - counters.received))
+            update = {"received": counters.received + came, "lost": counters.lost - came}
+            kinds[kind] = counters.model_copy(update=update)
+            frames -= came
+        return self.model_copy(update={"kinds": self.kinds.model_copy(update=kinds)})
+
     @property
     def passed(self) -> bool:
         """True if frames were sent, all were received, none was misdelivered, and no mapping
@@ -100,63 +123,29 @@ class StreamResult(Model):
         return self.sent > 0 and not self.lost_or_wrong and not changed
 
 
-class CountSummary(Model):
-    """The distribution of a count over hosts, or over addresses; all 0 if there are none.
-
-    Median and percentile are those of RFC 2330 section 11.3.
-    """
-
-    min: Count
-    median: float
-    p99: Count
-    max: Count
-
-
-class MappingsResult(Model):
-    """The external addresses and ports that the gateway has given out to the hosts inside.
-
-    It is computed from the state table at the end of the trial. A port is a pair of an external
-    address and a port of it.
-    """
-
-    hosts: Count  # inside addresses that have a connection
-    addresses: Count  # external ones
-    ports: Count
-    hosts_per_address: CountSummary
-    ports_per_address: CountSummary
-    connections_per_address: CountSummary
-    ports_per_host: CountSummary
-    connections_per_host: CountSummary
-    addresses_per_host: CountSummary  # 1 to 1: a host always has the same one (RFC 4787 REQ-2)
-    # The largest power of two for which no block of so many ports of an address, aligned to its
-    # size, has the ports of two hosts. 65,536: no address has two hosts. 0: two hosts have the same
-    # port of an address.
-    block_ports: Count
-    blocks_per_host: CountSummary  # blocks of this size, or ports if it is 0
-
-
-class ConnectionTableResult(Model):
-    """The tester's state table."""
-
-    asked: Count  # entries that the trial needs
-    stored: Count  # connections in the table
-    bytes: Count
-    page_bytes: Count
-    mappings: MappingsResult | None = None  # if the spec asks for them
-
-
 class WorkerResult(Model):
+    """A worker in one phase.
+
+    `away_at` has (from_ns, until_ns) of each round of its loop that took longer than 0.1 ms, since
+    the phase's start, on the clock of the due times.
+    """
+
+    phase: str = ""  # "": not known, in journals of earlier releases
     cpu: int
     tasks: tuple[str, ...]
     voluntary_switches: Count
     involuntary_switches: Count
     worst_loop_gap_ns: float
+    away_at: tuple[tuple[Count, Count], ...] = ()  # neighbours of more than 4,096 are joined
     cpu_ns: float
     off_core_ns: float = 0.0  # time of the phase in which the thread did not run
 
 
 class WatchResult(Model):
     """Absences of a watched CPU in one phase, until the last frame of the phase arrived.
+
+    `away_at` has (from_ns, until_ns) of each, since the phase's start, which is that of the due
+    times; neighbours of more than 4,096 are joined.
 
     `end_away_ns` is how long before the last frame left an absence began that lasted to the end of
     the drain: what came in this time was still waiting then. 0: the CPU was the gateway's at the
@@ -182,6 +171,7 @@ class WatchResult(Model):
     absences: Count
     away_ns: float
     longest_away_ns: float
+    away_at: tuple[tuple[Count, Count], ...] = ()
     end_away_ns: float = 0.0
     round_trip_ns: float = 0.0
     nearest_ns: float = 0.0

@@ -6,14 +6,9 @@ from natxy.model.distribution import Distribution
 from natxy.model.icmp_words import icmp_words
 from natxy.model.port_result import PortResult
 from natxy.model.stream_counters import ConnectionCounters, KindCounters, Losses
+from natxy.model.table_result import ConnectionTableResult, MappingsResult
 from natxy.model.telemetry import CpuTime, Telemetry
-from natxy.model.trial_result import (
-    ConnectionTableResult,
-    MappingsResult,
-    StreamResult,
-    TrialResult,
-    WorkerResult,
-)
+from natxy.model.trial_result import StreamResult, TrialResult, WorkerResult
 from natxy.model.verdict import Verdict
 from natxy.report.histogram import histogram_lines
 from natxy.report.numbers import duration, quantity

@@ -128,6 +128,8 @@ class Gateway:
                 "poll_gap": self.times(frames, 900, 1),
                 "step_gap": self.times(frames, 900, 1),
                 "kinds": stream.kinds.model_copy(update=kinds),
+                "low_delays": self.low_delays(frames),
+                "lost_runs": self.lost_runs(frames, lost),
             }
         )
 
@@ -142,6 +144,18 @@ class Gateway:
         for each, lot in zip(ticks, lots, strict=True):
             buckets[delay_bucket(each, ticks[0])] += lot
         return distribution(ticks, buckets)
+
+    def lost_runs(self, frames: int, lost: int) -> tuple[tuple[int, int, int], ...]:
+        """Most of them alone, as those of an overloaded gateway."""
+        numbers = sorted(self.draw.sample(range(frames), lost))
+        return tuple((each, 1, 1) for each in numbers)
+
+    def low_delays(self, frames: int) -> tuple[tuple[int, int], ...]:
+        """Of 320 stretches, as the engine has them (engine/run/shortest_delays.hpp)."""
+        width = -(-frames // 320)
+        lots = width // 11 + 1
+        draws = ((at, self.drawn(lots, 40_000, sigma=0.4)) for at in range(0, frames, width))
+        return tuple((at, round(ns(min(each)))) for at, each in draws)
 
     def drawn(self, count: int, median_ns: float, sigma: float) -> list[int]:
         median = median_ns * TICK_HZ / 1e9

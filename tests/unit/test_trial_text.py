@@ -3,7 +3,7 @@
 import pytest
 
 from natxy.model.stream_counters import Losses
-from natxy.model.trial_result import ConnectionTableResult, CountSummary, MappingsResult
+from natxy.model.table_result import ConnectionTableResult, CountSummary, MappingsResult
 from natxy.model.verdict import Verdict
 from natxy.report.trial_text import block_sentence, mapping_lines, trial_text
 from tests.unit.results import result_of, stream_of

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from natxy.campaign.bucket_columns import pack_buckets
+from natxy.campaign.fewer_runs import shorten
 from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.records import CellRecord, read_campaign
 from natxy.campaign.runner import TrialWriter
@@ -123,14 +124,20 @@ def test_a_journal_of_version_2_goes_on_in_version_3(tmp_path: Path) -> None:
     trials = [line for line in lines if line["record"] == "trial"]
     assert len(trials) == len(drawn)
     for trial, (record, _) in zip(trials, drawn, strict=True):
-        assert without_buckets(trial) == without_buckets(record.model_dump(mode="json"))
+        expected = record.model_dump(mode="json")
+        if trial in trials[2:]:
+            shorten(expected)
+        assert without_buckets(trial) == without_buckets(expected)
         found = list(buckets_in(trial))
         assert all(len(bucket) == 3 for listed in found for bucket in listed)
     fine, wide = (sum(map(len, buckets_in(trials[at]))) for at in (0, 2))
     assert wide < fine / 2, "the lines of both versions differ"
     answers = read_campaign(path).cells["1"].answers
     for answer, (_, result) in zip(answers, drawn, strict=True):
-        assert without_buckets(answer.answer) == without_buckets(result.model_dump(mode="json"))
+        expected = result.model_dump(mode="json")
+        if answer in answers[2:]:
+            shorten({"result": expected, "phase_1": None, "sample": None, "starting": []})
+        assert without_buckets(answer.answer) == without_buckets(expected)
         TrialResult.model_validate_json(json.dumps(answer.answer))
 
 
