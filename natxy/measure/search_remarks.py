@@ -15,6 +15,11 @@ NOISE = (
     "reasons that do not grow with the rate, such as a core that was away or was placed badly; "
     f"{AT_LEAST}"
 )
+UNEXPLAINED = (
+    "since the losses above this rate came in holes, or now and then, which the rate does not "
+    "explain: the gateway pauses, or loses frames by chance (give it cores of its own and name "
+    f"them, or use --loss or --search mlr); {AT_LEAST}"
+)
 HIGHEST = "since the highest rate that the search may try passed"
 
 
@@ -28,6 +33,7 @@ def bound_remarks(limits: Iterable[tuple[Limit, bool]]) -> tuple[str, ...]:
     reasons = (
         (TOO_SLOW, (Limit.TESTER, True) in ended),
         (NOISE, (Limit.TESTER, False) in ended),
+        (UNEXPLAINED, any(limit is Limit.UNEXPLAINED for limit, _ in ended)),
         (HIGHEST, any(limit is Limit.MAXIMUM for limit, _ in ended)),
     )
     return tuple(f"≥ marks a lower bound, {reason}." for reason, applies in reasons if applies)

@@ -14,7 +14,7 @@ from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Deviations
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.stream_counters import KindCounters
-from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_record import CountedLoss, TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
@@ -27,7 +27,7 @@ from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
-from natxy.verdict.catch_up import ROUND_NS
+from natxy.verdict.pacing import ROUND_NS
 from natxy.verdict.placement import least_forwarded
 
 LOSS = "frame loss rate"
@@ -211,14 +211,23 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
     left_out = [_highest_losses(trial) for trial in point.excused]
     for trial in point.trials:
         highest = _highest_losses(trial)
+        counted = {each.direction: each for each in trial.counted}
+        streams = {each.direction: each for each in trial.result.streams}
         for key, frames in _frames(trial).items():
-            loss = frames.loss_percent
+            of = counted.get(key[0])
+            loss = frames.loss_percent * _part_that_counts(streams[key[0]], of)
             values.setdefault(key, []).append(loss)
+            by_placement = _by_placement(trial, frames, loss)
+            if of is not None and of.spread and of.clean < of.frames:
+                error = max(loss * of.full_error / of.full_share, frames.percent(1))
+                errors.setdefault(key, []).append(max(by_placement, error))
+                continue
             too_low = (
                 _mean_with(highest[key], [losses[key] for losses in left_out if key in losses])
-                - loss
+                - frames.loss_percent
             )
-            errors.setdefault(key, []).append(max(_too_high(trial, frames), too_low))
+            either_way = abs(frames.loss_percent - loss) if loss else 0.0
+            errors.setdefault(key, []).append(max(by_placement, too_low, either_way))
     return tuple(
         _figure(point, *key, values=tuple(losses), errors=tuple(errors[key]))
         for key, losses in values.items()
@@ -253,17 +262,24 @@ def _frames(trial: TrialRecord) -> dict[Key, _Frames]:
     return frames
 
 
-def _too_high(trial: TrialRecord, frames: _Frames) -> float:
-    """Returns by how much a loss may be too high, in % of the frames sent.
+def _part_that_counts(stream: StreamResult, of: CountedLoss | None) -> float:
+    """Returns what to multiply the lost share of a direction, or of a kind of it, with
+    (docs/decisions/0039)."""
+    if of is None or not stream.lost_runs:
+        return 1.0
+    others = stream.lost - of.lost - of.excused  # misdelivered and late ones have no place in time
+    return (of.share * stream.sent + others) / stream.lost
 
-    Absences, bursts of the tester and a bad placement of the CPUs can have cost no more frames than
-    never came.
+
+def _by_placement(trial: TrialRecord, frames: _Frames, loss: float) -> float:
+    """Returns by how much a bad placement of the CPUs may have made a loss too high, in %.
+
+    It can have cost no more frames than never came.
     """
     never_came = max(0, frames.sent - frames.received - frames.misdelivered)
-    forwarded = 100 - frames.loss_percent
+    forwarded = 100 - loss
     by_placement = forwarded / least_forwarded(trial.result.watched) - forwarded
-    noise = frames.percent(trial.explained_frames) + by_placement
-    return min(frames.percent(never_came), noise)
+    return min(frames.percent(never_came), by_placement)
 
 
 def _highest_losses(trial: TrialRecord) -> dict[Key, float]:
@@ -304,12 +320,9 @@ def _remarks(points: list[_Point]) -> tuple[str, ...]:
     largest = max(errors, default=0.0)
     said = (
         "Because senders paused or sent bursts, or the gateway's core was away or badly placed, a "
-        "frame loss rate may be wrong by at most "
+        f"frame loss rate may be wrong by at most {largest:.3g} % of the frames sent."
     )
-    return (
-        *((f"{said}{largest:.3g} % of the frames sent.",) if largest else ()),
-        *_left_out(points),
-    )
+    return (*((said,) if largest else ()), *_left_out(points))
 
 
 def _left_out(points: list[_Point]) -> tuple[str, ...]:

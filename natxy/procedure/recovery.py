@@ -27,7 +27,7 @@ from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import LONGEST_S, check, refuse_frame_timeout
 from natxy.verdict.away import away_in
-from natxy.verdict.catch_up import ROOM_FRAMES
+from natxy.verdict.pacing import ROOM_FRAMES
 
 RECOVERY = "system recovery time"
 LOST = "lost frames"

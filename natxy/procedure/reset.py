@@ -27,8 +27,8 @@ from natxy.trial.profile import RFC, Profile, deviations
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check, refuse_frame_timeout
 from natxy.trial.trials import Trials
-from natxy.verdict.catch_up import ROOM_FRAMES
 from natxy.verdict.delay_error import ABSENCE_NS, ERROR_SHARE
+from natxy.verdict.pacing import ROOM_FRAMES
 
 BY_LOSS = "reset time, frame-loss method"
 BY_TIMESTAMPS = "reset time, timestamp method"

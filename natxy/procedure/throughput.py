@@ -26,9 +26,9 @@ from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import GROWTH, Bisection, SearchError
 from natxy.search.loss_tolerance import LossTolerance
-from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
+from natxy.trial.confirmed_search import ConfirmedSearch
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.maximum import Maximum, maximum_of
@@ -38,7 +38,6 @@ from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
-from natxy.trial.worst_loss import lost_share
 from natxy.verdict.counted import Counting
 
 FIRST_GUESS_FPS = 1000  # the first rate if the maximum is unknown
@@ -246,31 +245,30 @@ class _Rates:
 
 def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) -> Search:
     search = rates.search(plan.error)
-    verified = LossVerification(search=search, repeats=plan.loss_verifications)
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
-    for rate_fps in valid_trials.rates(verified):
-        if rate_fps < plan.least_fps:
-            search.tell(rate_fps, Verdict.FAIL)
-            continue
-        load = plan.load(rate_fps, search.bracket[0], rates.burst_fps)
-        trial = valid_trials.run(load, search.bracket)
-        verified.tell(rate_fps, trial.verdict, lost_share(trial), counted_fps=trial.counted_fps)
-        _check_hope(search, valid_trials, HOPELESS_FPS)
+    confirmed = ConfirmedSearch(
+        search=search,
+        valid_trials=valid_trials,
+        repeats=plan.loss_verifications,
+        load=lambda rate_fps: plan.load(rate_fps, search.bracket[0], rates.burst_fps),
+        least_fps=plan.least_fps,
+    )
+    confirmed.run(lambda: _check_hope(search, valid_trials, HOPELESS_FPS))
     _check_hope(search, valid_trials, MAX_RATE_FPS)
     done = valid_trials.done
     refuse_without_connections(done)
-    return valid_trials.result(
+    overturned, revoked = confirmed.verified.overturned, len(valid_trials.revoked)
+    found = valid_trials.result(
         Search,
         search,
         rates.maximum,
-        counts=reduce(
-            TrialCounts.plus,
-            done,
-            TrialCounts(overturned=verified.overturned, revoked=len(valid_trials.revoked)),
-        ),
+        counts=reduce(TrialCounts.plus, done, TrialCounts(overturned=overturned, revoked=revoked)),
         planned_s=valid_trials.planned_s,
         passed=_last_passed(done, search.result_fps),
     )
+    if confirmed.is_explained:
+        return found
+    return replace(found, limit=Limit.UNEXPLAINED, lower_bound=True)
 
 
 def _last_passed(done: Sequence[TrialRecord], rate_fps: int | None) -> TrialRecord | None:

@@ -107,6 +107,10 @@ class Bisection:
         self._retried_fps = None
         if verdict is Verdict.PASS:
             self._passed_fps = max(rate_fps, self._passed_fps or 0)
+            # A pass overturns what failed at lower rates.
+            if self._failed_fps is not None and self._failed_fps <= rate_fps:
+                self._failed_fps = None
+            self._ceilings_fps = {each for each in self._ceilings_fps if each > rate_fps}
         elif verdict is Verdict.FAIL:
             self._failed_fps = min(rate_fps, self._failed_fps or rate_fps)
         else:

@@ -9,6 +9,7 @@ from natxy.model.verdict import Verdict
 from natxy.search.bisection import Bisection
 
 MOST_REPEATS = 100
+MOST_UNEXPLAINED = 9  # repeats of a failure that the rate does not explain
 # Noise cannot cause a larger loss, even in a trial of 51 ms (docs/decisions/0016).
 GROSS = Fraction(1, 2)
 
@@ -36,15 +37,17 @@ class LossVerification:
         lost: Fraction | None = None,
         *,
         counted_fps: int | None = None,
+        spread: bool | None = None,
     ) -> None:
         """Takes the verdict of a trial.
 
         `lost` is the share of lost frames, None if unknown. `counted_fps` is the counted rate if
-        the trial passed; None means `rate_fps`.
+        the trial passed; None means `rate_fps`. `spread` says whether the rate explains a loss
+        (docs/decisions/0039); None: it is not known.
         """
         if verdict is Verdict.FAIL:
             self._failures[rate_fps] += 1
-            if self._is_doubtful(rate_fps, lost):
+            if not spread and self._is_doubtful(rate_fps, lost, spread is None):
                 return
             self._confirmed.add(rate_fps)
         elif verdict is Verdict.PASS:
@@ -61,6 +64,7 @@ class LossVerification:
         self._confirmed &= kept
         self.search.forget_failures(min(self._confirmed, default=None))
 
-    def _is_doubtful(self, rate_fps: int, lost: Fraction | None) -> bool:
+    def _is_doubtful(self, rate_fps: int, lost: Fraction | None, is_unknown: bool) -> bool:
         gross = lost is not None and lost > GROSS
-        return self._failures[rate_fps] <= self.repeats and not gross
+        repeats = self.repeats if is_unknown or not self.repeats else MOST_UNEXPLAINED
+        return self._failures[rate_fps] <= repeats and not gross

@@ -10,8 +10,8 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import SIDE_NAMES
 from natxy.trial.trial import Outcome
-from natxy.verdict.away import excuse
 from natxy.verdict.delay_error import late_in_doubt
+from natxy.verdict.losses import excuse
 from natxy.verdict.pacing import PAUSE_SHARE, long_pauses
 from natxy.verdict.placement import bad_placement
 

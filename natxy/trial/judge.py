@@ -19,12 +19,13 @@ from natxy.trial.establishing import Establishing
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.trial import Outcome
-from natxy.verdict.away import Accepted, away_in, excuse
-from natxy.verdict.catch_up import ROOM_FRAMES
+from natxy.verdict.away import away_in
 from natxy.verdict.counted import Counted, counted
 from natxy.verdict.delay_error import late_in_doubt
+from natxy.verdict.losses import Losses, excuse
 from natxy.verdict.pacing import long_pauses
 from natxy.verdict.placement import bad_placement
+from natxy.verdict.timeline import LEAST_CLEAN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,7 @@ class Judged:
     lost_connections: str = ""
     excused: bool = False  # by the gateway's absence, or the placement of the CPUs
     by_pauses: bool = False  # INVALID, and without the tester's pauses it would not be
+    spread: bool = False  # of a FAIL: its losses fill this time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +90,8 @@ class Judge:
             return Judged(Verdict.INVALID, reasons)
         if _passes(trial) or _is_repaired(trial):
             return _of_rate(trial)
+        if not self.resets and (clean := _undisturbed(trial)) is not None and _passes(clean):
+            return _of_rate(clean)
         return self._of_loss(trial)
 
     def _of_loss(self, trial: FinishedTrial) -> Judged:
@@ -100,7 +104,11 @@ class Judge:
         if placed:
             return Judged(Verdict.INVALID, (placed,), excused=True)
         doubt = (None if self.resets else _late(trial)) or _paused_too_long(trial)
-        return Judged(Verdict.INVALID, (doubt,)) if doubt else Judged(Verdict.FAIL)
+        if doubt:
+            return Judged(Verdict.INVALID, (doubt,))
+        losses = Losses.of(trial.spec, trial.whole, trial.outcome.absence)
+        phases = _phases(trial)
+        return Judged(Verdict.FAIL, spread=losses.is_spread(phases))
 
     def _lost_connections(self, trial: FinishedTrial, verdict: Verdict) -> str:
         """Returns how the gateway lost connections, also if the initiator's frames created them
@@ -129,14 +137,40 @@ def _is_repaired(trial: FinishedTrial) -> bool:
     return excuse(trial.spec, whole, trial.outcome.absence) is not None
 
 
+def _phases(trial: FinishedTrial) -> set[str]:
+    """Returns the phases whose losses make the trial fail."""
+    return {stream.phase for stream in trial.measured.streams} | set(ramp_phases(trial.spec))
+
+
+def _undisturbed(trial: FinishedTrial) -> FinishedTrial | None:
+    """Returns the trial without the losses that do not count; None if what is left says too little.
+
+    Connections that were not created are missed later. A load that fills buffers loses later what
+    came in an absence.
+    """
+    load, phases = trial.load, _phases(trial)
+    if isinstance(load, Establishing) or load.fills_buffers:
+        return None
+    losses = Losses.of(trial.spec, trial.whole, trial.outcome.absence)
+    if losses.clean_share(phases) < LEAST_CLEAN:
+        return None
+    return replace(
+        trial,
+        outcome=replace(trial.outcome, result=losses.without_excused(trial.whole, phases)),
+        measured=losses.without_excused(trial.measured, phases),
+    )
+
+
 def _excuse(trial: FinishedTrial) -> str | None:
     load = trial.load
-    phases = {stream.phase for stream in trial.measured.streams} | set(ramp_phases(trial.spec))
-    fills = isinstance(load, Load) and load.fills_buffers
-    accepted = Accepted(
-        tolerances=load.tolerances, phases=phases, room_frames=0 if fills else ROOM_FRAMES
+    return excuse(
+        trial.spec,
+        trial.whole,
+        trial.outcome.absence,
+        load.tolerances,
+        _phases(trial),
+        fills_buffers=isinstance(load, Load) and load.fills_buffers,
     )
-    return excuse(trial.spec, trial.whole, trial.outcome.absence, accepted)
 
 
 def _badly_placed(trial: FinishedTrial, forwarded: float | None = None) -> str | None:

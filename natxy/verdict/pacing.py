@@ -11,6 +11,10 @@ PAUSE_SHARE = Fraction(1, 50)
 # A sender that may pause does so when it is later than this, or owes more than the burst limit.
 LATENESS_US = 10_000
 LATENESS_WITHOUT_PAUSES_US = 1000
+# A round of polling takes less, so a sender that is not later has not been kept from its CPU.
+ROUND_NS = 10_000
+# A queue that is not overloaded has room for this many frames.
+ROOM_FRAMES = 64
 AWAY_NS = 500_000  # a loop that is only busy takes less time for a round
 
 

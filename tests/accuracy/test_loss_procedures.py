@@ -28,7 +28,10 @@ DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
 def test_the_loss_rate_is_that_of_every_kth_frame(tmp_path: Path) -> None:
-    """At each rate floor(N / k) of N frames, and the series ends only where two lose nothing."""
+    """At each rate floor(N / k) of N frames, and the series ends only where two lose nothing.
+
+    Where a sender was late, the rate is estimated, to within its error.
+    """
     plan = FrameLossPlan(
         timing=TIMING, seed=1, rates_fps=(40_000, 20_000), invalid_repeats=ATTEMPTS
     )
@@ -38,7 +41,11 @@ def test_the_loss_rate_is_that_of_every_kth_frame(tmp_path: Path) -> None:
     for rate_fps in plan.rates_fps:
         frames = int(rate_fps * TIMING.duration_s)
         at = f"{rate_fps:,} fps"
-        assert result.figure(LOSS, "forward", at).values == (frames // 7 / frames * 100,)
+        forward = result.figure(LOSS, "forward", at)
+        assert forward.values[0] == pytest.approx(
+            frames // 7 / frames * 100, abs=forward.errors[0] + 1e-9
+        )
+        assert forward.errors[0] < 0.2
         assert result.figure(LOSS, "reverse", at).values == (0.0,)
 
 

@@ -1,4 +1,4 @@
-"""Searches with simulated trials: today's, and the proposed one."""
+"""Searches with simulated trials."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from natxy.model.trial_spec import TrialSpec
-from natxy.model.verdict import Limit, Verdict
+from natxy.model.verdict import Verdict
 from natxy.search.bisection import GROWTH, Bisection, SearchError
-from natxy.search.loss_verification import LossVerification
 from natxy.trial.repeats import Repeats, RetryTime
-from tests.simulation import rule, today
+from tests.simulation import rule
 from tests.simulation.rule import Judged
 from tests.simulation.trial import Bench, run
 
@@ -70,36 +68,6 @@ def _bisection(
     error: SearchError, first_fps: int = FIRST_FPS, upper_fps: int = HIGHEST_FPS
 ) -> Bisection:
     return Bisection(upper_fps=upper_fps, first_fps=first_fps, growth=GROWTH, error=error)
-
-
-def search_today(trials: Trials, spec_at: Callable[[int], TrialSpec]) -> Result:
-    search = _bisection(trials.error, 20_000 if trials.frames else FIRST_FPS)
-    verified = LossVerification(search=search, repeats=1)
-    while (rate_fps := search.next()) is not None:
-        spec, above = spec_at(rate_fps), search.bracket[0]
-        lost = [0, 1]
-
-        def judge(
-            seen: Any, spec: TrialSpec = spec, above: int = above, lost: list[int] = lost
-        ) -> Any:
-            lost[:] = max((int(d.lost.sum()), len(d.lost)) for d in seen.directions)
-            return today.judged(seen, above, spec, takes_off_held=not trials.frames)
-
-        repeats = trials.repeats(rate_fps)
-        while True:
-            verdict, fps, too_slow = trials.once(rate_fps, judge)
-            trial = SimpleNamespace(badly_placed=False, too_slow=too_slow)
-            if verdict is not Verdict.INVALID or repeats.are_over(trial):  # type: ignore[arg-type]
-                break
-        verified.tell(rate_fps, verdict, Fraction(*lost), counted_fps=fps)
-        if search.result_fps is None and verdict is Verdict.INVALID and rate_fps <= 1000:
-            break
-    found = trials.result
-    found.fps = search.result_fps or 0
-    found.exact = search.limit is Limit.DUT
-    found.error = float(trials.error.fraction)
-    found.why = "" if found.exact else "noise"
-    return found
 
 
 MOST_UNEXPLAINED = 10  # failures at a rate that its losses do not explain

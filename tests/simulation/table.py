@@ -8,11 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from natxy.model.trial_spec import TrialSpec
 from natxy.search.bisection import SearchError
 from tests.simulation import gateways as g
-from tests.simulation.search import Proposed, Result, Trials, search_today
-from tests.simulation.today import spec_for
+from tests.simulation.search import Proposed, Result, Trials
 from tests.simulation.trial import Bench
 
 ROWS: dict[str, tuple[float, Bench]] = {
@@ -38,7 +36,7 @@ ROWS: dict[str, tuple[float, Bench]] = {
 }
 
 
-def measure(name: str, noise: float, watched: bool, old: bool, number: int) -> Result:
+def measure(name: str, noise: float, watched: bool, number: int) -> Result:
     _, bench = ROWS[name]
     seed = zlib.crc32(f"{name}/{noise}/{watched}/{number}".encode())
     trials = Trials(
@@ -47,18 +45,12 @@ def measure(name: str, noise: float, watched: bool, old: bool, number: int) -> R
         error=SearchError(fraction=Fraction(1, 100)),
         frames=bench.frames,
     )
-    if not old:
-        return Proposed(trials=trials).run()
-
-    def spec_at(rate_fps: int) -> TrialSpec:
-        return spec_for(rate_fps, trials.seconds(rate_fps), bench.ways)
-
-    return search_today(trials, spec_at)
+    return Proposed(trials=trials).run()
 
 
-def row(name: str, noise: float, watched: bool, old: bool, runs: int) -> str:
+def row(name: str, noise: float, watched: bool, runs: int) -> str:
     truth, _ = ROWS[name]
-    found = [measure(name, noise, watched, old, number) for number in range(runs)]
+    found = [measure(name, noise, watched, number) for number in range(runs)]
     exact = [each for each in found if each.exact]
     # Nobody can tell the pauses of a closed box from a slower box.
     least = truth * (1 if watched else 1 - noise)
@@ -74,7 +66,7 @@ def row(name: str, noise: float, watched: bool, old: bool, runs: int) -> str:
     median = statistics.median(each.fps for each in found) / truth
     why = {each.why for each in found if each.why}
     return (
-        f"{name:28} {noise:4.0%} {'w' if watched else '-'} {'old' if old else 'new'} "
+        f"{name:28} {noise:4.0%} {'w' if watched else '-'} "
         f"exact {len(exact):2} wrong {len(wrong):2} median {median:6.1%} "
         f"[{min(e.fps for e in found):,} {max(e.fps for e in found):,}] error {errors:5.2%} "
         f"trials {trials:5.1f} time {seconds:5.1f} s invalid {discarded:4.0%} {sorted(why) or ''}"
@@ -86,7 +78,6 @@ def main() -> None:
     parser.add_argument("rows", nargs="*")
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--noise", type=float, nargs="*", default=[0, 0.05, 0.1])
-    parser.add_argument("--rule", choices=["old", "new", "both"], default="both")
     parser.add_argument("--watched", choices=["yes", "no", "both"], default="both")
     given = parser.parse_args()
     for name in given.rows or ROWS:
@@ -96,10 +87,7 @@ def main() -> None:
             ]:
                 if not noise and not watched:
                     continue
-                for old in [
-                    o for o in (True, False) if given.rule in ("both", "old" if o else "new")
-                ]:
-                    print(row(name, noise, watched, old, given.runs), flush=True)
+                print(row(name, noise, watched, given.runs), flush=True)
 
 
 if __name__ == "__main__":

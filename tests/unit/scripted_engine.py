@@ -37,6 +37,14 @@ def frames_in(stream: Stream) -> int:
     return sum(segment.frames for segment in stream.segments)
 
 
+def beyond(capacity_fps: float, stream: Stream) -> Sequence[int]:
+    """Returns the frames that are more than the capacity: as the queue is full, at all moments."""
+    share = min(1.0, capacity_fps / rate_of(stream))
+    passed = np.floor(np.arange(frames_in(stream) + 1) * share + 1e-9)
+    lost: list[int] = np.flatnonzero(np.diff(passed) == 0).tolist()
+    return lost
+
+
 def due_ns(stream: Stream, number: int) -> float:
     """When a frame is due, since the phase's start."""
     start_ns = 0.0
@@ -144,12 +152,14 @@ class ScriptedEngine:
         return ({"side": "left", **numbers, **gaps, "icmp_errors": self.icmp_errors},)
 
     def _watched(self, phase: str, spec: TrialSpec) -> dict[str, Any]:
+        away_ns = self.away_ns(spec)
         return {
             "phase": phase,
             "cpu": 1,
             "period_ns": 1e5,
             **dict.fromkeys(("samples", "absences"), 0),
-            **dict.fromkeys(("away_ns", "longest_away_ns"), self.away_ns(spec)),
+            **dict.fromkeys(("away_ns", "longest_away_ns"), away_ns),
+            "away_at": ((0, int(away_ns)),) if away_ns else (),
             "round_trip_ns": self.round_trip_ns(spec),
             "nearest_ns": self.nearest_ns(spec),
         }
@@ -186,6 +196,7 @@ class ScriptedEngine:
             "send_call": DELAY,
             "kinds": {"foreground": self._counters(stream, len(lost)), "background": None},
             "losses": _losses(stream, lost) if lost else None,
+            "lost_runs": _runs(lost),
             "silence": _silence(stream, set(lost)),
         } | self.gaps(stream)
 
@@ -219,6 +230,15 @@ def _losses(stream: Stream, lost: Sequence[int]) -> dict[str, Any]:
         "longest_run_from_ns": due_ns(stream, first),
         "longest_run_until_ns": due_ns(stream, first + length),
     }
+
+
+def _runs(lost: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+    if not lost:
+        return ()
+    numbers = np.asarray(lost)
+    breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
+    edges: list[int] = [0, *breaks.tolist(), len(numbers)]
+    return tuple((int(numbers[a]), b - a, b - a) for a, b in pairwise(edges))
 
 
 def _longest_run(lost: Sequence[int]) -> tuple[int, int]:

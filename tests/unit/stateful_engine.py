@@ -114,6 +114,7 @@ class StatefulEngine:
                 absences=1,
                 away_ns=self.away_s(phase) * 1e9,
                 longest_away_ns=self.away_s(phase) * 1e9,
+                away_at=((0, int(self.away_s(phase) * 1e9)),),
             )
             for phase in spec.phases
             if self.away_s(phase)
@@ -169,6 +170,7 @@ class StatefulEngine:
                 "background": beside,
             },
             "losses": self._losses(sent, came) if came < sent else None,
+            "lost_runs": _lost_runs(sent, sent - came, min(gone, sent - came)),
             "silence": {"from_ns": 0.0, "until_ns": 0.0},
             "connections": {
                 "new": new,
@@ -229,6 +231,12 @@ class StatefulEngine:
                 **dict.fromkeys(("ports", "workers", "faults"), ()),
             }
         )
+
+
+def _lost_runs(sent: int, lost: int, while_away: int) -> tuple[tuple[int, int, int], ...]:
+    """The gateway is away at the phase's beginning; what it is too slow for are the last frames."""
+    runs = (0, while_away), (sent - (lost - while_away), lost - while_away)
+    return tuple((first, size, size) for first, size in runs if size)
 
 
 FIRST_DELAY_NS = 5.0  # of frames that create connections beside others, whose delay is 1 ns

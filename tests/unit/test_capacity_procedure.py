@@ -256,10 +256,11 @@ def test_what_is_lost_while_the_gateway_is_away_is_made_and_asked_again(entries:
 
 
 def test_what_is_lost_and_no_absence_explains_is_lost() -> None:
-    """The absence is too short for so many frames, and so for C0 at every rate."""
+    """The absence is too short for so many frames, with as long again, and so for C0 at every
+    rate."""
     bench = Bench(gateway=StatefulGateway())
     often_away(bench)
-    bench.engine.away_s = lambda phase: 64 / phase.streams[0].segments[0].rate_fps
+    bench.engine.away_s = lambda phase: 30 / phase.streams[0].segments[0].rate_fps
     with pytest.raises(DutError, match=r"does not hold C0 = 2,000"):
         bench.measure(replace(PLAN, goal=CapacityGoal(c0=2000)))
 

@@ -17,7 +17,7 @@ from natxy.trial.load import AnyLoad
 from natxy.trial.phases import measures_phase_2, phase_1_s
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
-from natxy.verdict.catch_up import ROOM_FRAMES
+from natxy.verdict.pacing import ROOM_FRAMES
 from tests.unit.test_traffic import port
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))

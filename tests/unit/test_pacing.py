@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from natxy.dut.base import Absence
 from natxy.dut.none import NoDut
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
@@ -94,17 +93,10 @@ def test_a_pause_that_makes_no_trial_invalid_is_of_no_slow_tester() -> None:
         assert is_too_slow(paused, Fraction(0))
 
 
-class Away(NoDut):
-    def absence(self) -> Absence:
-        return Absence(where="the gateway", total_s=0.005, longest_s=0.005)
-
-
-def trial_of(
-    engine: ScriptedEngine, traffic: TrafficPlan, load: Load, dut: NoDut | None = None
-) -> TrialRecord:
+def trial_of(engine: ScriptedEngine, traffic: TrafficPlan, load: Load) -> TrialRecord:
     trials = Trials(
         tester=engine.tester(traffic),
-        dut=dut or NoDut(),
+        dut=NoDut(),
         timing=TIMING,
         campaign_seed=1,
         observer=Observer(),
@@ -121,8 +113,10 @@ def pausing(share: float) -> Callable[[Stream], float]:
 def test_a_trial_that_the_gateways_absence_excuses_is_of_no_slow_tester(
     load: Load, nat64: TrafficPlan
 ) -> None:
-    engine = ScriptedEngine(lose=lambda _: range(100), paused_ns=pausing(0.03))
-    trial = trial_of(engine, nat64, load, Away())
+    engine = ScriptedEngine(
+        lose=lambda _: range(100), paused_ns=pausing(0.03), away_ns=lambda _: 3e7
+    )
+    trial = trial_of(engine, nat64, load)
     assert trial.verdict is Verdict.INVALID
     assert trial.excused
     assert not trial.too_slow

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -28,7 +29,7 @@ from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.trials import Trials
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
 from tests.unit.results import result_of, stream_of
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
+from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
 
 SENT, SENDING_S = 30_000, 0.1
 TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20))
@@ -264,12 +265,7 @@ def first_seen_far(far: int) -> ScriptedEngine:
     """Forwards 60,000 fps if the cores are near, 40,000 if they are far apart, as in the first
     `far` trials; until the first near one, nobody knows that nearer ones are possible."""
     engine = ScriptedEngine(
-        lose=lambda stream: range(
-            int(
-                max(0.0, 1 - (60_000 if is_near() else 40_000) / rate_of(stream))
-                * frames_in(stream)
-            )
-        ),
+        lose=lambda stream: beyond(60_000 if is_near() else 40_000, stream),
         round_trip_ns=lambda _: 50.0 if is_near() else 300.0,
         nearest_ns=lambda _: 50.0 if is_near() else 300.0,
     )
@@ -330,11 +326,11 @@ def paused_at(counted_fps: int, far_above: bool, near_from: int = 10_000) -> Scr
     def is_far(rate_fps: int) -> bool:
         return len(engine.specs) < near_from and (rate_fps > 64_000) == far_above
 
-    def lose(stream: Stream) -> range:
+    def lose(stream: Stream) -> Sequence[int]:
         rate_fps = rate_of(stream)
         limit_fps = 64_000 if len(engine.specs) >= near_from else counted_fps
         fails = rate_fps > limit_fps and rate_fps != 64_000
-        return range(frames_in(stream) // 10 if fails else 0)
+        return range(0, frames_in(stream), 10) if fails else ()
 
     def paused_ns(stream: Stream) -> float:
         share = 64_000 / counted_fps - 1
@@ -387,11 +383,12 @@ def test_a_failure_that_was_overturned_does_not_bound_the_rate_that_counts_then(
         del spec
         return 300.0 if first_at_overturned() else 50.0
 
-    def lose(stream: Stream) -> range:
+    def lose(stream: Stream) -> Sequence[int]:
         if stream.direction == "forward":
             tried.append(rate_of(stream))
-        fails = rate_of(stream) > 64_000 or first_at_overturned()
-        return range(frames_in(stream) // 10 if fails else 0)
+        if first_at_overturned():
+            return range(frames_in(stream) // 10)
+        return range(0, frames_in(stream), 10) if rate_of(stream) > 64_000 else ()
 
     def paused_ns(stream: Stream) -> float:
         share = 63_698 / 63_600 - 1 if rate_of(stream) == 63_698 else 0.0

@@ -18,15 +18,16 @@ from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
+from natxy.search.loss_verification import MOST_UNEXPLAINED
 from natxy.trial.timing import Timing
 from natxy.trial.worst_loss import lost_share, worst_loss
 from tests.unit.clauses import texts
 from tests.unit.kept import Kept
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
+from tests.unit.scripted_engine import ScriptedEngine, beyond, rate_of
 from tests.unit.test_campaign_notes import report_notes
 
 CAPACITY_FPS = 50_000
-TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
+TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
 PLAN = ThroughputPlan(
     timing=TIMING, seed=1, repetitions=1, error=SearchError(fraction=Fraction(1, 100))
 )
@@ -41,7 +42,7 @@ class Straying:
     def __call__(self, stream: Stream) -> Sequence[int]:
         rate_fps = rate_of(stream)
         if rate_fps > CAPACITY_FPS:
-            return range(frames_in(stream) * CAPACITY_FPS // rate_fps, frames_in(stream))
+            return beyond(CAPACITY_FPS, stream)
         stray = stream.direction == "forward" and rate_fps in self._strays
         self._strays -= {rate_fps} if stray else set()
         return (3,) if stray else ()
@@ -64,16 +65,36 @@ def test_a_stray_loss_at_a_low_rate_caps_only_a_search_without_verification(
     assert result.counts.overturned == 2
 
 
-def test_a_failure_is_repeated_at_its_rate_where_the_loss_is_not_gross(nat64: TrafficPlan) -> None:
+class Pausing(Straying):
+    """Loses what is above the capacity at once."""
+
+    def __call__(self, stream: Stream) -> Sequence[int]:
+        return range(len(super().__call__(stream)))
+
+
+def test_a_failure_that_the_rate_explains_counts_at_once(nat64: TrafficPlan) -> None:
     kept = Kept()
     plan = replace(PLAN, loss_verifications=2, error=SearchError(rate_fps=20_000))
-    measured(plan, nat64, Straying(), kept)
+    result = measured(plan, nat64, Straying(), kept)
     ups = [(rate, Verdict.PASS) for rate in (1000, 4000, 16_000)]
-    gross, lossy = (256_000, Verdict.FAIL), (64_000, Verdict.FAIL)
-    assert kept.told == [*ups, lossy, lossy, lossy, (32_000, Verdict.PASS), (48_000, Verdict.PASS)]
+    assert kept.told == [
+        *ups, (64_000, Verdict.FAIL), (32_000, Verdict.PASS), (48_000, Verdict.PASS)
+    ]  # fmt: skip
+    assert result.figures[0].lower_bound == (False,)
+
+
+def test_another_failure_is_repeated_unless_the_loss_is_gross(nat64: TrafficPlan) -> None:
+    """Then the rate fails all the same, but what passed below it is only a bound."""
     kept = Kept()
-    measured(replace(plan, max_rate_fps=256_000), nat64, Straying(), kept)
-    assert kept.told[:2] == [gross, (128_000, Verdict.FAIL)]
+    plan = replace(PLAN, loss_verifications=2, error=SearchError(rate_fps=20_000))
+    result = measured(plan, nat64, Pausing(), kept)
+    repeated = [(64_000, Verdict.FAIL)] * (1 + MOST_UNEXPLAINED)
+    assert kept.told[3:14] == [*repeated, (32_000, Verdict.PASS)]
+    assert result.figures[0].lower_bound == (True,)
+    assert any("came in holes" in remark for remark in result.remarks)
+    kept = Kept()
+    measured(replace(plan, max_rate_fps=256_000), nat64, Pausing(), kept)
+    assert kept.told[:2] == [(256_000, Verdict.FAIL), (128_000, Verdict.FAIL)]
 
 
 def test_repetitions_do_not_know_of_each_other(nat64: TrafficPlan) -> None:
@@ -124,8 +145,8 @@ def test_the_share_lost_is_that_of_the_worse_direction(nat64: TrafficPlan) -> No
     kept = Kept()
     measured(PLAN, nat64, Straying(4000), kept)
     trial = next(trial for trial in kept.trials if trial.rate_fps == 4000)
-    assert (worst_loss(trial).sent, worst_loss(trial).lost) == (40, 1)
-    assert lost_share(trial) == Fraction(1, 40)
+    assert (worst_loss(trial).sent, worst_loss(trial).lost) == (800, 1)
+    assert lost_share(trial) == Fraction(1, 800)
     early = trial.model_copy(
         update={"result": trial.result.model_copy(update={"ended_early": True})}
     )

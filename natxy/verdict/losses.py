@@ -1,0 +1,203 @@
+"""The losses of a trial that count: of frames that nothing disturbed (docs/decisions/0039)."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from natxy.dut.base import Absence
+from natxy.model.trial_record import CountedLoss
+from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_spec import Direction, Stream, TrialSpec
+from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
+from natxy.verdict.away import away_in
+from natxy.verdict.delay_error import late_by_tester
+from natxy.verdict.timeline import Full, Interval, Schedule, Timeline, Times, merged
+
+Key = tuple[str, Direction]  # phase and direction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Losses:
+    """The time lines of all streams of a trial."""
+
+    lines: dict[Key, Timeline]
+
+    @classmethod
+    def of(
+        cls,
+        spec: TrialSpec,
+        result: TrialResult,
+        absence: Absence | None = None,
+        *,
+        fills_buffers: bool = False,
+    ) -> Self:
+        """`absence` is the gateway's own record. `fills_buffers`: the load fills queues on purpose,
+        so that what comes in an absence may be lost at any later time."""
+        asked = {
+            (phase.name, stream.direction): stream
+            for phase in spec.phases
+            for stream in phase.streams
+        }
+        lines = {}
+        for stream in result.streams:
+            key = stream.phase, stream.direction
+            if key in asked:
+                away = _away(stream, result, absence)
+                lines[key] = _line(asked[key], stream, away, fills_buffers=fills_buffers)
+        return cls(lines=lines)
+
+    def excused(self, stream: StreamResult) -> int:
+        """Returns how many lost frames of a stream do not count."""
+        line = self.lines.get((stream.phase, stream.direction))
+        return 0 if line is None else min(line.excused, stream.missing)
+
+    def without_excused(self, result: TrialResult, phases: Collection[str]) -> TrialResult:
+        """Returns the result as if the frames had come whose loss does not count."""
+        streams = tuple(
+            stream.with_received(self.excused(stream)) if stream.phase in phases else stream
+            for stream in result.streams
+        )
+        return result.model_copy(update={"streams": streams})
+
+    def clean_share(self, phases: Collection[str]) -> float:
+        """Returns the smallest share of the frames of a direction that nothing disturbed."""
+        return min(
+            (line.clean / line.frames for line in self._of(phases) if line.frames), default=1
+        )
+
+    def counted(self, phases: Collection[str]) -> Iterator[CountedLoss]:
+        """Yields what the record of a trial keeps of each stream of these phases."""
+        for (phase, direction), line in self.lines.items():
+            if phase in phases:
+                full = line.full() if line.lost else Full()
+                spread = full.is_spread(line.clean)
+                if line.lost and not spread and line.span().is_spread(line.clean):
+                    full, spread = line.span(), True
+                yield CountedLoss(
+                    phase=phase,
+                    direction=direction,
+                    frames=line.frames,
+                    clean=line.clean,
+                    lost=line.lost,
+                    first_lost=line.runs[0][0] if line.runs else 0,
+                    excused=line.excused,
+                    full_frames=full.frames,
+                    full_share=round(full.share, 6),
+                    full_error=round(full.error, 6) if full.frames else 0.0,
+                    spread=spread,
+                )
+
+    def is_spread(self, phases: Collection[str]) -> bool:
+        """Returns whether the losses of all directions together fill a time."""
+        losing = [line for line in self._of(phases) if line.lost]
+        clean = sum(line.clean for line in self._of(phases))
+        full = sum((line.full() for line in losing), start=Full())
+        span = sum((line.span() for line in losing), start=Full())
+        return full.is_spread(clean) or span.is_spread(clean)
+
+    def _of(self, phases: Collection[str]) -> Iterator[Timeline]:
+        return (line for (phase, _), line in self.lines.items() if phase in phases)
+
+
+def _away(stream: StreamResult, result: TrialResult, absence: Absence | None) -> list[Times]:
+    """Returns the gateway's absences on the clock of the stream's due times."""
+    watched = [watch for watch in result.watched if watch.phase == stream.phase]
+    away: list[Times] = [each for watch in watched for each in watch.away_at]
+    if absence is not None and stream.start_raw_ns:
+        start_ns = stream.start_raw_ns
+        away += [(begin - start_ns, end - start_ns) for begin, end in absence.intervals]
+    return away
+
+
+def _line(
+    asked: Stream, stream: StreamResult, away: list[Times], *, fills_buffers: bool
+) -> Timeline:
+    disturbed: list[Interval] = []
+    for sender in range(stream.senders):
+        pauses = [
+            (number, float(ns))
+            for number, ns, _ in stream.pauses.at
+            if number % stream.senders == sender
+        ]
+        late = [run for run in stream.late_runs if run[0] % stream.senders == sender]
+        schedule = Schedule.of(asked.segments, pauses)
+        disturbed += schedule.disturbed(away, late)
+    disturbed = merged(disturbed)
+    if fills_buffers and disturbed:
+        disturbed = [(disturbed[0][0], schedule.frames)]
+    paused = (number for number, _, _ in stream.pauses.at)
+    return Timeline.of(schedule, stream.lost_runs, disturbed, paused)
+
+
+def excuse(
+    spec: TrialSpec,
+    result: TrialResult,
+    absence: Absence | None,
+    tolerances: Collection[LossTolerance] = (NO_LOSS,),
+    phases: Collection[str] | None = None,
+    *,
+    fills_buffers: bool = False,
+) -> str | None:
+    """Returns a sentence if no loss counts, or only as many as one of the tolerances accepts.
+
+    Tolerances are those of `phases`; None: of all. Returns None if no loss exceeds the tolerance,
+    or if something else than a loss is wrong.
+    """
+    if result.misdelivered or result.changed or result.wrong:
+        return None
+    losses = Losses.of(spec, result, absence, fills_buffers=fills_buffers)
+    for tolerance in tolerances:
+        beyond = [each for each in result.streams if each.lost > _accepted(tolerance, each, phases)]
+        if beyond and all(
+            each.lost - losses.excused(each) - _late(each, spec, result, absence)
+            <= _accepted(tolerance, each, phases)
+            for each in beyond
+        ):
+            return _sentence(result, absence, beyond)
+    return None
+
+
+def _accepted(
+    tolerance: LossTolerance, stream: StreamResult, phases: Collection[str] | None
+) -> int:
+    measured = phases is None or stream.phase in phases
+    return int(stream.sent * tolerance.fraction) if measured else 0
+
+
+def _sentence(
+    result: TrialResult, absence: Absence | None, losing: Collection[StreamResult]
+) -> str:
+    phases = {stream.phase for stream in losing}
+    lost = sum(stream.lost for stream in losing)
+    seen = [
+        (watch.away_ns / 1e9, watch.longest_away_ns / 1e9, f"the gateway's CPU {watch.cpu}")
+        for watch in result.watched
+        if watch.phase in phases
+    ]
+    if absence is not None:
+        seen.append((absence.total_s, absence.longest_s, absence.where))
+    total_s, longest_s, where = max(seen, default=(0.0, 0.0, ""))
+    if not longest_s:
+        at_once = max(stream.largest_burst for stream in losing)
+        return (
+            f"the tester was kept from its CPU and then sent up to {at_once:,} frames at once, "
+            f"which explains the {lost:,} frames that are missing"
+        )
+    return (
+        f"{where} was away for {max(total_s, longest_s) * 1000:.2f} ms in all, at most "
+        f"{longest_s * 1000:.2f} ms at once, which explains the {lost:,} frames that are missing"
+    )
+
+
+def _late(
+    stream: StreamResult, spec: TrialSpec, result: TrialResult, absence: Absence | None
+) -> int:
+    """Returns how many frames of a stream may have been late because of an absence.
+
+    How many waited behind others is not known: a gateway whose limit is the trial's rate never
+    catches up. Without a frame timeout, a late frame is one that arrived in a later phase.
+    """
+    timeout_ns = spec.frame_timeout_ns or spec.drain_ns
+    longest_ns = away_in(result, stream.phase, absence).longest_s * 1e9
+    waited = longest_ns >= timeout_ns / 4
+    return stream.late if waited or late_by_tester(stream, timeout_ns) else 0

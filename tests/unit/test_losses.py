@@ -1,0 +1,138 @@
+"""Tests of the losses that count, and of what excuses the others."""
+
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.base import Absence
+from natxy.model.stream_counters import ConnectionCounters
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
+from natxy.verdict.losses import Losses, excuse
+from tests.unit.results import result_of, stream_of
+
+RATE_FPS = 100_000
+FRAMES = 10_000
+TENTH = LossTolerance(fraction=Fraction(1, 10))
+MS = 1_000_000
+
+
+@pytest.fixture
+def spec(nat64: TrafficPlan) -> TrialSpec:
+    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+    return TrialPlan(traffic=nat64, timing=timing).spec(load=RATE_FPS, seed=1, nonce=1)
+
+
+def losing(*runs: tuple[int, int], **more: int) -> StreamResult:
+    """Runs have a first number and a length."""
+    missing = sum(length for _, length in runs)
+    lost_runs = tuple((first, length, length) for first, length in sorted(runs))
+    stream = stream_of(sent=FRAMES, missing=missing, **more)
+    return stream.model_copy(update={"lost_runs": lost_runs})
+
+
+def away(*streams: StreamResult, at_ms: tuple[float, float] = (20, 25)) -> TrialResult:
+    result = result_of(*streams, away_s=(at_ms[1] - at_ms[0]) / 1000)
+    interval = tuple(int(each * MS) for each in at_ms)
+    watch = result.watched[0].model_copy(update={"away_at": (interval,)})
+    return result.model_copy(update={"watched": (watch,)})
+
+
+def test_a_loss_counts_unless_it_is_due_in_an_absence_or_as_long_afterwards(
+    spec: TrialSpec,
+) -> None:
+    """At 100 frames a ms: 2,000 to 3,000, and 20 on either side."""
+    within = losing((1980, 100), (2900, 120))
+    assert "was away for 5.00 ms" in str(excuse(spec, away(within), None))
+    for outside in ((1979, 1), (3021, 1)):
+        assert excuse(spec, away(losing((2000, 100), outside)), None) is None
+        assert Losses.of(spec, away(losing((2000, 100), outside))).excused(within) == 100
+
+
+def test_without_an_absence_nothing_is_excused(spec: TrialSpec) -> None:
+    assert excuse(spec, result_of(losing((2000, 1))), None) is None
+
+
+def test_both_directions_have_the_same_time(spec: TrialSpec) -> None:
+    reverse = losing((2500, 50)).model_copy(update={"direction": "reverse"})
+    assert excuse(spec, away(losing((2000, 100)), reverse), None) is not None
+    later = losing((5000, 1)).model_copy(update={"direction": "reverse"})
+    assert excuse(spec, away(losing((2000, 100)), later), None) is None
+
+
+def test_a_late_sender_disturbs_the_frames_that_it_sends_at_once(spec: TrialSpec) -> None:
+    stream = losing((2050, 40)).model_copy(
+        update={"late_runs": ((2000, 2100),), "largest_burst": 90}
+    )
+    assert "up to 90 frames at once" in str(excuse(spec, result_of(stream), None))
+
+
+def test_the_gateways_own_record_counts_where_it_keeps_one(spec: TrialSpec) -> None:
+    """Its times are those of the machine; the phase began at 7 s."""
+    own = Absence(
+        where="the gateway",
+        total_s=0.005,
+        longest_s=0.005,
+        intervals=((7_020 * MS, 7_025 * MS),),
+    )
+    stream = losing((2000, 500))
+    began = stream.model_copy(update={"start_raw_ns": 7_000 * MS})
+    assert excuse(spec, result_of(began), own) is not None
+    assert excuse(spec, result_of(stream), own) is None
+
+
+def test_where_a_load_fills_the_queue_what_came_in_an_absence_is_lost_later(
+    spec: TrialSpec,
+) -> None:
+    result = away(losing((8000, 100)))
+    assert excuse(spec, result, None) is None
+    assert excuse(spec, result, None, fills_buffers=True) is not None
+    assert excuse(spec, away(losing((1000, 1))), None, fills_buffers=True) is None
+
+
+def test_an_absence_has_to_explain_what_exceeds_the_accepted_loss(spec: TrialSpec) -> None:
+    result = away(losing((2000, 600), (5000, 900)))
+    assert excuse(spec, result, None, [TENTH]) is not None
+    assert excuse(spec, result, None, [NO_LOSS]) is None
+    assert excuse(spec, result, None, [NO_LOSS, TENTH]) is not None
+    assert excuse(spec, result, None, [TENTH], phases=["another"]) is None
+    assert excuse(spec, away(losing((2000, 900))), None, [TENTH]) is None, "it is accepted"
+
+
+def test_what_is_no_loss_has_no_excuse(spec: TrialSpec) -> None:
+    """A mapping that changed has changed whoever was away, and a wrong frame has come."""
+    none: dict[str, int] = dict.fromkeys(ConnectionCounters.model_fields, 0)
+    changed = losing((2000, 100)).model_copy(
+        update={"connections": ConnectionCounters.model_validate(none | {"changed": 1})}
+    )
+    assert excuse(spec, away(changed), None) is None
+    assert excuse(spec, away(losing((2000, 100), wrong=1)), None) is None
+
+
+def test_late_frames_have_an_excuse_of_their_own(spec: TrialSpec) -> None:
+    """The gateway's absence, or the tester's, makes frames late that were due at any time."""
+    timed = spec.model_copy(update={"frame_timeout_ns": 10 * MS})
+    stream = losing((2000, 100), late=20)
+    assert excuse(timed, away(stream), None) is not None
+    assert excuse(timed, away(stream, at_ms=(20, 22)), None) is None, "a fifth of the timeout"
+    doubtful = stream.model_copy(update={"uncertain_late": 20})
+    assert excuse(timed, away(doubtful, at_ms=(20, 22)), None) is not None
+
+
+def test_numbers_that_no_run_tells_count(spec: TrialSpec) -> None:
+    stream = stream_of(sent=FRAMES, missing=100)
+    assert excuse(spec, away(stream), None) is None
+
+
+def test_a_sender_has_the_times_of_its_own_numbers(spec: TrialSpec) -> None:
+    """Of two senders, that of the odd numbers pauses for 10 ms."""
+    pauses = losing().pauses.model_copy(update={"at": ((1001, 10 * MS, "core"),)})
+    stream = losing((1000, 60)).model_copy(update={"senders": 2, "pauses": pauses})
+    result = away(stream, at_ms=(20, 20.1))
+    (line,) = Losses.of(spec, result).lines.values()
+    # Even numbers are due at 20 ms from 2,000 on, odd ones from 1,000 on.
+    assert [begin for begin, _ in line.pieces if begin > 1001] == [1040, 2040]

@@ -1,0 +1,109 @@
+"""The losses that count, with the simulated gateways, frame by frame."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from natxy.model.trial_spec import Segment
+from natxy.verdict.timeline import Full, Run, Schedule, Timeline
+from tests.simulation import gateways as g
+from tests.simulation import rule
+from tests.simulation.trial import Bench, Direction, Seen, run
+
+GATEWAYS = {
+    "queue of 4": g.queue(50_000, 4),
+    "queue of 1,000": g.queue(50_000, 1000),
+    "policer": g.limited(50_000, 8),
+    "poller": g.poller(50_000, 256),
+}
+
+
+def schedule_of(*segments: tuple[int, int], pauses: Any = ()) -> Schedule:
+    """Of segments of a rate and a number of frames."""
+    made = tuple(Segment(rate_fps=rate, frames=frames, pause_ns=0) for rate, frames in segments)
+    return Schedule.of(made, pauses)
+
+
+def runs_of(lost: np.ndarray[Any, np.dtype[np.bool_]]) -> list[Run]:
+    edges = np.flatnonzero(np.diff(lost.astype(int), prepend=0, append=0)).tolist()
+    return [(a, b - a, b - a) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def timeline_of(seen: Seen, each: Direction) -> Timeline:
+    first_ns = float(each.sent.due_s[0]) * 1e9
+    befores = np.searchsorted(each.sent.due_s, each.sent.pauses[:, 1] - 1e-9).tolist()
+    took = (np.diff(each.sent.pauses, axis=1)[:, 0] * 1e9).tolist()
+    schedule = schedule_of((seen.rate_fps, len(each.lost)), pauses=zip(befores, took, strict=True))
+    late = np.searchsorted(each.sent.due_s, each.sent.late - 1e-9).tolist()
+    away = [] if seen.away is None else (seen.away * 1e9 - first_ns).tolist()
+    disturbed = schedule.disturbed(away, late)
+    return Timeline.of(schedule, runs_of(each.lost), disturbed, befores)
+
+
+@pytest.mark.parametrize("rate_fps", [45_000, 60_000, 120_000])
+@pytest.mark.parametrize("gateway", GATEWAYS.values(), ids=GATEWAYS)
+def test_intervals_of_numbers_judge_as_each_frame_does(gateway: g.Gateway, rate_fps: int) -> None:
+    bench = Bench(gateway=gateway, share=0.1)
+    for seed in range(4):
+        seen = run(bench, rate_fps, 0.2, np.random.default_rng(seed))
+        (each,) = seen.directions
+        found, whole = timeline_of(seen, each), rule.judged(seen, 0)
+        assert found.clean == pytest.approx(whole.clean, abs=0.002 * len(each.lost) + 8)
+        assert found.excused == pytest.approx(whole.excused, abs=0.002 * len(each.lost) + 8)
+        full = found.full()
+        assert full.share == pytest.approx(whole.lost_share, abs=0.01)
+        assert full.is_spread(found.clean) == whole.spread
+
+
+def test_due_times_follow_segments_and_pauses() -> None:
+    schedule = schedule_of((1000, 10), (2000, 10), pauses=[(5, 7e6), (12, 1e6)])
+    due = [schedule.due_ns(number) / 1e6 for number in (0, 4, 5, 9, 10, 11, 12)]
+    assert due == [0, 4, 12, 16, 17, 17.5, 19]
+    assert [schedule.first_from(ms * 1e6) for ms in (-1, 0, 4, 4.1, 12, 17.1, 99)] == [
+        0, 0, 4, 5, 5, 11, 20,
+    ]  # fmt: skip
+
+
+def test_an_absence_disturbs_as_long_again() -> None:
+    schedule = schedule_of((100_000, 2000))
+    assert schedule.disturbed([(5e6, 6e6)], []) == [(480, 720)]
+    assert schedule.disturbed([(5e6, 6e6)], [(600, 650), (1900, 1999)]) == [
+        (480, 720),
+        (1880, 2000),
+    ]
+
+
+def test_a_loss_in_disturbed_time_does_not_count() -> None:
+    schedule = schedule_of((100_000, 1000))
+    found = Timeline.of(schedule, [(5, 10, 10), (100, 50, 25)], [(100, 200)], [500])
+    assert found.pieces == ((0, 100), (200, 500), (500, 1000))
+    assert (found.clean, found.lost, found.excused) == (900, 10, 25)
+
+
+def test_the_time_in_which_a_gateway_is_full_goes_from_run_to_run() -> None:
+    schedule = schedule_of((100_000, 1000))
+    found = Timeline.of(schedule, [(10, 2, 2), (20, 1, 1), (30, 4, 4), (600, 1, 1)], (), [500])
+    full = found.full()
+    assert (full.frames, full.lost) == (20, 3)
+
+
+def test_losses_that_come_at_all_moments_are_spread() -> None:
+    every_third = Full(frames=900, runs=tuple((n, 1, 1) for n in range(0, 900, 3)))
+    assert every_third.is_spread(1000)
+    assert not every_third.is_spread(10_000)
+    holes = Full(frames=900, runs=tuple((n, 45, 45) for n in range(0, 900, 90)))
+    assert not holes.is_spread(1000)
+    assert (every_third + holes).frames == 1800
+    assert (every_third + holes).share == pytest.approx((300 + 450) / 1800)
+
+
+def test_a_gateway_that_serves_directions_in_slices_loses_in_holes() -> None:
+    """Of each 6 ms, it serves the direction for 4.5. The sender is late for 0.1 ms every 5 ms."""
+    schedule = schedule_of((100_000, 20_000))
+    runs = [(first, 150, 150) for first in range(0, 20_000, 600)]
+    late = [(first, first + 10) for first in range(250, 20_000, 500)]
+    found = Timeline.of(schedule, runs, schedule.disturbed([], late))
+    assert not found.full().is_spread(found.clean)
+    assert found.span().is_spread(found.clean)
+    assert found.span().share == pytest.approx(1 / 4, abs=0.03)
