@@ -25,6 +25,8 @@ SEVERITY = "_ws.expert.severity"
 # Fields that are in no right frame.
 NEVER = ["_ws.malformed", "_ws.short", "eth.padding", "eth.trailer", "ip.opt.type", "gre.key"]
 
+BOOLEANS = {"True": "1", "False": "0"}  # of tshark 4.4; earlier releases have numbers
+
 Kinds = dict[str, type[int] | type[str]]  # of a field's values
 
 
@@ -47,7 +49,10 @@ def read(frames: Iterable[bytes], kinds: Kinds, folder: Path) -> Iterator[Values
     for line in output("tshark", "-n", "-r", file, *how):
         found = zip(kinds.items(), line.split("\t"), strict=True)
         values: Values = {
-            name: [int(text, 0) if kind is int else text for text in texts.split(";")]
+            name: [
+                int(BOOLEANS.get(text, text), 0) if kind is int else text
+                for text in texts.split(";")
+            ]
             for (name, kind), texts in found
             if texts
         }

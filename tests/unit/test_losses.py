@@ -27,11 +27,11 @@ def spec(nat64: TrafficPlan) -> TrialSpec:
     return TrialPlan(traffic=nat64, timing=timing).spec(load=RATE_FPS, seed=1, nonce=1)
 
 
-def losing(*runs: tuple[int, int], **more: int) -> StreamResult:
+def losing(*runs: tuple[int, int], late: int = 0, wrong: int = 0) -> StreamResult:
     """Runs have a first number and a length."""
     missing = sum(length for _, length in runs)
     lost_runs = tuple((first, length, length) for first, length in sorted(runs))
-    stream = stream_of(sent=FRAMES, missing=missing, **more)
+    stream = stream_of(sent=FRAMES, missing=missing, late=late, wrong=wrong)
     return stream.model_copy(update={"lost_runs": lost_runs})
 
 
