@@ -1,6 +1,7 @@
 #include "run/stream_result.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace natxy::run {
 namespace {
@@ -131,7 +132,9 @@ std::vector<spec::Pause> pauses(const StreamReport& stream, TickRate ticks) {
       found.push_back({.before_number = run.first, .ns = ticks.to_whole_ns(run.count), .why = why});
     }
   }
-  std::ranges::stable_sort(found, {}, &spec::Pause::before_number);
+  std::ranges::sort(found, {}, [](const spec::Pause& pause) {
+    return std::pair(pause.before_number, pause.why);
+  });
   return found;
 }
 

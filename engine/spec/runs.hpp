@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace natxy::spec {
@@ -38,7 +39,7 @@ class Runs {
   // Adds the runs of another list, which may overlap with these. Nothing may be added afterwards.
   void merge(const Runs& other) {
     list_.insert(list_.end(), other.list_.begin(), other.list_.end());
-    std::ranges::stable_sort(list_, {}, &Run::first);
+    std::ranges::sort(list_, {}, [](const Run& run) { return std::pair(run.first, run.end); });
   }
 
   [[nodiscard]] const std::vector<Run>& list() const { return list_; }
