@@ -19,13 +19,16 @@ class Loss:
 
 
 def worst_loss(trial: TrialRecord) -> Loss:
-    """Returns the loss of the worse direction.
+    """Returns the loss of the worse direction, of what counts (docs/decisions/0039).
 
     If a mapping changed, a reply was delivered to the wrong connection (also in the sample), or the
     gateway lost connections, all frames count as lost, which no tolerance allows.
     """
     result = trial.result
-    losses = (_loss(stream) for stream in result.streams)
+    excused = {(each.phase, each.direction): each.excused for each in trial.counted}
+    losses = (
+        _loss(stream, excused.get((stream.phase, stream.direction), 0)) for stream in result.streams
+    )
     worst = max(losses, key=lambda loss: loss.share, default=Loss(sent=0, lost=0))
     broken = result.changed or result.wrong or not sample_is_right(trial.sample)
     gone = broken or trial.lost_connections
@@ -37,5 +40,5 @@ def lost_share(trial: TrialRecord) -> Fraction | None:
     return None if trial.result.ended_early else worst_loss(trial).share
 
 
-def _loss(stream: StreamResult) -> Loss:
-    return Loss(sent=stream.sent, lost=stream.lost_or_wrong)
+def _loss(stream: StreamResult, excused: int) -> Loss:
+    return Loss(sent=stream.sent, lost=stream.lost_or_wrong - min(excused, stream.missing))

@@ -158,3 +158,13 @@ def test_how_often_is_checked() -> None:
         replace(PLAN, loss_verifications=-1)
     with pytest.raises(ConfigurationError, match="loss_verifications: 101 is out of range"):
         replace(PLAN, loss_verifications=101)
+
+
+def test_a_loss_that_does_not_count_is_no_share(nat64: TrafficPlan) -> None:
+    """For the first tenth of a trial, its gateway is away; the trial passes."""
+    kept = Kept()
+    engine = ScriptedEngine(lose=lambda _: range(20), away_ns=lambda _: 2e7)
+    throughput(replace(PLAN, max_rate_fps=1000), engine.tester(nat64), NoDut(), kept)
+    (trial,) = kept.trials
+    assert (trial.verdict, trial.result.lost) == (Verdict.PASS, 40)
+    assert lost_share(trial) == 0
