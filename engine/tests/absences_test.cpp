@@ -237,10 +237,10 @@ TEST(Policies, AreThoseOfTheScheduler) {
   EXPECT_EQ(ordinary.found(1), Found::kForeign);
 }
 
-// Measures again and again: a thread that waits for its CPU does not answer.
+// Measures again and again, for up to a minute: a thread that waits for its CPU does not answer.
 Placement known(PlacementGauge& gauge) {
   Placement placement;
-  for (int attempt = 0; attempt < 1000; ++attempt) {
+  for (int attempt = 0; attempt < 5000; ++attempt) {
     placement = gauge.measure();
     if (placement.is_known()) break;
   }
