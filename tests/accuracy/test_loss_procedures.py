@@ -45,7 +45,7 @@ def test_the_loss_rate_is_that_of_every_kth_frame(tmp_path: Path) -> None:
         assert forward.values[0] == pytest.approx(
             frames // 7 / frames * 100, abs=forward.errors[0] + 1e-9
         )
-        assert forward.errors[0] < 0.2
+        assert forward.errors[0] < 0.5
         assert result.figure(LOSS, "reverse", at).values == (0.0,)
 
 
