@@ -82,9 +82,13 @@ class TrialRecord(Model):
 
     @property
     def is_placed_in_time(self) -> bool:
-        """True if the engine says which frames are missing, and the trial did not end early."""
+        """True if frames are missing, the engine says which, and the trial did not end early.
+
+        A trial may also have failed by frames that were late or wrong, or that the gateway held.
+        """
         lost = [stream for stream in self.result.streams if stream.missing]
-        return not self.result.ended_early and all(stream.lost_runs for stream in lost)
+        placed = bool(lost) and all(stream.lost_runs for stream in lost)
+        return placed and not self.result.ended_early
 
     @property
     def full_fps(self) -> float:

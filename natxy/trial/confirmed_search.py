@@ -48,12 +48,15 @@ class ConfirmedSearch:
 
     @property
     def is_explained(self) -> bool:
-        """False if failures bound the result, and neither of them says that the rate is why."""
+        """False if failures bound the result, and none of them says that the rate is why."""
+        return not self._asks_why or self.confirmation.explains(self.search.result_fps or 0)
+
+    @property
+    def _asks_why(self) -> bool:
+        """True if failures bound the result, and the losses of each have a place in time."""
         bounded = self.search.limit is Limit.DUT and self.search.result_fps
         failed = [trial for trial in self.valid_trials.done if trial.verdict is Verdict.FAIL]
-        if not self.repeats or not bounded or not all(t.is_placed_in_time for t in failed):
-            return True
-        return self.confirmation.explains(self.search.result_fps or 0)
+        return bool(self.repeats and bounded) and all(t.is_placed_in_time for t in failed)
 
     def _attempt(self, rate_fps: int) -> Verdict:
         trial = self.valid_trials.run(self.load(rate_fps), self.search.bracket)
@@ -73,7 +76,7 @@ class ConfirmedSearch:
     def _passes_above(self) -> bool:
         """Tries rates above the result; returns whether one passed, so that the search goes on."""
         result_fps = self.search.result_fps
-        if not self.repeats or not result_fps or self.search.limit is not Limit.DUT:
+        if not result_fps or not self._asks_why:
             return False
         for rate_fps in self.confirmation.rates_above(result_fps):
             if self.confirmation.near(result_fps) or rate_fps > self.search.upper_fps:
