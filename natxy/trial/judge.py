@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from natxy.dut.base import Dut
 from natxy.model.phase_names import HANDSHAKE, SAMPLE
@@ -40,6 +41,11 @@ class FinishedTrial:
         """The result of all phases."""
         return self.outcome.result
 
+    @cached_property
+    def losses(self) -> Losses:
+        """The time lines of the losses, of all phases."""
+        return Losses.of(self.spec, self.whole, self.outcome.absence)
+
     def without_pauses(self) -> "FinishedTrial":
         """Returns the trial as if no sender of the tester had paused."""
         return replace(
@@ -58,7 +64,7 @@ class Judged:
     lost_connections: str = ""
     excused: bool = False  # by the gateway's absence, or the placement of the CPUs
     by_pauses: bool = False  # INVALID, and without the tester's pauses it would not be
-    spread: bool = False  # of a FAIL: its losses fill this time
+    spread: bool = False  # of a FAIL: its losses fill the time in which the gateway was full
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +112,7 @@ class Judge:
         doubt = (None if self.resets else _late(trial)) or _paused_too_long(trial)
         if doubt:
             return Judged(Verdict.INVALID, (doubt,))
-        losses = Losses.of(trial.spec, trial.whole, trial.outcome.absence)
-        phases = _phases(trial)
-        return Judged(Verdict.FAIL, spread=losses.is_spread(phases))
+        return Judged(Verdict.FAIL, spread=trial.losses.is_spread(_phases(trial)))
 
     def _lost_connections(self, trial: FinishedTrial, verdict: Verdict) -> str:
         """Returns how the gateway lost connections, also if the initiator's frames created them
@@ -151,7 +155,7 @@ def _undisturbed(trial: FinishedTrial) -> FinishedTrial | None:
     load, phases = trial.load, _phases(trial)
     if isinstance(load, Establishing) or load.fills_buffers:
         return None
-    losses = Losses.of(trial.spec, trial.whole, trial.outcome.absence)
+    losses = trial.losses
     if losses.clean_share(phases) < LEAST_CLEAN:
         return None
     return replace(

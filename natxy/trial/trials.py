@@ -36,7 +36,6 @@ from natxy.verdict.advice import explained
 from natxy.verdict.all_misdelivered import check_all_misdelivered
 from natxy.verdict.arrivals import SLOW_FPS, Arrivals
 from natxy.verdict.away import away_during
-from natxy.verdict.losses import Losses
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow
 from natxy.verdict.placement import is_badly_placed
 
@@ -141,7 +140,6 @@ class Trials:
         before = ramp_phases(trial.spec)
         phases = [TEST] if is_part else [phase.name for phase in trial.spec.phases]
         away = away_during(whole, phases, trial.outcome.absence)
-        losses = Losses.of(trial.spec, whole, trial.outcome.absence)
         invalid, bad = judged.verdict is Verdict.INVALID, is_badly_placed(whole)
         most_pauses = Fraction(0) if judged.by_pauses else PAUSE_SHARE
         too_slow = invalid and not bad and not judged.excused and is_too_slow(whole, most_pauses)
@@ -161,7 +159,7 @@ class Trials:
             measures_delays=self.measures_delays,
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
-            counted=tuple(losses.counted(phases)),
+            counted=tuple(trial.losses.counted(phases)),
             spread=judged.spread,
             result=measured,
             phase_1=whole.stream_of(ESTABLISH) if is_part else None,
