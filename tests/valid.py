@@ -19,8 +19,14 @@ from natxy.trial.trials import Trials
 
 ATTEMPTS = 500
 PATIENCE_S = 180.0
+# What a command says that had too few valid trials (each TesterLimit, and siitperf's programs).
 INVALID = re.compile(
-    r"the test is invalid|\d+ trials? at .* (?:was|were) invalid|trials of .* stay invalid"
+    r"the test is invalid"
+    r"|\d+ trials? at .* (?:was|were) invalid"
+    r"|trials of .* stay invalid"
+    r"|no rate passed, and at .* trials are invalid"
+    r"|no rate of the series has a valid trial"
+    r"|no burst at .* could be sent"
 )
 
 # A search finds the same where each core is taken away at random, so much of it in all. That takes
