@@ -50,9 +50,11 @@ class SearchPlan(Plan):
 
 def rate_figure(name: str, unit: Unit, found: Sequence[Bounded]) -> Figure:
     """Returns the figure of the rates that searches found."""
+    errors = tuple(float(each.error_fps) for each in found)
     return Figure(
         name=name,
         unit=unit,
         values=tuple(float(each.rate_fps) for each in found),
         lower_bound=tuple(each.lower_bound for each in found),
+        errors=errors if any(each.is_wide for each in found) else (),
     )

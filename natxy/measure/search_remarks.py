@@ -1,9 +1,10 @@
 """Remarks without which the rates that searches found could be misread."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from natxy.model.measurement import Figure
+from natxy.model.measurement import Figure, Unit
 from natxy.model.verdict import Limit
+from natxy.trial.bound import Bounded
 from natxy.trial.bursts import Bursts
 from natxy.trial.setup import ReadyTester
 from natxy.trial.trials import Trials
@@ -15,10 +16,14 @@ NOISE = (
     "reasons that do not grow with the rate, such as a core that was away or was placed badly; "
     f"{AT_LEAST}"
 )
+STEADY = "give it cores of its own and name them, or use --loss or --search mlr"
 UNEXPLAINED = (
     "since the losses above this rate came in holes, or now and then, which the rate does not "
-    "explain: the gateway pauses, or loses frames by chance (give it cores of its own and name "
-    f"them, or use --loss or --search mlr); {AT_LEAST}"
+    f"explain: the gateway pauses, or loses frames by chance ({STEADY}); {AT_LEAST}"
+)
+VARIES = (
+    "since the gateway forwarded more than this in a trial that failed: its speed varies, it "
+    f"pauses, or it loses frames by chance ({STEADY}); {AT_LEAST}"
 )
 HIGHEST = "since the highest rate that the search may try passed"
 
@@ -34,9 +39,29 @@ def bound_remarks(limits: Iterable[tuple[Limit, bool]]) -> tuple[str, ...]:
         (TOO_SLOW, (Limit.TESTER, True) in ended),
         (NOISE, (Limit.TESTER, False) in ended),
         (UNEXPLAINED, any(limit is Limit.UNEXPLAINED for limit, _ in ended)),
+        (VARIES, any(limit is Limit.VARIES for limit, _ in ended)),
         (HIGHEST, any(limit is Limit.MAXIMUM for limit, _ in ended)),
     )
     return tuple(f"≥ marks a lower bound, {reason}." for reason, applies in reasons if applies)
+
+
+def rate_remarks(found: Sequence[Bounded], unit: Unit) -> tuple[str, ...]:
+    """Returns why rates are lower bounds, and what the failures say that bound the others."""
+    said = list(bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound))
+    exact = [each for each in found if each.limit is Limit.DUT]
+    wide = [each.error_fps / each.rate_fps for each in exact if each.is_wide]
+    slower = [each.overloaded_fps for each in exact if each.overloaded_fps is not None]
+    if wide:
+        said.append(
+            f"The rate that failed next is up to {max(wide) * 100:.2g} % above the result, since "
+            "its losses alone have the rate as their reason."
+        )
+    if slower:
+        said.append(
+            f"In trials a little above the result, the gateway forwarded only {min(slower):,} "
+            f"{unit}: overload makes it slower, or it holds more than the longest trial shows."
+        )
+    return tuple(said)
 
 
 def cut_remarks(asked: int, done: int, trials: Trials) -> tuple[str, ...]:

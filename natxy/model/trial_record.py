@@ -64,9 +64,11 @@ class TrialRecord(Model):
     longest_away_ns: float = 0.0
     explained_frames: int = 0  # in journals of earlier releases
     counted: tuple[CountedLoss, ...] = ()  # of each stream of the measured phase
-    # Of a FAIL: the losses fill the time in which the gateway was full, so that the rate explains
-    # them (docs/decisions/0039).
-    spread: bool = False
+    # Of a FAIL whose losses fill the time in which the gateway was full, so that the rate explains
+    # them: the share that was lost then, in the worse direction, and its error
+    # (docs/decisions/0039).
+    full_share: float | None = None
+    full_error: float = 0.0
     result: TrialResult  # with a stateful gateway only phase 2, which is the measured phase
     phase_1: StreamResult | None = None
     handshake: tuple[StreamResult, ...] = ()  # SYN/ACKs and ACKs of TCP before phase 2
@@ -91,11 +93,36 @@ class TrialRecord(Model):
         return placed and not self.result.ended_early
 
     @property
-    def full_fps(self) -> float:
-        """The rate that came through, per direction, while the gateway was full."""
-        frames = sum(each.full_frames for each in self.counted)
-        lost = sum(each.full_share * each.full_frames for each in self.counted)
-        return self.rate_fps * (1 - lost / frames) if frames else float(self.rate_fps)
+    def spread(self) -> bool:
+        """True if the losses fill the time in which the gateway was full."""
+        return self.full_share is not None
+
+    @property
+    def is_explained(self) -> bool:
+        """True if the rate explains the failure."""
+        return self.spread or bool(self.fail_reason)
+
+    @property
+    def full_fps(self) -> tuple[float, float]:
+        """The least and the most that can have come through, per direction and in frames a second,
+        while the gateway was full.
+
+        If the trial failed without a loss, it is the counted rate.
+        """
+        if self.fail_reason and self.counted_fps is not None:
+            return self.counted_fps, self.counted_fps
+        came, error = 1 - (self.full_share or 0.0), self.full_error
+        return self.rate_fps * (came - error), self.rate_fps * (came + error)
+
+    @property
+    def forwarded_fps(self) -> float:
+        """The rate that came through in the whole trial, in the worse direction, to a frame."""
+        rates = (
+            (1 - (stream.missing + 1) / stream.due) * stream.sending_ns / took_ns
+            for stream in self.result.streams
+            if stream.due and (took_ns := stream.sending_ns + stream.held_back_ns)
+        )
+        return self.rate_fps * min(rates, default=1.0)
 
     @property
     def disturbance(self) -> Disturbance:

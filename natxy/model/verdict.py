@@ -12,5 +12,6 @@ class Verdict(StrEnum):
 class Limit(StrEnum):
     DUT = "dut"  # a slightly higher rate failed
     UNEXPLAINED = "unexplained"  # losses that the rate does not explain: pauses, or chance
+    VARIES = "varies"  # a trial failed in which the DUT forwarded more than the result
     TESTER = "tester"  # trials at a slightly higher rate stayed INVALID
     MAXIMUM = "maximum"  # the highest rate that the search may try passed

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
+from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
+from natxy.measure.search_remarks import cut_remarks, rate_remarks, zero_remarks
 from natxy.model.delays import P999, Delays
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.traffic import TrafficPlan
@@ -47,6 +48,7 @@ class ChurnPlan(ThroughputPlan):
     # what no gateway reaches, because neither the user nor the media gave one.
     outward: Direction = "forward"
     starts_low: bool = False
+    can_last: ClassVar[bool] = False  # connections would be too old
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,9 +93,15 @@ class ChurnPlan(ThroughputPlan):
     def duration_s(self, rate_fps: int) -> Fraction:
         return self.timing.duration_s
 
-    def load(self, rate_fps: int, above_fps: int = 0, burst_rate_fps: int | None = None) -> Load:
+    def load(
+        self,
+        rate_fps: int,
+        above_fps: int = 0,
+        longer: int = 1,
+        burst_rate_fps: int | None = None,
+    ) -> Load:
         return churn_load(
-            super().load(rate_fps, above_fps, burst_rate_fps),
+            super().load(rate_fps, above_fps, burst_rate_fps=burst_rate_fps),
             self.timing.duration_s,
             new_cps=rate_fps if self.new_cps is None else self.new_cps,
             load_fps=rate_fps if self.load_fps is None else self.load_fps,
@@ -122,7 +130,7 @@ def churn(
         ),
         deviations=(),
         remarks=(
-            *_remarks(found, is_tcp=is_tcp),
+            *_remarks(found, plan.unit, is_tcp=is_tcp),
             *cut_remarks(plan.repetitions, len(found), trials),
         ),
         figures=_figures(limited, found, NEW_BY_SYN if is_tcp else NEW),
@@ -225,7 +233,7 @@ def _latencies(name: str, trials: Sequence[TrialRecord], kind: Kind) -> tuple[Fi
     )
 
 
-def _remarks(found: Sequence[Search], *, is_tcp: bool) -> tuple[str, ...]:
+def _remarks(found: Sequence[Search], unit: Unit, *, is_tcp: bool) -> tuple[str, ...]:
     half_open = (
         "Those of phase 1 are TCP handshakes. Beside them, only SYNs are sent: nobody answers "
         "these, so the new connections stay half open.",
@@ -235,6 +243,6 @@ def _remarks(found: Sequence[Search], *, is_tcp: bool) -> tuple[str, ...]:
         "those that use connections of phase 1; no frame uses a new connection again. Latencies "
         "are those of the trial at the rate found.",
         *(half_open if is_tcp else ()),
-        *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
+        *rate_remarks(found, unit),
         *zero_remarks([each.rate_fps for each in found], "frames were lost at every rate tried"),
     )

@@ -12,7 +12,7 @@ from natxy.errors import ConfigurationError
 from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.search_deviations import TEAR_DOWN, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import bound_remarks, zero_remarks
+from natxy.measure.search_remarks import rate_remarks, zero_remarks
 from natxy.measure.tcp_deviations import closing_deviations
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
@@ -97,6 +97,6 @@ def _remarks(plan: ClosingPlan, found: Sequence[Search]) -> tuple[str, ...]:
     }
     return (
         f"A connection is closed by {plan.by.upper()}: {phases[plan.by]}.",
-        *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
+        *rate_remarks(found, "cps"),
         *zero_remarks([each.rate_fps for each in found], "segments were lost at every rate tried"),
     )

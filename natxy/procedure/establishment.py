@@ -15,7 +15,7 @@ from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.made_figures import drawn_figures, handshake_figures
 from natxy.measure.search_deviations import ESTABLISHMENT, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import bound_remarks, zero_remarks
+from natxy.measure.search_remarks import rate_remarks, zero_remarks
 from natxy.measure.tcp_deviations import ESTABLISHMENT as TCP_ESTABLISHMENT
 from natxy.measure.tcp_deviations import tcp_deviations
 from natxy.model.deviation import Deviations
@@ -105,7 +105,7 @@ def _remarks(
     said = [
         f"A trial creates {tester.traffic.connections_among(asked.count):,} connections. Search "
         f"error {plan.error_in('cps')}.",
-        *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
+        *rate_remarks(found, "cps"),
         *zero_remarks(
             [each.rate_fps for each in found], "connections were lost at every rate tried"
         ),

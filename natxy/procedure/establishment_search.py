@@ -18,8 +18,8 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import GROWTH, Bisection
-from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bounded, without_disproved
+from natxy.trial.confirmed_search import ConfirmedSearch
 from natxy.trial.connection_table import check_answers, explain_incomplete
 from natxy.trial.establishing import Establishing
 from natxy.trial.maximum import Maximum, maximum_of_connections
@@ -148,20 +148,22 @@ def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maxim
         growth=GROWTH,
         error=plan.error,
     )
-    verified = LossVerification(search=bisection, repeats=plan.loss_verifications)
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
-    for rate_cps in valid_trials.rates(verified):
-        load = plan.load(rate_cps, above_cps=bisection.bracket[0])
-        trial = valid_trials.run(load, bisection.bracket)
-        verified.tell(rate_cps, trial.verdict, _lost_share(trial), counted_fps=trial.counted_fps)
-        if bisection.result_fps is None and _hopeless(bisection, valid_trials, asked.count):
-            break
-    return valid_trials.result(
+    confirmed = ConfirmedSearch(
+        search=bisection,
+        valid_trials=valid_trials,
+        repeats=plan.loss_verifications,
+        load=lambda rate_cps, above_cps, _: plan.load(rate_cps, above_cps),
+        can_last=False,
+        lost=_lost_share,
+        accepted=plan.loss.fraction if plan.loss else Fraction(0),
+    )
+    confirmed.run(lambda: _hopeless(bisection, valid_trials, asked.count))
+    return confirmed.result(
         Search,
-        bisection,
         maximum,
         trials=tuple(valid_trials.done),
-        overturned=verified.overturned,
+        overturned=confirmed.verified.overturned,
         revoked=len(valid_trials.revoked),
     )
 
@@ -188,7 +190,9 @@ def _lost_share(trial: TrialRecord) -> Fraction | None:
 
 
 def _hopeless(bisection: Bisection, valid_trials: ValidTrials, frames: int) -> bool:
-    """Returns whether lower rates would not pass either; no rate has passed so far."""
+    """Returns whether no rate has passed so far, and lower rates would not pass either."""
+    if bisection.result_fps is not None:
+        return False
     _, top_cps = bisection.bracket
     slow = frames >= top_cps * LONGEST_S
     if bisection.limit is Limit.TESTER:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
+from typing import ClassVar
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
@@ -12,9 +13,9 @@ from natxy.measure.plan import repeat
 from natxy.measure.search_deviations import THROUGHPUT, found_deviations, search_deviations
 from natxy.measure.search_plan import SearchPlan, rate_figure
 from natxy.measure.search_remarks import (
-    bound_remarks,
     burst_remarks,
     cut_remarks,
+    rate_remarks,
     why_nothing_passed,
     zero_remarks,
 )
@@ -57,6 +58,7 @@ class ThroughputPlan(SearchPlan):
     # No repetition starts after this time, except the first one. None: no limit.
     patience_s: Fraction | None = None
     bursts: Bursts | None = None  # None: steady traffic
+    can_last: ClassVar[bool] = True  # a trial may last longer than others
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,17 +101,24 @@ class ThroughputPlan(SearchPlan):
         """Returns the highest rate that a search tries."""
         return maximum_of(tester.hello, tester.traffic, self.max_rate_fps)
 
-    def load(self, rate_fps: int, above_fps: int = 0, burst_rate_fps: int | None = None) -> Load:
-        """Returns the load of a trial.
+    def load(
+        self,
+        rate_fps: int,
+        above_fps: int = 0,
+        longer: int = 1,
+        burst_rate_fps: int | None = None,
+    ) -> Load:
+        """Returns the load of a trial, which lasts `longer` times as long as usual.
 
         A frame is lost after the frame timeout or, if there is none, after the drain. The counted
         rate must exceed `above_fps`.
         """
+        duration_s = longer * self.duration_s(rate_fps)
         accepted = self.loss or LossTolerance()
         short = self.timing.duration_s < RFC.timing.duration_s
-        load = steady(rate_fps, self.duration_s(rate_fps))
+        load = steady(rate_fps, duration_s)
         if self.bursts is not None and burst_rate_fps is not None:
-            segment = self.bursts.segment(rate_fps, self.duration_s(rate_fps), burst_rate_fps)
+            segment = self.bursts.segment(rate_fps, duration_s, burst_rate_fps)
             load = replace(load, segments=(segment,))
         (segment,) = load.segments
         counting = Counting(above_fps=above_fps, short=short, silence_s=silence_s(segment))
@@ -250,25 +259,25 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
         search=search,
         valid_trials=valid_trials,
         repeats=plan.loss_verifications,
-        load=lambda rate_fps: plan.load(rate_fps, search.bracket[0], rates.burst_fps),
+        load=lambda rate_fps, above_fps, longer: plan.load(
+            rate_fps, above_fps, longer, rates.burst_fps
+        ),
         least_fps=plan.least_fps,
+        can_last=plan.can_last,
+        accepted=plan.loss.fraction if plan.loss else Fraction(0),
     )
     confirmed.run(lambda: _check_hope(search, valid_trials, HOPELESS_FPS))
     _check_hope(search, valid_trials, MAX_RATE_FPS)
     done = valid_trials.done
     refuse_without_connections(done)
     overturned, revoked = confirmed.verified.overturned, len(valid_trials.revoked)
-    found = valid_trials.result(
+    return confirmed.result(
         Search,
-        search,
         rates.maximum,
         counts=reduce(TrialCounts.plus, done, TrialCounts(overturned=overturned, revoked=revoked)),
         planned_s=valid_trials.planned_s,
         passed=_last_passed(done, search.result_fps),
     )
-    if confirmed.is_explained:
-        return found
-    return replace(found, limit=Limit.UNEXPLAINED, lower_bound=True)
 
 
 def _last_passed(done: Sequence[TrialRecord], rate_fps: int | None) -> TrialRecord | None:
@@ -276,7 +285,7 @@ def _last_passed(done: Sequence[TrialRecord], rate_fps: int | None) -> TrialReco
     return next(passed, None)
 
 
-def _check_hope(search: Bisection, valid_trials: ValidTrials, below_fps: int) -> None:
+def _check_hope(search: Bisection, valid_trials: ValidTrials, below_fps: int) -> bool:
     """Raises TesterLimit if no rate passed, and trials at `below_fps` or less are invalid.
 
     Trials at lower rates would be invalid as well.
@@ -285,6 +294,7 @@ def _check_hope(search: Bisection, valid_trials: ValidTrials, below_fps: int) ->
     nothing_passed = search.result_fps is None and search.limit is Limit.TESTER
     if nothing_passed and ceiling_fps <= below_fps:
         raise valid_trials.nothing_passed(ceiling_fps)
+    return False
 
 
 def _conditions(plan: ThroughputPlan, trials: Trials, found: Sequence[Search]) -> Conditions:
@@ -321,7 +331,7 @@ def _remarks(plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search])
     said = [
         f"Search error {plan.error}; each repetition is a separate search.",
         *burst_remarks(plan.bursts, tester),
-        *bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound),
+        *rate_remarks(found, "fps"),
     ]
     if any(each.limit is Limit.MAXIMUM and not each.lower_bound for each in found):
         said.append("Limited by the media's rate.")

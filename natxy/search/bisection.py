@@ -121,6 +121,10 @@ class Bisection:
         (None: no failure counts)."""
         self._failed_fps = kept_fps
 
+    def restart(self, first_fps: int) -> None:
+        """Goes on below the result, which failed, and forgets what passed."""
+        self._passed_fps, self._retried_fps = None, first_fps
+
     def retry_ceiling(self) -> None:
         """Forgets the lowest ceiling: this rate is tried again next, until it has a verdict."""
         self._retried_fps = min(self._ceilings_fps)

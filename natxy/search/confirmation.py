@@ -4,51 +4,87 @@ Pauses of a gateway that nobody watched, and losses by chance, also make trials 
 do not fill the time in which the gateway was full.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
 
+from natxy.model.trial_record import TrialRecord
+from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import SearchError
 
-NEAR = 2.5  # errors above the result
-ABOVE = (2, 4)  # errors above the result at which further trials are run
+ABOVE = (2, 4, 8)  # errors above the result at which further trials are run
+NEAR = ABOVE[-1] + 0.5
+TELLING = 40  # lost frames, which fill a time if the rate is why
 MORE = 3  # errors by which a gateway that is full forwards more than the result
-LESS = 1.5  # errors by which it forwards less, if a bucket or a queue helped the pass
-LONGER = (4, 16)  # times the trial that passed
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Confirmation:
-    """The failures of a search whose losses the rate explains, by rate.
-
-    Their values are the rates that came through while the gateway was full.
-    """
+    """The failed trials of a search: those that the rate explains, and others."""
 
     error: SearchError
-    explained: dict[int, float] = field(default_factory=dict)
-    most_full_fps: float = 0.0  # of any of them, also of those that a pass overturned
+    accepted: float  # the share of frames that may be lost
+    failed: tuple[TrialRecord, ...]
+    bounding: dict[int, TrialRecord]  # by rate, what the rate explains and no pass has overturned
 
-    def failed(self, rate_fps: int, full_fps: float) -> None:
-        self.explained[rate_fps] = full_fps
-        self.most_full_fps = max(self.most_full_fps, full_fps)
+    @classmethod
+    def of(cls, trials: Iterable[TrialRecord], error: SearchError, accepted: float) -> Self:
+        """Takes the trials of a search that count, in their order."""
+        failed: list[TrialRecord] = []
+        bounding: dict[int, TrialRecord] = {}
+        for trial in trials:
+            if trial.verdict is Verdict.PASS:
+                bounding = {at: one for at, one in bounding.items() if at > trial.verdict_fps}
+            elif trial.verdict is Verdict.FAIL:
+                failed.append(trial)
+                if trial.is_explained:
+                    bounding[trial.rate_fps] = trial
+        return cls(error=error, accepted=accepted, failed=tuple(failed), bounding=bounding)
 
-    def passed(self, rate_fps: int) -> None:
-        self.explained = {rate: full for rate, full in self.explained.items() if rate > rate_fps}
-
-    def near(self, result_fps: int) -> int | None:
-        """Returns the lowest rate that bounds the result; None if none does."""
+    def near(self, result_fps: int) -> TrialRecord | None:
+        """Returns the failure at the lowest rate that bounds the result; None if none does."""
         highest_fps = result_fps + NEAR * self.error.at(result_fps)
-        return min((rate for rate in self.explained if rate <= highest_fps), default=None)
+        lowest_fps = min((at for at in self.bounding if at <= highest_fps), default=None)
+        return None if lowest_fps is None else self.bounding[lowest_fps]
 
-    def rates_above(self, result_fps: int) -> list[int]:
-        return [result_fps + factor * self.error.at(result_fps) + 1 for factor in ABOVE]
+    def rates_above(self, result_fps: int, failed_fps: int) -> list[int]:
+        """Returns the rates at which longer trials tell why `failed_fps` failed."""
+        error_fps = self.error.at(result_fps)
+        return [failed_fps, *(result_fps + factor * error_fps + 1 for factor in ABOVE)]
 
-    def is_helped(self, result_fps: int) -> bool:
-        """Returns whether the gateway forwards less than the result while it is full: a bucket or a
-        queue helped the pass, or the gateway gets slower when it is overloaded."""
-        near_fps = self.near(result_fps)
-        least_fps = result_fps - LESS * self.error.at(result_fps)
-        return near_fps is not None and self.explained[near_fps] < least_fps
+    def helped_fps(self, result_fps: int) -> int | None:
+        """Returns what the gateway forwards while it is full, if that is less than the result.
 
-    def explains(self, result_fps: int) -> bool:
-        """Returns whether the rate, and neither pauses nor chance, bounds the result."""
-        forwards_more = self.most_full_fps > result_fps + MORE * self.error.at(result_fps)
-        return self.near(result_fps) is not None and not forwards_more
+        A bucket or a queue helped the pass, or the gateway gets slower when it is overloaded.
+        """
+        near = self.near(result_fps)
+        if near is None:
+            return None
+        _, most_fps = near.full_fps
+        least_fps = (1 - self.accepted) * (result_fps - self.error.at(result_fps))
+        return int(most_fps) if most_fps < least_fps else None
+
+    def doubt(self, result_fps: int, *, repeated: bool) -> Limit | None:
+        """Returns what may have bounded the result instead of the rate; None: nothing.
+
+        `repeated`: failures without a reason were repeated. Those that were not are believed, as
+        RFC 2544 asks, if trials are too short to show their reason near the result.
+        """
+        more_fps = result_fps + MORE * self.error.at(result_fps)
+        near = self.near(result_fps)
+        bound = near or min(self.failed, key=lambda each: each.rate_fps, default=None)
+        losing = set() if bound is None else _losing(bound)
+        # Connections may be created faster than they are used.
+        same = [each for each in self.failed if not losing or _losing(each) & losing]
+        if any(each.is_explained and each.full_fps[0] > more_fps for each in same):
+            return Limit.VARIES
+        if near is not None:
+            return None
+        more = any(each.forwarded_fps > more_fps for each in same if not each.is_explained)
+        frames = max((stream.due for t in same for stream in t.result.streams), default=0)
+        tells = frames * ABOVE[-1] * self.error.at(result_fps) / result_fps >= TELLING
+        return Limit.UNEXPLAINED if repeated or more or tells else None
+
+
+def _losing(trial: TrialRecord) -> set[str]:
+    return {each.phase for each in trial.counted if each.lost}

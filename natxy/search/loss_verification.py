@@ -55,6 +55,10 @@ class LossVerification:
             rate_fps = rate_fps if counted_fps is None else counted_fps
         self.search.tell(rate_fps, verdict)
 
+    def forget_failures(self, *, up_to_fps: int) -> None:
+        """Forgets the failures at lower rates than one that passed, and at this rate."""
+        self.keep_failures({rate_fps for rate_fps in self._confirmed if rate_fps > up_to_fps})
+
     def keep_failures(self, kept: set[int]) -> None:
         """Forgets the failures at other rates than these, which tell nothing; the search goes on.
 

@@ -32,6 +32,10 @@ class Bounded:
     # noise lasted through all repeats, or the failures turned out to tell nothing.
     too_slow: bool
     bound: Bound
+    error_fps: int = 0  # how far above the rate the failure is that bounds it
+    is_wide: bool = False  # that is more than the search's error
+    # What the gateway forwards if it is overloaded, if that is less than the rate.
+    overloaded_fps: int | None = None
 
     def opened(self) -> Self:
         """Returns the result as a lower bound, limited by noise."""

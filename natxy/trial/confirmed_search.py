@@ -2,89 +2,198 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
 
+from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
 from natxy.search.confirmation import Confirmation
 from natxy.search.loss_verification import LossVerification
-from natxy.trial.load import Load
+from natxy.trial.bound import Found
+from natxy.trial.load import AnyLoad
+from natxy.trial.maximum import Maximum
 from natxy.trial.valid_trials import ValidTrials
 from natxy.trial.worst_loss import lost_share
+from natxy.verdict.losses import Losses, full_of
 
-MOST_ROUNDS = 6  # of a search that a pass above its result continues
-MOST_CONFIRMING = 5  # failed trials at a rate above the result
+MOST_ROUNDS = 8  # of a search that goes on above or below its result
+MOST_CONFIRMING = 5  # trials at a rate above the result, or that repeat it for longer
+TWICE = 2  # as long as other trials are those above the result
+STEP, LONGEST = 4, 16  # times the trial that a bucket or a queue may have helped to pass
 
 
 @dataclass(kw_only=True)
 class ConfirmedSearch:
-    """Runs the trials of a bisection; `load` returns that of a rate.
+    """Runs the trials of a bisection.
 
-    Before it ends, it tries rates above the result, if no failure bounds it that the rate explains.
-    Who repeats no failure (`repeats` is 0) believes each of them.
+    `load` returns that of a rate, whose counted rate must exceed another one, and which lasts so
+    many times as long as usual. Before it ends, it tries rates above the result, if no failure
+    bounds it that the rate explains, and repeats the result for longer, if a bucket or a queue may
+    have helped the pass. Who repeats no failure (`repeats` is 0) adds no trials.
     """
 
     search: Bisection
     valid_trials: ValidTrials
     repeats: int  # of a failure
-    load: Callable[[int], Load]
-    least_fps: int  # a lower rate fails without a trial
+    load: Callable[[int, int, int], AnyLoad]
+    least_fps: int = 1  # a lower rate fails without a trial
+    can_last: bool = True  # False: the number of frames is given
+    lost: Callable[[TrialRecord], Fraction | None] = lost_share
+    accepted: Fraction = Fraction(0)  # the share of frames that may be lost
     verified: LossVerification = field(init=False)
-    confirmation: Confirmation = field(init=False)
+    # By rate, the losses of failed trials whose own losses do not fill a time.
+    _unexplained: dict[int, list[Losses]] = field(default_factory=dict, init=False)
+    _longer: int = field(default=1, init=False)
+    _is_unsure: bool = field(default=False, init=False)  # noise let no longer trial tell anything
 
     def __post_init__(self) -> None:
         self.verified = LossVerification(search=self.search, repeats=self.repeats)
-        self.confirmation = Confirmation(error=self.search.error)
 
-    def run(self, after_each: Callable[[], None]) -> None:
+    def run(self, is_hopeless: Callable[[], bool]) -> None:
+        """Ends at once where no rate will pass."""
         for _ in range(MOST_ROUNDS):
             for rate_fps in self.valid_trials.rates(self.verified):
                 if rate_fps < self.least_fps:
                     self.search.tell(rate_fps, Verdict.FAIL)
                     continue
-                self._attempt(rate_fps)
-                after_each()
-            if not self._passes_above():
-                break
+                self._attempt(rate_fps, self.search.bracket[0], self._longer)
+                if is_hopeless():
+                    return
+            if not (self.repeats and (self._passes_above() or self._fails_longer())):
+                return
+
+    def result(self, kind: type[Found], maximum: Maximum, **own: Any) -> Found:
+        """Returns the result of the search, which has ended; `own` has what its kind adds."""
+        result_fps, limit = self.search.result_fps or 0, self.limit
+        is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
+        return kind(
+            rate_fps=result_fps,
+            limit=limit,
+            lower_bound=limit is not Limit.DUT and not is_highest,
+            too_slow=self.valid_trials.gave_up_too_slow and not self._is_unsure,
+            bound=self.valid_trials.bound(result_fps),
+            error_fps=self._error_fps,
+            is_wide=self._error_fps > self.search.error.at(result_fps),
+            overloaded_fps=self._overloaded_fps,
+            **own,
+        )
 
     @property
-    def is_explained(self) -> bool:
-        """False if failures bound the result, and none of them says that the rate is why."""
-        return not self._asks_why or self.confirmation.explains(self.search.result_fps or 0)
+    def limit(self) -> Limit:
+        """What limits the result."""
+        if self._is_unsure:
+            return Limit.TESTER
+        result_fps = self.search.result_fps
+        if not result_fps or not self._asks_why:
+            return self.search.limit
+        doubt = self.confirmation.doubt(result_fps, repeated=self.repeats > 0)
+        return doubt or self.search.limit
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """What the failures so far say, except those that have been revoked."""
+        known = self.valid_trials
+        counting = (trial for trial in known.done if trial.number not in known.revoked)
+        return Confirmation.of(counting, self.search.error, float(self.accepted))
+
+    @property
+    def _error_fps(self) -> int:
+        """How far above the result the failure is that bounds it."""
+        result_fps = self.search.result_fps or 0
+        near = self.confirmation.near(result_fps) if self._asks_why else None
+        return self.search.error.at(result_fps) if near is None else near.rate_fps - result_fps
+
+    @property
+    def _overloaded_fps(self) -> int | None:
+        """What the gateway forwards if it is overloaded, if that is less than the result."""
+        result_fps = self.search.result_fps or 0
+        return self.confirmation.helped_fps(result_fps) if self._asks_why else None
 
     @property
     def _asks_why(self) -> bool:
-        """True if failures bound the result, and the losses of each have a place in time."""
-        bounded = self.search.limit is Limit.DUT and self.search.result_fps
-        failed = [trial for trial in self.valid_trials.done if trial.verdict is Verdict.FAIL]
-        return bool(self.repeats and bounded) and all(t.is_placed_in_time for t in failed)
+        """True if failures bound the result, and it is known of each whether the rate explains it.
 
-    def _attempt(self, rate_fps: int) -> Verdict:
-        trial = self.valid_trials.run(self.load(rate_fps), self.search.bracket)
-        if trial.verdict is Verdict.FAIL and trial.spread:
-            self.confirmation.failed(rate_fps, trial.full_fps)
-        elif trial.verdict is Verdict.PASS:
-            self.confirmation.passed(trial.verdict_fps)
+        A trial may also have failed by frames that were late or wrong.
+        """
+        failed = [trial for trial in self.valid_trials.done if trial.verdict is Verdict.FAIL]
+        known = all(
+            not trial.lost_connections and (trial.fail_reason or trial.is_placed_in_time)
+            for trial in failed
+        )
+        return bool(self.search.limit is Limit.DUT and self.search.result_fps) and known
+
+    def _attempt(self, rate_fps: int, above_fps: int, longer: int) -> TrialRecord:
+        load = self.load(rate_fps, above_fps, longer)
+        trial = self._explained(self.valid_trials.run(load, self.search.bracket))
         self.verified.tell(
             rate_fps,
             trial.verdict,
-            lost_share(trial),
+            self.lost(trial),
             counted_fps=trial.counted_fps,
             spread=trial.spread if trial.is_placed_in_time else None,
         )
-        return trial.verdict
+        return trial
+
+    def _explained(self, trial: TrialRecord) -> TrialRecord:
+        """Returns the trial, which failures at the same rate may explain together."""
+        if trial.verdict is Verdict.PASS:
+            self._unexplained.clear()
+        last = self.valid_trials.trials.last
+        if trial.verdict is not Verdict.FAIL or trial.spread or not self.repeats or not last:
+            return trial
+        failures = self._unexplained.setdefault(trial.rate_fps, [])
+        failures.append(last.losses)
+        full = full_of(failures, {each.phase for each in trial.counted})
+        if full is None:
+            return trial
+        explained = {"full_share": full.share, "full_error": full.error}
+        self.valid_trials.done[-1] = trial.model_copy(update=explained)
+        return self.valid_trials.done[-1]
 
     def _passes_above(self) -> bool:
         """Tries rates above the result; returns whether one passed, so that the search goes on."""
         result_fps = self.search.result_fps
         if not result_fps or not self._asks_why:
             return False
-        for rate_fps in self.confirmation.rates_above(result_fps):
-            if self.confirmation.near(result_fps) or rate_fps > self.search.upper_fps:
-                return False
+        for rate_fps in self.confirmation.rates_above(result_fps, self.search.bracket[1]):
             for _ in range(MOST_CONFIRMING):
-                verdict = self._attempt(rate_fps)
-                if verdict is Verdict.PASS:
+                near = self.confirmation.near(result_fps)
+                is_known = near is not None and near.rate_fps <= rate_fps
+                if is_known or rate_fps > self.search.upper_fps:
+                    return False
+                trial = self._attempt(rate_fps, result_fps, TWICE * self._longer)
+                if trial.verdict is Verdict.PASS:
+                    self.verified.forget_failures(up_to_fps=rate_fps)
                     return True
-                if verdict is Verdict.INVALID or self.confirmation.near(result_fps):
+                if trial.verdict is Verdict.INVALID:
                     break
+        return False
+
+    def _fails_longer(self) -> bool:
+        """Repeats the result for longer, if a bucket or a queue may have helped the pass; returns
+        whether it fails, so that the search goes on below it."""
+        result_fps = self.search.result_fps or 0
+        while self.can_last and self._longer < LONGEST:
+            full_fps = self._overloaded_fps
+            if full_fps is None:
+                return False
+            self._longer *= STEP
+            if self._fails_at(result_fps, full_fps):
+                self.search.restart(max(1, full_fps - self.search.error.at(full_fps)))
+                return True
+        return False
+
+    def _fails_at(self, rate_fps: int, full_fps: int) -> bool:
+        """Returns whether the rate explains the failure of a longer trial."""
+        for _ in range(MOST_CONFIRMING):
+            trial = self._attempt(rate_fps, 0, self._longer)
+            if trial.verdict is Verdict.INVALID:
+                break
+            if trial.verdict is Verdict.FAIL and trial.spread:
+                return True
+            # A bucket fills while the tester pauses.
+            if trial.verdict is Verdict.PASS and trial.verdict_fps >= (rate_fps + full_fps) / 2:
+                return False
+        self._is_unsure = True
         return False

@@ -75,9 +75,7 @@ class Establishing:
             for stream in result.streams
             if stream.phase in rates_fps
         ]
-        # A few hundred connections fit into the gateway's buffers at any rate. That all are made is
-        # what RFC 9693 asks for, so what the gateway still holds is not taken off.
-        counting = Counting(above_fps=above_cps, short=True, takes_off_held=False)
+        counting = Counting(above_fps=above_cps, short=True)
         return counted_of(counting, self.rate_fps, offers, worst_poll_gap_s(result))
 
     @property

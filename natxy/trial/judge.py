@@ -23,10 +23,10 @@ from natxy.trial.trial import Outcome
 from natxy.verdict.away import away_in
 from natxy.verdict.counted import Counted, counted
 from natxy.verdict.delay_error import late_in_doubt
-from natxy.verdict.losses import Losses, excuse
+from natxy.verdict.losses import Losses, excuse, full_of
 from natxy.verdict.pacing import long_pauses
 from natxy.verdict.placement import bad_placement
-from natxy.verdict.timeline import LEAST_CLEAN
+from natxy.verdict.timeline import LEAST_CLEAN, Full
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Judged:
     lost_connections: str = ""
     excused: bool = False  # by the gateway's absence, or the placement of the CPUs
     by_pauses: bool = False  # INVALID, and without the tester's pauses it would not be
-    spread: bool = False  # of a FAIL: its losses fill the time in which the gateway was full
+    full: Full | None = None  # of a FAIL: the time that its losses fill
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,7 @@ class Judge:
         doubt = (None if self.resets else _late(trial)) or _paused_too_long(trial)
         if doubt:
             return Judged(Verdict.INVALID, (doubt,))
-        return Judged(Verdict.FAIL, spread=trial.losses.is_spread(_phases(trial)))
+        return Judged(Verdict.FAIL, full=full_of([trial.losses], _phases(trial)))
 
     def _lost_connections(self, trial: FinishedTrial, verdict: Verdict) -> str:
         """Returns how the gateway lost connections, also if the initiator's frames created them

@@ -36,6 +36,7 @@ from natxy.verdict.advice import explained
 from natxy.verdict.all_misdelivered import check_all_misdelivered
 from natxy.verdict.arrivals import SLOW_FPS, Arrivals
 from natxy.verdict.away import away_during
+from natxy.verdict.losses import Losses
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow
 from natxy.verdict.placement import is_badly_placed
 
@@ -51,6 +52,7 @@ class WholeTrial:
 
     record: TrialRecord
     result: TrialResult
+    losses: Losses  # of all phases, in time
 
 
 @dataclass(kw_only=True)
@@ -114,7 +116,7 @@ class Trials:
         )
         judge = Judge(dut=self.dut, doubts=self.doubts, resets=self.resets)
         record = self._record(trial, judge.judge(trial), repetition, started)
-        self.last = WholeTrial(record=record, result=whole)
+        self.last = WholeTrial(record=record, result=whole, losses=trial.losses)
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
         valid = record.verdict is not Verdict.INVALID
@@ -160,7 +162,8 @@ class Trials:
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
             counted=tuple(trial.losses.counted(phases)),
-            spread=judged.spread,
+            full_share=judged.full.share if judged.full else None,
+            full_error=judged.full.error if judged.full else 0.0,
             result=measured,
             phase_1=whole.stream_of(ESTABLISH) if is_part else None,
             handshake=tuple(s for s in whole.streams if is_part and s.phase in HANDSHAKE),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from natxy.errors import TesterLimit
 from natxy.model.trial_record import TrialRecord
@@ -11,9 +10,8 @@ from natxy.model.trial_result import WatchResult
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
 from natxy.search.loss_verification import LossVerification
-from natxy.trial.bound import Bound, Found, was_badly_placed
+from natxy.trial.bound import Bound, was_badly_placed
 from natxy.trial.load import AnyLoad, Load
-from natxy.trial.maximum import Maximum
 from natxy.trial.repeats import BUDGET_S, SEARCH_SHARE
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
@@ -122,19 +120,6 @@ class ValidTrials:
         return Bound(
             failures=tuple(trial for trial in failed if trial.rate_fps == lowest_fps),
             seen=tuple(watch for trial in self.done for watch in trial.result.watched),
-        )
-
-    def result(self, kind: type[Found], search: Bisection, maximum: Maximum, **own: Any) -> Found:
-        """Returns the result of a search that has ended; `own` has what its kind adds."""
-        result_fps = search.result_fps or 0
-        at_maximum = search.limit is Limit.MAXIMUM and maximum.origin != "media"
-        return kind(
-            rate_fps=result_fps,
-            limit=search.limit,
-            lower_bound=search.limit is Limit.TESTER or at_maximum,
-            too_slow=self.gave_up_too_slow,
-            bound=self.bound(result_fps),
-            **own,
         )
 
     def nothing_passed(self, rate_fps: int, what: str = "frames") -> TesterLimit:

@@ -25,8 +25,6 @@ class Counting:
     # In short trials, buffers may hide an overload: frames that the gateway still holds when
     # sending ends are not forwarded at the trial's rate.
     short: bool
-    # False: the load is so small that all of it may fit into buffers, which is then no overload.
-    takes_off_held: bool = True
     # With bursts, the silence after the last burst, in which the gateway may still forward frames
     # of this burst (less the gap between two frames of steady traffic).
     silence_s: Fraction = Fraction(0)
@@ -106,10 +104,8 @@ def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -
     sending_s = Fraction(stream.due, offer.rate_fps)
     held_s = _significant_s(Fraction(stream.held_back_ns) / 10**9 - counting.silence_s)
     ended_late_s = _significant_s(_away_at_the_end_s(offer) - counting.silence_s)
-    if not (counting.short and counting.takes_off_held):
-        held_s = Fraction(0)
     if not counting.short:
-        ended_late_s = Fraction(0)
+        held_s = ended_late_s = Fraction(0)
     paused_s = Fraction(stream.pauses.total_ns) / 10**9
     took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, offer.rate_fps) + counting.silence_s
     late_s = _significant_s(took_s - sending_s - paused_s)

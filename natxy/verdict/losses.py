@@ -62,17 +62,15 @@ class Losses:
     def clean_share(self, phases: Collection[str]) -> float:
         """Returns the smallest share of the frames of a direction that nothing disturbed."""
         return min(
-            (line.clean / line.frames for line in self._of(phases) if line.frames), default=1
+            (line.clean / line.frames for line in self.lines_of(phases) if line.frames), default=1
         )
 
     def counted(self, phases: Collection[str]) -> Iterator[CountedLoss]:
         """Yields what the record of a trial keeps of each stream of these phases."""
         for (phase, direction), line in self.lines.items():
             if phase in phases:
-                full = line.full() if line.lost else Full()
-                spread = full.is_spread(line.clean)
-                if line.lost and not spread and line.span().is_spread(line.clean):
-                    full, spread = line.span(), True
+                spread = _spread([line])
+                full = (line.full() if line.lost else Full()) if spread is None else spread
                 yield CountedLoss(
                     phase=phase,
                     direction=direction,
@@ -84,19 +82,33 @@ class Losses:
                     full_frames=full.frames,
                     full_share=round(full.share, 6),
                     full_error=round(full.error, 6) if full.frames else 0.0,
-                    spread=spread,
+                    spread=spread is not None,
                 )
 
-    def is_spread(self, phases: Collection[str]) -> bool:
-        """Returns whether the losses of all directions together fill a time."""
-        losing = [line for line in self._of(phases) if line.lost]
-        clean = sum(line.clean for line in self._of(phases))
-        full = sum((line.full() for line in losing), start=Full())
-        span = sum((line.span() for line in losing), start=Full())
-        return full.is_spread(clean) or span.is_spread(clean)
-
-    def _of(self, phases: Collection[str]) -> Iterator[Timeline]:
+    def lines_of(self, phases: Collection[str]) -> Iterator[Timeline]:
         return (line for (phase, _), line in self.lines.items() if phase in phases)
+
+
+def full_of(trials: Collection[Losses], phases: Collection[str]) -> Full | None:
+    """Returns the time that the losses fill in trials of one rate together, of the worse direction.
+
+    If the losses of no direction fill a time, those of all together may. None: they do not.
+    """
+    keys = {key for trial in trials for key in trial.lines if key[0] in phases}
+    own = [_spread([trial.lines[key] for trial in trials if key in trial.lines]) for key in keys]
+    found = [full for full in own if full is not None]
+    if found:
+        return max(found, key=lambda full: full.share)
+    return _spread([line for trial in trials for line in trial.lines_of(phases)])
+
+
+def _spread(lines: Collection[Timeline]) -> Full | None:
+    """Returns the time that the losses of these lines fill, one after the other."""
+    for of in (Timeline.full, Timeline.span):
+        full = sum((of(line) for line in lines if line.lost), start=Full())
+        if full.is_spread(sum(line.clean for line in lines)):
+            return full
+    return None
 
 
 def _away(stream: StreamResult, result: TrialResult, absence: Absence | None) -> list[Times]:

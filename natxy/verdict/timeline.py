@@ -125,12 +125,12 @@ class Full:
 
     @property
     def error(self) -> float:
-        """Returns twice the standard error of the share, from the slots."""
+        """Returns twice the standard error of the share, from the slots, and a frame."""
         slots = [self.frames * slot // SLOTS for slot in range(SLOTS + 1)]
         if self.frames < 2 * SLOTS:
             return 1.0
         shares = [self._lost_in(begin, end) / (end - begin) for begin, end in pairwise(slots)]
-        return 2 * stdev(shares) / sqrt(SLOTS)
+        return 2 * stdev(shares) / sqrt(SLOTS) + 1 / self.frames
 
     def is_spread(self, clean: int) -> bool:
         """Returns whether nearly all slots of this time have losses, of so many clean frames.

@@ -234,9 +234,17 @@ class StatefulEngine:
 
 
 def _lost_runs(sent: int, lost: int, while_away: int) -> tuple[tuple[int, int, int], ...]:
-    """The gateway is away at the phase's beginning; what it is too slow for are the last frames."""
-    runs = (0, while_away), (sent - (lost - while_away), lost - while_away)
-    return tuple((first, size, size) for first, size in runs if size)
+    """Losses at the start, while the gateway is away, and then as its queue is full."""
+    runs = [(0, while_away)] if while_away else []
+    after = lost - while_away
+    for place in range(after):
+        first = while_away + (place * 2 + 1) * (sent - while_away) // (2 * after)
+        before, size = runs[-1] if runs else (-1, 0)
+        if runs and before + size >= first:
+            runs[-1] = (before, size + 1)
+        else:
+            runs.append((first, 1))
+    return tuple((first, size, size) for first, size in runs)
 
 
 FIRST_DELAY_NS = 5.0  # of frames that create connections beside others, whose delay is 1 ns

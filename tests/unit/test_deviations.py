@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from natxy.trial.closing import Closer
 from natxy.trial.profile import RFC
 from natxy.trial.timing import Timing
 from tests.unit.clauses import in_full_series, text, texts
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.scripted_engine import ScriptedEngine, beyond
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as connection_plan
 
@@ -137,7 +138,7 @@ def test_other_orders_of_connections_are_named(key: str, clause: str) -> None:
 
 
 def found(nat64: TrafficPlan, **changes: Any) -> str:
-    engine = ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 5000 else ())
+    engine = ScriptedEngine(lose=partial(beyond, 5000))
     options: dict[str, Any] = {"seed": 1, "timing": FAST, "repetitions": 2, "max_rate_fps": 10_000}
     plan = ThroughputPlan(**options | changes)
     return text(throughput(plan, engine.tester(nat64), NoDut()).deviations)

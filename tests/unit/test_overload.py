@@ -1,6 +1,7 @@
 """Overload: exactly so many flows are sent, and what they cost against one."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, pairwise
@@ -36,7 +37,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
 from tests.unit.clauses import text
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.scripted_engine import ScriptedEngine, beyond
 
 THROUGHPUT = "throughput"
 LOST = f"{DEGRADATION} of {THROUGHPUT}"
@@ -120,11 +121,11 @@ def test_one_range_is_enough_for_as_many_flows_as_it_has_ports() -> None:
 def slower_with(flows_cost_fps: dict[int, int]) -> ScriptedEngine:
     """A capacity for each number of flows."""
 
-    def lose(stream: Stream) -> list[int]:
+    def lose(stream: Stream) -> Sequence[int]:
         traffic = stream.foreground
         assert traffic is not None
         flows = traffic.source_port.values * traffic.destination_port.values
-        return [0] if rate_of(stream) > flows_cost_fps[flows] else []
+        return beyond(flows_cost_fps[flows], stream)
 
     return ScriptedEngine(lose=lose)
 
@@ -146,14 +147,14 @@ def found_by_three_searches(rates_fps: dict[int, list[int]]) -> ScriptedEngine:
     """Rates that are found one after another, for each number of flows."""
     searches: dict[int, list[int]] = {}
 
-    def lose(stream: Stream) -> list[int]:
+    def lose(stream: Stream) -> Sequence[int]:
         traffic = stream.foreground
         assert traffic is not None
         flows = max(traffic.source_port.values, traffic.destination_port.values)
         seeds = searches.setdefault(flows, [])
         if (seed := engine.specs[-1].seed) not in seeds:
             seeds.append(seed)
-        return [0] if rate_of(stream) > rates_fps[flows][seeds.index(seed)] else []
+        return beyond(rates_fps[flows][seeds.index(seed)], stream)
 
     engine = ScriptedEngine(lose=lose)
     return engine

@@ -12,7 +12,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
 from natxy.procedure.overload import overload
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.scripted_engine import ScriptedEngine, beyond
 from tests.unit.test_cli import Captured, complaint
 from tests.unit.test_overload import LOST, THROUGHPUT, plan
 from tests.unit.test_subscribers import CLAT, DS_LITE, LW4O6, MAP_E
@@ -27,9 +27,7 @@ def subscribers_of(stream: Stream) -> int:
 
 def slower_with(cost_fps: dict[int, int]) -> ScriptedEngine:
     """A capacity for each number of subscribers."""
-    return ScriptedEngine(
-        lose=lambda stream: [0] if rate_of(stream) > cost_fps[subscribers_of(stream)] else []
-    )
+    return ScriptedEngine(lose=lambda stream: beyond(cost_fps[subscribers_of(stream)], stream))
 
 
 def checked(subscribers: dict[str, Any], **others: Any) -> TrafficPlan:

@@ -330,7 +330,7 @@ def paused_at(counted_fps: int, far_above: bool, near_from: int = 10_000) -> Scr
         rate_fps = rate_of(stream)
         limit_fps = 64_000 if len(engine.specs) >= near_from else counted_fps
         fails = rate_fps > limit_fps and rate_fps != 64_000
-        return range(0, frames_in(stream), 10) if fails else ()
+        return beyond(limit_fps, stream) if fails else ()
 
     def paused_ns(stream: Stream) -> float:
         share = 64_000 / counted_fps - 1

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.unit.clauses import in_full_series, text, texts
-from tests.unit.scripted_engine import ScriptedEngine, due_ns, frames_in, rate_of
+from tests.unit.scripted_engine import ScriptedEngine, beyond, due_ns, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
 THROUGHPUT_FPS = 10_000
@@ -153,7 +154,7 @@ def test_a_last_loss_that_noise_may_explain_is_no_lower_bound(
 
 
 def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [])
+    engine = ScriptedEngine(lose=partial(beyond, THROUGHPUT_FPS))
     search = ThroughputPlan(
         timing=FAST, seed=0, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=50_000
     )

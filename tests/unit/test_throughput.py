@@ -5,6 +5,7 @@ import json
 import resource
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Protocol
@@ -40,7 +41,7 @@ from natxy.trial.setup import ReadyTester, set_up, with_ports
 from natxy.trial.timing import Timing
 from tests.unit.clauses import NOT_FOLLOWED, names, text
 from tests.unit.kept import Kept
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.scripted_engine import ScriptedEngine, beyond, rate_of
 from tests.unit.test_campaign_notes import report_notes
 
 
@@ -135,7 +136,7 @@ def test_noise_is_not_called_the_testers_limit(
 
 def test_a_search_says_what_limited_it(nat64: TrafficPlan) -> None:
     asked = plan()
-    lossy = ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 50_000 else ())
+    lossy = ScriptedEngine(lose=partial(beyond, 50_000))
     slow = ScriptedEngine(invalid=lambda spec: "slow" * (rate_of(spec.phases[0].streams[0]) > 9999))
     for engine, limit in ((lossy, Limit.DUT), (slow, Limit.TESTER)):
         found = searches(asked, asked.trials(engine.tester(nat64), NoDut(), Observer()))

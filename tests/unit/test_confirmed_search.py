@@ -1,0 +1,147 @@
+"""What an exact rate needs: a failure that the rate explains, and a pass that nothing helped."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from natxy.dut.none import NoDut
+from natxy.model.measurement import Measurement
+from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_spec import Stream
+from natxy.model.verdict import Verdict
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.search.bisection import SearchError
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.timing import Timing
+from tests.unit.kept import Kept
+from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
+
+CAPACITY_FPS = 10_000
+SHORT = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
+PLAN = ThroughputPlan(
+    timing=SHORT,
+    seed=1,
+    repetitions=1,
+    error=SearchError(fraction=Fraction(1, 100)),
+    loss_verifications=1,
+)
+
+
+def found(
+    lose: Callable[[Stream], Sequence[int]],
+    nat64: TrafficPlan,
+    kept: Kept | None = None,
+    plan: ThroughputPlan = PLAN,
+) -> Measurement:
+    return throughput(plan, ScriptedEngine(lose=lose).tester(nat64), NoDut(), kept)
+
+
+def bucket(tokens: int) -> Callable[[Stream], Sequence[int]]:
+    """A policer of CAPACITY_FPS: what is beyond it is lost once its tokens are used up."""
+
+    def lose(stream: Stream) -> Sequence[int]:
+        return beyond(CAPACITY_FPS, stream)[tokens:]
+
+    return lose
+
+
+@pytest.mark.parametrize("tokens", [10, 100, 300])
+def test_what_a_bucket_holds_is_no_rate(tokens: int, nat64: TrafficPlan) -> None:
+    """A trial of 0.2 s has 2,000 frames, so that 100 tokens help it to 5 % more."""
+    kept = Kept()
+    (figure,) = found(bucket(tokens), nat64, kept).figures
+    (value,) = figure.values
+    error_fps = max((*figure.errors, value * 0.01))
+    assert figure.lower_bound == (False,)
+    assert value - error_fps <= CAPACITY_FPS <= value + error_fps
+    longest = max(stream.due for trial in kept.trials for stream in trial.result.streams)
+    assert (longest > 5_000) == (tokens > 10), "only who was helped is tried for longer"
+
+
+def test_a_gateway_that_overload_makes_slower_has_the_rate_that_passes(nat64: TrafficPlan) -> None:
+    """Above 10,000 it forwards 7,000: each trial at 10,000 passes, however long it is."""
+    result = found(lambda s: beyond(7_000, s) if rate_of(s) > CAPACITY_FPS else (), nat64)
+    (figure,) = result.figures
+    assert figure.lower_bound == (False,)
+    assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
+    (said,) = (each for each in result.remarks if "overload makes it slower" in each)
+    assert "forwarded only 7," in said
+
+
+def test_who_forwards_more_in_a_failed_trial_has_a_bound(nat64: TrafficPlan) -> None:
+    """It loses one frame in fifty at each rate above 2,000."""
+
+    def lose(stream: Stream) -> Sequence[int]:
+        return range(7, frames_in(stream), 50) if rate_of(stream) > 2_000 else ()
+
+    result = found(lose, nat64)
+    (figure,) = result.figures
+    assert figure.values == pytest.approx((2_000,), rel=0.011)
+    assert figure.lower_bound == (True,)
+    assert any("forwarded more than this in a trial that failed" in r for r in result.remarks)
+
+
+def test_small_losses_of_several_trials_fill_a_time_together(nat64: TrafficPlan) -> None:
+    """Of 2,000 frames, 4 are lost at 10,020 fps, and each time at other moments."""
+    kept, drawn = Kept(), iter(range(1, 10**6, 271))
+
+    def lose(stream: Stream) -> Sequence[int]:
+        rate_fps, frames = rate_of(stream), frames_in(stream)
+        if rate_fps <= CAPACITY_FPS:
+            return ()
+        lost = frames - frames * CAPACITY_FPS // rate_fps
+        shift = next(drawn)
+        return sorted({(place * frames // lost + shift) % frames for place in range(lost)})
+
+    plan = replace(PLAN, error=SearchError(rate_fps=20))
+    (figure,) = found(lose, nat64, kept, plan).figures
+    assert figure.lower_bound == (False,)
+    assert figure.values == pytest.approx((CAPACITY_FPS,), abs=21)
+    told = [rate for rate, verdict in kept.told if verdict is Verdict.FAIL]
+    assert 1 < max(map(told.count, told)) < 10
+
+
+def test_the_figure_has_the_error_of_the_failure_that_bounds_it(nat64: TrafficPlan) -> None:
+    """Up to 3 % above 10,000 it loses a frame in each trial, at any moment."""
+
+    def lose(stream: Stream) -> Sequence[int]:
+        if rate_of(stream) > CAPACITY_FPS * 1.03:
+            return beyond(CAPACITY_FPS, stream)
+        return (3,) if rate_of(stream) > CAPACITY_FPS else ()
+
+    result = found(lose, nat64)
+    (figure,) = result.figures
+    assert figure.lower_bound == (False,)
+    assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
+    (error_fps,) = figure.errors
+    assert CAPACITY_FPS * 1.03 < figure.values[0] + error_fps < CAPACITY_FPS * 1.05
+    assert any("up to 4 % above the result" in remark for remark in result.remarks)
+
+
+def test_an_accepted_loss_helps_no_pass(nat64: TrafficPlan) -> None:
+    """At 5 % of loss, 10,000 frames come through at 10,526 a second, full as the gateway is."""
+    kept = Kept()
+    plan = replace(PLAN, loss=LossTolerance(fraction=Fraction(1, 20)))
+    result = found(lambda stream: beyond(CAPACITY_FPS, stream), nat64, kept, plan)
+    assert result.figures[0].values == pytest.approx((CAPACITY_FPS / 0.95,), rel=0.011)
+    assert result.figures[0].lower_bound == (False,)
+    longest = max(
+        stream.due / trial.rate_fps for trial in kept.trials for stream in trial.result.streams
+    )
+    assert longest == pytest.approx(0.2, rel=0.01)
+
+
+@pytest.mark.parametrize("duration_s", [Fraction(1, 50), Fraction(5)])
+def test_a_single_frame_that_is_missing_is_believed_and_bounds_a_result(
+    duration_s: Fraction, nat64: TrafficPlan
+) -> None:
+    """RFC 2544 believes each loss; but all other frames came through at a higher rate."""
+    kept = Kept()
+    timing = replace(SHORT, duration_s=duration_s)
+    plan = replace(PLAN, timing=timing, loss_verifications=0)
+    (figure,) = found(lambda s: (5,) if rate_of(s) > 4000 else (), nat64, kept, plan).figures
+    assert figure.values == pytest.approx((4000,), rel=0.011)
+    assert figure.lower_bound == (True,)
+    assert len(kept.told) == len(set(kept.told)), "no trial is repeated"
