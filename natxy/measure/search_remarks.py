@@ -56,6 +56,12 @@ def rate_remarks(found: Sequence[Bounded], unit: Unit) -> tuple[str, ...]:
             f"The rate that failed next is up to {max(wide) * 100:.2g} % above the result, since "
             "its losses alone have the rate as their reason."
         )
+    if any(each.by_port for each in exact):
+        said.append(
+            "Above this rate, the tester's port refused frames each time: what is behind it (the "
+            "gateway's ring, a shaper, the link) takes no more, or the port itself sends no more "
+            "(`natxy self-test` tells)."
+        )
     if slower:
         said.append(
             f"In trials a little above the result, the gateway forwarded only {min(slower):,} "

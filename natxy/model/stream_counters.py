@@ -117,5 +117,12 @@ class Pauses(Model):
     longest_ns: float = 0.0
     at: tuple[tuple[Count, Count, PauseReason], ...] = ()
 
+    @property
+    def by_port_ns(self) -> float:
+        """The part of the total in which the port refused frames."""
+        of_all = sum(ns for _, ns, _ in self.at)
+        by_port = sum(ns for _, ns, reason in self.at if reason == "port")
+        return self.total_ns * by_port / of_all if of_all else 0.0
+
 
 NO_PAUSES = Pauses()

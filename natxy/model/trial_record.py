@@ -103,6 +103,12 @@ class TrialRecord(Model):
         return self.spread or bool(self.fail_reason)
 
     @property
+    def is_refused_by_port(self) -> bool:
+        """True if the trial failed without a loss, since the tester's port refused frames."""
+        streams = self.result.streams
+        return bool(self.fail_reason) and any(s.is_refused_by_port for s in streams)
+
+    @property
     def full_fps(self) -> tuple[float, float]:
         """The least and the most that can have come through, per direction and in frames a second,
         while the gateway was full.

@@ -58,6 +58,11 @@ class StreamResult(Model):
     silence: Silence
     connections: ConnectionCounters | None = None  # None: stateless
 
+    @property
+    def is_refused_by_port(self) -> bool:
+        """True if the port refused frames for longer than the gateway held any back."""
+        return self.pauses.by_port_ns > self.held_back_ns
+
     def counters(self) -> Iterator[tuple[Kind, KindCounters]]:
         if self.kinds.foreground:
             yield "foreground", self.kinds.foreground

@@ -42,10 +42,18 @@ class Confirmation:
         return cls(error=error, accepted=accepted, failed=tuple(failed), bounding=bounding)
 
     def near(self, result_fps: int) -> TrialRecord | None:
-        """Returns the failure at the lowest rate that bounds the result; None if none does."""
-        highest_fps = result_fps + NEAR * self.error.at(result_fps)
-        lowest_fps = min((at for at in self.bounding if at <= highest_fps), default=None)
-        return None if lowest_fps is None else self.bounding[lowest_fps]
+        """Returns the failure at the lowest rate that bounds the result; None if none does.
+
+        If no frame was lost, the rate that counts must come again: that of noise does not.
+        """
+        error_fps = self.error.at(result_fps)
+        near = [
+            trial
+            for at, trial in self.bounding.items()
+            if at <= result_fps + NEAR * error_fps
+            and (not trial.fail_reason or trial.full_fps[0] >= result_fps - error_fps)
+        ]
+        return min(near, key=lambda trial: trial.rate_fps, default=None)
 
     def rates_above(self, result_fps: int, failed_fps: int) -> list[int]:
         """Returns the rates at which longer trials tell why `failed_fps` failed."""

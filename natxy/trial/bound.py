@@ -36,6 +36,7 @@ class Bounded:
     is_wide: bool = False  # that is more than the search's error
     # What the gateway forwards if it is overloaded, if that is less than the rate.
     overloaded_fps: int | None = None
+    by_port: bool = False  # the tester's port refused frames in the failure that bounds the rate
 
     def opened(self) -> Self:
         """Returns the result as a lower bound, limited by noise."""

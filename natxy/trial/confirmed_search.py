@@ -66,6 +66,7 @@ class ConfirmedSearch:
     def result(self, kind: type[Found], maximum: Maximum, **own: Any) -> Found:
         """Returns the result of the search, which has ended; `own` has what its kind adds."""
         result_fps, limit = self.search.result_fps or 0, self.limit
+        near = self.confirmation.near(result_fps) if self._asks_why else None
         is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
         return kind(
             rate_fps=result_fps,
@@ -76,6 +77,7 @@ class ConfirmedSearch:
             error_fps=self._error_fps,
             is_wide=self._error_fps > self.search.error.at(result_fps),
             overloaded_fps=self._overloaded_fps,
+            by_port=near is not None and near.is_refused_by_port,
             **own,
         )
 

@@ -49,7 +49,7 @@ class Counted:
     """
 
     fps: int
-    gateway_fps: int  # without pauses of the tester, and what noise explains
+    gateway_fps: int  # without pauses by the tester's core, and what noise explains
     verdict: Verdict
     sentence: str = ""  # why the verdict is not PASS
 
@@ -98,7 +98,8 @@ def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -
     """Returns two rates, rounded down: the counted rate, and the rate without noise.
 
     The first includes pauses, lateness, and the time that frames were held back or that the gateway
-    was away at the end, the second only the time of holding back that noise does not explain.
+    was away at the end, the second only pauses by the port, which what is behind it may cause, and
+    the time of holding back that noise does not explain.
     """
     stream = offer.stream
     sending_s = Fraction(stream.due, offer.rate_fps)
@@ -110,6 +111,7 @@ def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -
     took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, offer.rate_fps) + counting.silence_s
     late_s = _significant_s(took_s - sending_s - paused_s)
     own_s = max(Fraction(0), held_s - Fraction(offer.away.total_s + poll_gap_s))
+    own_s += Fraction(stream.pauses.by_port_ns) / 10**9
     longer_s = paused_s + late_s + max(held_s, ended_late_s)
     return (
         int(rate_fps * sending_s / (sending_s + longer_s)),
@@ -133,6 +135,12 @@ def _significant_s(time_s: Fraction) -> Fraction:
 
 def _held(offers: Sequence[Offer]) -> str:
     held_ns = max(offer.stream.held_back_ns for offer in offers)
+    if any(offer.stream.is_refused_by_port for offer in offers):
+        refused_ns = max(offer.stream.pauses.by_port_ns for offer in offers)
+        return (
+            f"no frame was lost, but the tester's port refused frames for {refused_ns / 1e6:.2f} "
+            "ms: what is behind it took them no faster"
+        )
     return (
         f"no frame was lost, but the frames took {held_ns / 1e6:.2f} ms longer to leave the "
         "gateway than to enter it: a longer trial would have filled its buffers"

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from natxy.model.event import Hello, Progress
-from natxy.model.stream_counters import Misdelivered
+from natxy.model.stream_counters import Misdelivered, PauseReason
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import VERSION, Stream, TrialSpec
@@ -67,6 +67,7 @@ class ScriptedEngine:
     too_slow: bool = True  # where a trial is invalid: a drop counter moved
     excess_ns: float = 0.0
     paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender, which takes longer then
+    paused_by: PauseReason = "core"
     lateness: Callable[[Stream], dict[str, Any]] = lambda _: {}  # members of the distribution
     misdelivers: int = 0
     without_udp_checksum: int = 0  # frames of each stream
@@ -189,6 +190,7 @@ class ScriptedEngine:
                 "count": int(self.paused_ns(stream) > 0),
                 "total_ns": self.paused_ns(stream),
                 "longest_ns": self.paused_ns(stream),
+                "at": ((0, int(self.paused_ns(stream)), "port"),) * (self.paused_by == "port"),
             },
             "sending_ns": last_ns + self.excess_ns + self.paused_ns(stream),
             "first_departure_ns": 0.0,

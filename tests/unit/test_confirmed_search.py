@@ -145,3 +145,21 @@ def test_a_single_frame_that_is_missing_is_believed_and_bounds_a_result(
     assert figure.values == pytest.approx((4000,), rel=0.011)
     assert figure.lower_bound == (True,)
     assert len(kept.told) == len(set(kept.told)), "no trial is repeated"
+
+
+def test_a_port_that_refuses_at_the_same_rate_each_time_is_a_limit(nat64: TrafficPlan) -> None:
+    """What is behind it takes 10,000 frames a second; the others wait, and none is lost."""
+
+    def paused_ns(stream: Stream) -> float:
+        frames = frames_in(stream)
+        return max(0.0, frames * 1e9 / CAPACITY_FPS - frames * 1e9 / rate_of(stream))
+
+    engine = ScriptedEngine(paused_ns=paused_ns, paused_by="port")
+    result = throughput(PLAN, engine.tester(nat64), NoDut())
+    (figure,) = result.figures
+    assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
+    assert figure.lower_bound == (False,)
+    assert any("the tester's port refused frames" in remark for remark in result.remarks)
+    own = ScriptedEngine(paused_ns=paused_ns, paused_by="core", too_slow=False)
+    (figure,) = throughput(PLAN, own.tester(nat64), NoDut()).figures
+    assert figure.lower_bound == (True,), "its own core limits the tester, not the gateway"
