@@ -6,6 +6,7 @@ do not fill the time in which the gateway was full.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 from typing import Self
 
 from natxy.model.trial_record import TrialRecord
@@ -46,7 +47,7 @@ class Confirmation:
 
         If no frame was lost, the rate that counts must come again: that of noise does not.
         """
-        error_fps = self.error.at(result_fps)
+        error_fps = self._error_fps(result_fps)
         near = [
             trial
             for at, trial in self.bounding.items()
@@ -57,7 +58,7 @@ class Confirmation:
 
     def rates_above(self, result_fps: int, failed_fps: int) -> list[int]:
         """Returns the rates at which longer trials tell why `failed_fps` failed."""
-        error_fps = self.error.at(result_fps)
+        error_fps = self._error_fps(result_fps)
         return [failed_fps, *(result_fps + factor * error_fps + 1 for factor in ABOVE)]
 
     def helped_fps(self, result_fps: int) -> int | None:
@@ -92,6 +93,13 @@ class Confirmation:
         frames = max((stream.due for t in same for stream in t.result.streams), default=0)
         tells = frames * ABOVE[-1] * self.error.at(result_fps) / result_fps >= TELLING
         return Limit.UNEXPLAINED if repeated or more or tells else None
+
+    def _error_fps(self, result_fps: int) -> int:
+        """Returns the search's error or, if trials are too short for it, what they can show: an
+        overload by 8 errors has to lose TELLING frames."""
+        frames = max((s.due for trial in self.failed for s in trial.result.streams), default=0)
+        shown = ceil(result_fps * TELLING / (ABOVE[-1] * frames)) if frames else 0
+        return max(self.error.at(result_fps), shown)
 
 
 def _losing(trial: TrialRecord) -> set[str]:

@@ -162,12 +162,12 @@ def found_by_three_searches(rates_fps: dict[int, list[int]]) -> ScriptedEngine:
 
 def test_degradation_is_of_the_results_not_of_repetitions(nat64: TrafficPlan) -> None:
     """The first search for one flow has nothing to do with the first one for ten."""
-    engine = found_by_three_searches({1: [100, 200, 300], 10: [300, 100, 200]})
+    engine = found_by_three_searches({1: [1000, 2000, 3000], 10: [3000, 1000, 2000]})
     asked = plan((10,))
     asked = replace(asked, test=replace(asked.test, repetitions=3))
     result = overload(asked, engine.tester(nat64), NoDut())
-    assert result.figure(THROUGHPUT, at="1 flow").values == (100, 200, 300)
-    assert result.figure(THROUGHPUT, at="10 flows").values == (300, 100, 200)
+    assert result.figure(THROUGHPUT, at="1 flow").values == (1000, 2000, 3000)
+    assert result.figure(THROUGHPUT, at="10 flows").values == (3000, 1000, 2000)
     assert result.figure(LOST, at="10 flows").values == (0.0,)
 
 

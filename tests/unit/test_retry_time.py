@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from natxy.trial.observer import Observer, Observers
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.setup import ReadyTester, Setup
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
+from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -131,7 +132,7 @@ def test_a_search_spends_a_part_of_the_time_on_each_rate_and_comes_back(
         return "away" if noisy and rate_of(spec.phases[0].streams[0]) > 40_000 else ""
 
     engine = ScriptedEngine(
-        lose=lambda stream: [0] if rate_of(stream) > 50_000 else [],
+        lose=partial(beyond, 50_000),
         invalid=invalid,
         too_slow=False,
     )
