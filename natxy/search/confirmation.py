@@ -66,10 +66,14 @@ class Confirmation:
 
         A bucket or a queue helped the pass, or the gateway gets slower when it is overloaded.
         """
-        near = self.near(result_fps)
-        if near is None:
+        if self.near(result_fps) is None:
             return None
-        _, most_fps = near.full_fps
+        # A trial that failed without a loss says nothing of a bucket: it was not used up.
+        spread = [trial for trial in self.bounding.values() if trial.spread]
+        lowest = min(spread, key=lambda trial: trial.rate_fps, default=None)
+        if lowest is None:
+            return None
+        _, most_fps = lowest.full_fps
         least_fps = (1 - self.accepted) * (result_fps - self.error.at(result_fps))
         return int(most_fps) if most_fps < least_fps else None
 

@@ -13,6 +13,7 @@ from natxy.trial.load import Load
 from natxy.trial.phases import phase, steady_segment
 from natxy.verdict.away import Away
 from natxy.verdict.counted import Counted, Offer, counted_of, worst_poll_gap_s
+from natxy.verdict.losses import Losses
 
 Sought = Literal["new", "load"]
 
@@ -38,7 +39,7 @@ class Churn(Load):
         """The rate that a search is for."""
         return self.new_cps if self.sought == "new" else self.load_fps
 
-    def counted(self, result: TrialResult, away: Away) -> Counted:
+    def counted(self, result: TrialResult, away: Away, losses: Losses) -> Counted:
         """Returns the counted rate (docs/decisions/0017)."""
         assert self.counting is not None, "asked by a search for a rate"
         (segment,) = self.segments
@@ -47,6 +48,7 @@ class Churn(Load):
                 stream=stream,
                 rate_fps=segment.rate_fps if stream.direction == self.outward else self.load_fps,
                 away=away,
+                growth_ns=losses.growth_ns(stream),
             )
             for stream in result.streams
         ]

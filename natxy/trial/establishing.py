@@ -13,6 +13,7 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.phases import phase, steady_segment
 from natxy.verdict.away import away_in
 from natxy.verdict.counted import Counted, Counting, Offer, counted_of, worst_poll_gap_s
+from natxy.verdict.losses import Losses
 from natxy.verdict.pacing import PAUSE_SHARE
 
 SLOWLY = 10  # missing connections are created, or tested, again at a tenth of the rate
@@ -62,7 +63,13 @@ class Establishing:
         accepted = LossTolerance(fraction=self.loss)
         return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
 
-    def counted(self, result: TrialResult, absence: Absence | None, above_cps: int) -> Counted:
+    def counted(
+        self,
+        result: TrialResult,
+        absence: Absence | None,
+        above_cps: int,
+        losses: Losses | None = None,
+    ) -> Counted:
         """Returns the counted rate, of the phase that took longer in comparison to its time to
         send (docs/decisions/0017)."""
         rates_fps = self.sought_fps
@@ -71,6 +78,7 @@ class Establishing:
                 stream=stream,
                 rate_fps=rates_fps[stream.phase],
                 away=away_in(result, stream.phase, absence),
+                growth_ns=losses.growth_ns(stream) if losses else None,
             )
             for stream in result.streams
             if stream.phase in rates_fps

@@ -214,10 +214,14 @@ def _counted(trial: FinishedTrial) -> Counted | None:
     load, absence = trial.load, trial.outcome.absence
     if isinstance(load, Establishing):
         above_cps = load.above_cps
-        return None if above_cps is None else load.counted(trial.whole, absence, above_cps)
+        return (
+            None
+            if above_cps is None
+            else load.counted(trial.whole, absence, above_cps, trial.losses)
+        )
     if load.counting is None:
         return None
     away = away_in(trial.whole, trial.spec.phases[-1].name, absence)
     if isinstance(load, Churn):
-        return load.counted(trial.measured, away)
-    return counted(load.counting, load.rate_fps, trial.measured, away)
+        return load.counted(trial.measured, away, trial.losses)
+    return counted(load.counting, load.rate_fps, trial.measured, away, trial.losses)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 from natxy.verdict.away import Away
+from natxy.verdict.losses import Losses
 
 # Polls find the ends of a trial, so shorter times of holding back or lateness are not significant.
 # It is 0.2 % of the shortest trials.
@@ -37,6 +38,19 @@ class Offer:
     stream: StreamResult
     rate_fps: int
     away: Away
+    growth_ns: float | None = None  # of the delay, as in clean time; None: not known
+
+    @property
+    def held_s(self) -> Fraction:
+        """The time that the gateway held frames back.
+
+        What it held when sending ended may have waited for it to come back. In clean time, only a
+        gateway that is too slow holds back more and more.
+        """
+        held_ns = self.stream.held_back_ns
+        if self.growth_ns is not None:
+            held_ns = min(self.growth_ns, held_ns + self.away.total_s * 1e9)
+        return Fraction(held_ns) / 10**9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +68,23 @@ class Counted:
     sentence: str = ""  # why the verdict is not PASS
 
 
-def counted(counting: Counting, rate_fps: int, result: TrialResult, away: Away) -> Counted:
+def counted(
+    counting: Counting,
+    rate_fps: int,
+    result: TrialResult,
+    away: Away,
+    losses: Losses | None = None,
+) -> Counted:
     """Judges a trial without loss whose streams all have the same rate."""
-    offers = [Offer(stream=stream, rate_fps=rate_fps, away=away) for stream in result.streams]
+    offers = [
+        Offer(
+            stream=stream,
+            rate_fps=rate_fps,
+            away=away,
+            growth_ns=losses.growth_ns(stream) if losses else None,
+        )
+        for stream in result.streams
+    ]
     return counted_of(counting, rate_fps, offers, worst_poll_gap_s(result))
 
 
@@ -103,14 +131,16 @@ def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -
     """
     stream = offer.stream
     sending_s = Fraction(stream.due, offer.rate_fps)
-    held_s = _significant_s(Fraction(stream.held_back_ns) / 10**9 - counting.silence_s)
+    held_s = _significant_s(offer.held_s - counting.silence_s)
     ended_late_s = _significant_s(_away_at_the_end_s(offer) - counting.silence_s)
     if not counting.short:
         held_s = ended_late_s = Fraction(0)
     paused_s = Fraction(stream.pauses.total_ns) / 10**9
     took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, offer.rate_fps) + counting.silence_s
     late_s = _significant_s(took_s - sending_s - paused_s)
-    own_s = max(Fraction(0), held_s - Fraction(offer.away.total_s + poll_gap_s))
+    own_s = held_s
+    if offer.growth_ns is None:
+        own_s = max(Fraction(0), held_s - Fraction(offer.away.total_s + poll_gap_s))
     own_s += Fraction(stream.pauses.by_port_ns) / 10**9
     longer_s = paused_s + late_s + max(held_s, ended_late_s)
     return (

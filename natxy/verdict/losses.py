@@ -1,7 +1,7 @@
 """The losses of a trial that count: of frames that nothing disturbed (docs/decisions/0039)."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from natxy.dut.base import Absence
@@ -21,6 +21,7 @@ class Losses:
     """The time lines of all streams of a trial."""
 
     lines: dict[Key, Timeline]
+    growths_ns: dict[Key, float | None] = field(default_factory=dict)  # see Timeline.growth_ns
 
     @classmethod
     def of(
@@ -38,13 +39,18 @@ class Losses:
             for phase in spec.phases
             for stream in phase.streams
         }
-        lines = {}
+        lines: dict[Key, Timeline] = {}
+        growths_ns: dict[Key, float | None] = {}
         for stream in result.streams:
             key = stream.phase, stream.direction
             if key in asked:
                 away = _away(stream, result, absence)
                 lines[key] = _line(asked[key], stream, away, fills_buffers=fills_buffers)
-        return cls(lines=lines)
+                growths_ns[key] = lines[key].growth_ns(stream.low_delays)
+        return cls(lines=lines, growths_ns=growths_ns)
+
+    def growth_ns(self, stream: StreamResult) -> float | None:
+        return self.growths_ns.get((stream.phase, stream.direction))
 
     def excused(self, stream: StreamResult) -> int:
         """Returns how many lost frames of a stream do not count."""

@@ -28,6 +28,7 @@ LEAST_CLEAN = 1 / 2  # of the frames; fewer say too little
 SLOTS = 20
 SPREAD = 0.8  # of the slots
 LEAST_FULL = 1 / 8  # of the clean frames
+LEAST_GROWN = 1 / 4  # of all frames
 FEWEST_LOST = 20
 
 
@@ -228,6 +229,24 @@ class Timeline:
             for begin, span, lost in _cut(whole.runs, first, last)
         )
         return Full(frames=last - first, runs=within)
+
+    def growth_ns(self, lows: Sequence[tuple[int, int]]) -> float | None:
+        """Returns by how much the delay would grow in the whole trial as it did in clean time.
+
+        `lows` are the lowest delays of stretches of numbers, from their first number on. Where two
+        neighbours are clean, the delay grew by their difference. None: too few of them are.
+        """
+        grown_ns = frames = 0
+        for (first, low), (second, then), (end, _) in zip(
+            lows, lows[1:], (*lows[2:], (self.frames, 0)), strict=False
+        ):
+            at = bisect_right(self.pieces, first, key=lambda piece: piece[0]) - 1
+            if at >= 0 and end <= self.pieces[at][1]:
+                grown_ns += then - low
+                frames += second - first
+        if frames < LEAST_GROWN * self.frames:
+            return None
+        return max(0.0, grown_ns * self.frames / frames)
 
     def _of_pieces(self) -> Iterator[list[Run]]:
         for begin, end in self.pieces:
