@@ -66,8 +66,6 @@ class Confirmation:
 
         A bucket or a queue helped the pass, or the gateway gets slower when it is overloaded.
         """
-        if self.near(result_fps) is None:
-            return None
         # A trial that failed without a loss says nothing of a bucket: it was not used up.
         spread = [trial for trial in self.bounding.values() if trial.spread]
         lowest = min(spread, key=lambda trial: trial.rate_fps, default=None)

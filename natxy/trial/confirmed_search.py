@@ -67,6 +67,9 @@ class ConfirmedSearch:
         """Returns the result of the search, which has ended; `own` has what its kind adds."""
         result_fps, limit = self.search.result_fps or 0, self.limit
         near = self.confirmation.near(result_fps) if self._asks_why else None
+        helped_fps = self.confirmation.helped_fps(result_fps)
+        if limit not in (Limit.DUT, Limit.MAXIMUM) and helped_fps is not None:
+            result_fps = helped_fps  # no trial told whether the gateway can do more for long
         is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
         return kind(
             rate_fps=result_fps,
@@ -110,7 +113,8 @@ class ConfirmedSearch:
     def _overloaded_fps(self) -> int | None:
         """What the gateway forwards if it is overloaded, if that is less than the result."""
         result_fps = self.search.result_fps or 0
-        return self.confirmation.helped_fps(result_fps) if self._asks_why else None
+        is_bound = self._asks_why and self.confirmation.near(result_fps) is not None
+        return self.confirmation.helped_fps(result_fps) if is_bound else None
 
     @property
     def _asks_why(self) -> bool:
