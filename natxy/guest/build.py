@@ -9,15 +9,18 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from natxy.errors import DutError
 from natxy.guest.packages import Packages
-from natxy.program_output import OutputTooLong, run
+from natxy.program_output import Finished, OutputTooLong, run
 
 INIT = Path(__file__).with_name("init")
 BUILT_WITHIN_S = 1200.0
 JOOL = ("common", "nat64", "siit")  # in the order in which they use each other's symbols
+# Debian 13's kernel headers let make add type information to modules, for which it needs pahole.
+WITHOUT_BTF = "CONFIG_DEBUG_INFO_BTF_MODULES="
 PROGRAMS = (
     "bash",
     "busybox",
@@ -58,6 +61,8 @@ MODULES = (
     "veth",
     "xt_MASQUERADE",
 )
+ERROR = re.compile(r"\berror: ", re.IGNORECASE)  # of a compiler, or of the kernel's modpost
+FAILED_RULE = re.compile(r"\*\*\* \[.* Error \d+$")
 FOLDERS = ("bin", "dev", "lib", "lib64", "proc", "run", "sys", "tmp")
 
 
@@ -66,8 +71,7 @@ def build(packages: Packages, folder: Path) -> None:
     with _below(folder, "work") as work:
         debs, system, guest = (_made(work / name) for name in ("debs", "system", "guest"))
         packages.fetch(debs)
-        for deb in sorted(debs.glob("*.deb")):
-            _run(["dpkg-deb", "-x", str(deb), str(system)])
+        unpack(debs, system)
         release = _release(system)
         _build_jool(system, release)
         _fill(guest, system, release)
@@ -89,6 +93,16 @@ def _made(path: Path) -> Path:
     return path
 
 
+def unpack(debs: Path, system: Path) -> None:
+    """Unpacks packages, and moves the kernel's modules to /lib/modules, where depmod looks."""
+    for deb in sorted(debs.glob("*.deb")):
+        _run(["dpkg-deb", "-x", str(deb), str(system)])
+    of_debian_13 = system / "usr/lib/modules"
+    if of_debian_13.exists():
+        (system / "lib").mkdir(exist_ok=True)
+        of_debian_13.rename(system / "lib/modules")
+
+
 def _release(system: Path) -> str:
     return _one(system, "boot/vmlinuz-*").name.removeprefix("vmlinuz-")
 
@@ -102,9 +116,10 @@ def _build_jool(system: Path, release: str) -> None:
     extra = _made(system / "lib/modules" / release / "extra")
     jobs = f"-j{os.cpu_count() or 1}"
     for part in JOOL:
-        _run(["make", "-s", jobs, "-C", str(headers), f"M={source / part}", "modules"])
-        for module in (source / part).glob("*.ko"):
-            shutil.copy(module, extra)
+        module = f"M={source / part}"
+        _run(["make", "-s", jobs, "-C", str(headers), module, WITHOUT_BTF, "modules"])
+        for built in (source / part).glob("*.ko"):
+            shutil.copy(built, extra)
     _run(["depmod", "-b", str(system), release])
 
 
@@ -206,7 +221,7 @@ def _one(system: Path, pattern: str) -> Path:
 def _run(command: Sequence[str]) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     try:
-        done = run(command, timeout_s=BUILT_WITHIN_S, env=environment)
+        done = run(command, timeout_s=BUILT_WITHIN_S, env={**environment, "LC_ALL": "C"})
     except FileNotFoundError as missing:
         raise DutError(
             f"The guest could not be built: `{command[0]}` is not installed (expected the packages "
@@ -219,5 +234,13 @@ def _run(command: Sequence[str]) -> str:
     except OutputTooLong as error:
         raise DutError(f"The guest could not be built: `{command[0]}` {error}.") from error
     if done.status != 0:
-        raise DutError(f"The guest could not be built: `{command[0]}`: {done.last_line}")
+        raise DutError(f"The guest could not be built: `{command[0]}`: {_reason(done)}")
     return done.output
+
+
+def _reason(failed: Finished) -> str:
+    """Returns a compiler's first error, or what was said before make named the failed rule."""
+    lines = failed.errors.splitlines()
+    errors = (line for line in lines if ERROR.search(line))
+    before_make = (line for line, after in pairwise(lines) if FAILED_RULE.search(after))
+    return next(errors, None) or next(before_make, None) or failed.last_line

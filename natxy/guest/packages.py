@@ -11,8 +11,12 @@ from pathlib import Path
 from natxy.errors import DutError
 from natxy.program_output import OutputTooLong, run
 
-KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
-PARTS_OF_THE_KERNEL = ("linux-image-", "linux-headers-", "linux-kbuild-")
+# Packages that hold no files but depend on those of the current kernel, and how the names of those
+# begin. Debian 13's headers also depend on a kernel, which is an unsigned copy.
+KERNEL = {
+    "linux-image-cloud-amd64": ("linux-image-",),
+    "linux-headers-cloud-amd64": ("linux-headers-", "linux-kbuild-"),
+}
 MODULES = "jool-dkms"
 PROCESSOR = "x86_64"  # Debian's amd64
 PROGRAMS = (
@@ -63,8 +67,9 @@ def chosen_packages() -> Packages:
         )
     told = _apt(["apt-cache", "depends", "--recurse", "--important", *KERNEL, MODULES, *PROGRAMS])
     depends = dependencies(told)
+    kernel = (reachable(depends, (name,), parts) - {name} for name, parts in KERNEL.items())
     names = {
-        *reachable(depends, KERNEL, PARTS_OF_THE_KERNEL) - set(KERNEL),  # which hold no files
+        *set().union(*kernel),
         MODULES,
         *reachable(depends, PROGRAMS, LIBRARIES),
     }

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from natxy.dut.execution import execute
-from natxy.guest.build import copy_modules
+from natxy.guest.build import copy_modules, unpack
 from natxy.guest.image import Image
 from natxy.guest.packages import AS_ROOT
 
@@ -31,7 +31,8 @@ def initramfs(folder: Path, image: Image) -> Path:
     shutil.copy(INIT, root / FIRST_PROCESS)
     (root / FIRST_PROCESS).chmod(0o755)
     names = "\n".join(sorted(str(path.relative_to(root)) for path in root.rglob("*")))
-    cpio = [str(system / "bin/busybox"), "cpio", "-o", "-H", "newc", "-R", "0:0"]
+    busybox = next(system.glob("**/bin/busybox"))
+    cpio = [str(busybox), "cpio", "-o", "-H", "newc", "-R", "0:0"]
     packed = subprocess.run(cpio, input=names.encode(), capture_output=True, check=True, cwd=root)
     whole = folder / "initramfs"
     whole.write_bytes(image.initramfs.read_bytes() + gzip.compress(packed.stdout, 1))
@@ -47,8 +48,7 @@ def _unpack_kernel(image: Image, debs: Path, system: Path) -> str:
     debs.mkdir()
     wanted = [f"{package}={version}", "busybox-static"]
     execute_in(debs, ["apt-get", "-q", *AS_ROOT, "download", *wanted])
-    for deb in debs.glob("*.deb"):
-        execute(["dpkg-deb", "-x", str(deb), str(system)])
+    unpack(debs, system)
     release = package.removeprefix("linux-image-")
     execute(["depmod", "-b", str(system), release])
     return release

@@ -126,6 +126,30 @@ def test_a_missing_compiler_is_the_last_line_of_make(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("tree")
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("a.c:2:5: warning: w\na.c:3:9: error: no\nb.c:1:1: error: b", "a.c:3:9: error: no"),
+        ('ERROR: modpost: "f" [a.ko] undefined!', 'ERROR: modpost: "f" [a.ko] undefined!'),
+        ("a.c:2:5: warning: w\n/bin/sh: 1: pahole: not found", "/bin/sh: 1: pahole: not found"),
+    ],
+)
+def test_a_failed_build_names_its_first_error(said: str, reason: str, tmp_path: Path) -> None:
+    said += "\nmake[1]: *** [Makefile:64: a.ko] Error 127\nmake: *** [Makefile:2: all] Error 2"
+    (tmp_path / "said").write_text(said)
+    tool(tmp_path / "bin", "make", f"cat {tmp_path}/said >&2; exit 2")
+    with pytest.raises(DutError) as told:
+        built(tmp_path)
+    assert str(told.value).endswith(f"`make`: {reason}")
+
+
+def test_modules_in_usr_are_found(tree: Path, tmp_path: Path) -> None:
+    (tree / "usr/lib").mkdir()
+    (tree / "lib/modules").rename(tree / "usr/lib/modules")
+    assert sorted(os.listdir(built(tmp_path))) == ["initramfs", "vmlinuz"]
+
+
+@pytest.mark.usefixtures("tree")
 @pytest.mark.parametrize("how", ["Ctrl-C", "time"])
 def test_the_compilers_end_with_the_build(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,6 +14,7 @@ from natxy.guest import image
 from natxy.guest.build import OF_BUSYBOX, OF_KMOD, PROGRAMS, build, needed_modules
 from natxy.guest.image import is_whole, key_of, usable_image
 from natxy.guest.packages import (
+    AS_ROOT,
     LIBRARIES,
     AptError,
     ListsOutdated,
@@ -47,6 +48,18 @@ libelf1
   Depends: zlib1g
 <linux-initramfs-tool>
     dracut
+"""
+# As Debian 13 has it.
+KERNEL_DEPENDS = """\
+linux-image-cloud-amd64
+  Depends: linux-image-6.12-cloud-amd64
+linux-headers-cloud-amd64
+  Depends: linux-headers-6.12-cloud-amd64
+linux-headers-6.12-cloud-amd64
+  Depends: linux-headers-6.12-common
+ |Depends: linux-image-6.12-cloud-amd64
+  Depends: linux-image-6.12-cloud-amd64-unsigned
+  Depends: linux-kbuild-6.12
 """
 
 
@@ -299,6 +312,24 @@ def test_packages_that_cannot_be_fetched_are_one_sentence(
     ):
         usable_image(lambda: CHOSEN, build)
     assert [path.name for path in cache.iterdir()] == ["lock"]
+
+
+def test_one_kernel_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    (tmp_path / "depends").write_text(KERNEL_DEPENDS)
+    print_uris = "for name; do echo \"'http://x' ${name}_1_amd64.deb 7 SHA256:1\"; done"
+    fake_apt(
+        tmp_path / "bin",
+        monkeypatch,
+        apt_cache=f"cat {tmp_path}/depends",
+        apt_get=f"shift {len(AS_ROOT) + 2}; {print_uris}",
+    )
+    assert [name for name in chosen_packages().names if name.startswith("linux-")] == [
+        "linux-headers-6.12-cloud-amd64",
+        "linux-headers-6.12-common",
+        "linux-image-6.12-cloud-amd64",
+        "linux-kbuild-6.12",
+    ]
 
 
 def test_packages_that_apt_does_not_know_are_one_sentence(
