@@ -72,3 +72,46 @@ def _standard_deviation(values: Sequence[float], mean: float) -> float:
         return 0.0
     squares = math.fsum((value - mean) ** 2 for value in values)
     return math.sqrt(squares / (len(values) - 1))
+
+
+def student_p(t: float, freedom: int) -> float:
+    """Returns the probability that Student's t is at least as far from 0 (two-sided).
+
+    The sums are exact for whole degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+    """
+    odd = freedom % 2
+    angle = math.atan(abs(t) / math.sqrt(freedom))
+    term = total = math.cos(angle) if odd else 1.0
+    for k in range(2 + odd, freedom, 2):
+        term *= math.cos(angle) ** 2 * (k - 1) / k
+        total += term
+    inside = math.sin(angle) * total
+    if odd:
+        inside = 2 / math.pi * (angle + (inside if freedom > 1 else 0.0))
+    return min(1.0, max(0.0, 1 - inside))
+
+
+def student_t(p: float, freedom: int) -> float:
+    """Returns the t that Student's t exceeds, in either direction, with this probability."""
+    low, high = 0.0, 1.0
+    while student_p(high, freedom) > p:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_p(middle, freedom) > p else (low, middle)
+    return high
+
+
+def holm_levels(p_values: Sequence[float], level: float) -> list[float]:
+    """Returns the level at which each p is tested, so that all tests together err at `level`.
+
+    Holm's method: the smallest of m values is tested at level / m, the next at level / (m - 1), and
+    so on. From the first one that is not significant on, the level stays.
+    """
+    levels = [0.0] * len(p_values)
+    left = len(p_values)
+    for place in sorted(range(len(p_values)), key=p_values.__getitem__):
+        levels[place] = level / left
+        if p_values[place] < levels[place]:
+            left -= 1
+    return levels

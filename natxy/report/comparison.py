@@ -1,19 +1,15 @@
-"""Compares the figures of two campaigns: is a gateway worse than it was?
+"""Compares the figures of two gateways: is one worse than the other?
 
-The test is that of Mann and Whitney (two-sided), as an exact permutation test of the ranks: if both
-campaigns measured the same gateway, every assignment of the values to the two is as likely as the
-one that was seen. It assumes nothing about the distribution of the values.
+Each figure has its change, with an interval (natxy/report/change.py). The levels of the intervals
+are those of Holm's method: if nothing has changed, the probability that any figure is said to be
+worse or better is `LEVEL`.
 """
 
-import bisect
-import itertools
-import math
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from natxy.model.measurement import Bound, Figure, Unit
+from natxy.model.measurement import Bound, Figure, Measurement, Unit
 from natxy.report.cell_figures import (
     CellResult,
     Variant,
@@ -22,10 +18,13 @@ from natxy.report.cell_figures import (
     told_apart,
     variant_of,
 )
+from natxy.report.change import Change, Sample, change_of
+from natxy.statistics import holm_levels
 
-LEVEL = 0.05  # of significance
-EXACT = 50_000  # up to so many assignments all are tried; else so many are drawn
-SEED = 1
+LEVEL = 0.05  # of all figures together
+RUN_VARIATION = 0.015  # standard deviation of a figure from run to run, as a share
+LEAST_VALUES = 2  # of each gateway: one value does not show how much it varies
+SEARCHED: set[Unit] = {"fps", "cps"}  # units of the figures that have the error of their search
 LOWER_IS_BETTER: set[Unit] = {"ns", "%", "s"}
 ARTICLES: dict[Bound, str] = {"lower": "a", "upper": "an"}
 CORRECTED = "corrected buffer time"
@@ -38,11 +37,13 @@ COMPUTED = ("degradation", "relative scale up")  # beginnings of names; follow f
 OF_A_BUFFER = ("back-to-back frames", CORRECTED)  # absent if no burst fills the gateway's buffer
 USUAL = ("100 % foreground", "networks 1", "steady")  # of most results; need not be said
 Better = Literal["higher", "lower", "neither"]
+Verdict = Literal["worse", "better", "no change shown", "cannot be told"]
+Campaign = Sequence[CellResult]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """A figure of both campaigns."""
+    """A figure of both gateways."""
 
     measure: str
     column: str
@@ -50,20 +51,28 @@ class Difference:
     unit: Unit
     better: Better
     rates: str  # which directions a rate counts; empty: it is none
-    before: float  # the benchmark: a median or a mean
-    after: float
     bounds: tuple[Bound, Bound]  # of both
-    p: float  # probability of such a difference between equal gateways
+    campaigns: tuple[int, int]
     counts: tuple[int, int]  # of values
+    of: Change
+    level: float  # at which Holm's method tests this figure
     doubt: str = ""  # why nothing follows from the difference; empty: it can be judged
 
     @property
+    def before(self) -> float:
+        return self.of.before
+
+    @property
+    def after(self) -> float:
+        return self.of.after
+
+    @property
     def change(self) -> float:
-        """(after - before) / |before|; infinite if only `before` is 0."""
-        more = self.after - self.before
-        if not more:
-            return 0.0
-        return more / abs(self.before) if self.before else math.copysign(math.inf, more)
+        return self.of.share
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.of.interval(self.level)
 
     @property
     def worse_by(self) -> float:
@@ -73,29 +82,69 @@ class Difference:
         return self.change if self.better == "lower" else -self.change
 
     @property
-    def significant(self) -> bool:
-        return not self.doubt and self.p < LEVEL
+    def verdict(self) -> Verdict:
+        if self.doubt:
+            return "cannot be told"
+        if self.of.p < self.level:
+            return "worse" if self.worse_by > 0 else "better"
+        return "no change shown" if self.bounds == ("exact", "exact") else "cannot be told"
+
+    @property
+    def reason(self) -> str:
+        """Returns why nothing can be told; empty if something can."""
+        if self.verdict != "cannot be told" or self.doubt:
+            return self.doubt
+        # If both are bounds, the one because of which the true values may be equal.
+        nearer = ("lower", "upper") if self.of.difference > 0 else ("upper", "lower")
+        second = self.bounds[0] == "exact" or (
+            self.bounds[0] != nearer[0] and self.bounds[1] == nearer[1]
+        )
+        bound = self.bounds[second]
+        return f"the {'second' if second else 'first'} value is {ARTICLES[bound]} {bound} bound"
 
     def decides(self, share: float) -> bool:
         """Returns whether it is known if the gateway is worse by more than this share: what is
         worse than a bound is so by an unknown share."""
         known = self.bounds == ("exact", "exact")
-        return not self.doubt and (known or not 0 < self.worse_by <= share)
+        return self.verdict != "cannot be told" and (known or not 0 < self.worse_by <= share)
 
 
-def compared(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[Difference]:
-    """Returns the main figures that both campaigns have, in the order of the first."""
-    old, new = _figures(before), _figures(after)
+def compared(
+    before: Sequence[Campaign], after: Sequence[Campaign], run_variation: float = RUN_VARIATION
+) -> list[Difference]:
+    """Returns the main figures that campaigns of both gateways have, in the order of the first."""
+    old, new = _samples(before), _samples(after)
     told = _told_apart(old)
-    return [
-        _difference(key, told[key.cell, key.variant], figure, new[key])
-        for key, figure in old.items()
+    both = {
+        key: (samples, new[key], change_of(samples, new[key], run_variation))
+        for key, samples in old.items()
         if key in new
+    }
+    doubts = {key: _doubt(samples, others) for key, (samples, others, _) in both.items()}
+    tested = [key for key, doubt in doubts.items() if not doubt]
+    tests = holm_levels([both[key][2].p for key in tested], LEVEL)
+    levels = dict(zip(tested, tests, strict=True))
+    return [
+        Difference(
+            measure=key.measure,
+            column=key.column,
+            figure=_words(key, told[key.cell, key.variant]),
+            unit=samples[0].figure.unit,
+            rates=key.rates,
+            better=better(samples[0].figure),
+            bounds=(_bound(samples), _bound(others)),
+            campaigns=(len(samples), len(others)),
+            counts=(_count(samples), _count(others)),
+            of=change,
+            level=levels.get(key, LEVEL),
+            doubt=doubts[key],
+        )
+        for key, (samples, others, change) in both.items()
     ]
 
 
-def missing(before: Sequence[CellResult], after: Sequence[CellResult]) -> Iterator[str]:
-    """Yields the figures that only one campaign has."""
+def missing(before: Campaign, after: Campaign) -> Iterator[str]:
+    """Yields the figures that only one gateway has."""
     old, new = _figures(before), _figures(after)
     for key in [*old, *new]:
         if key not in old or key not in new:
@@ -129,8 +178,17 @@ class Key(NamedTuple):
         return " ".join(filter(None, words))
 
 
-def _figures(cells: Sequence[CellResult]) -> dict[Key, Figure]:
-    found: dict[Key, Figure] = {}
+def _samples(campaigns: Sequence[Campaign]) -> dict["Key", list[Sample]]:
+    found: dict[Key, list[Sample]] = {}
+    for cells in campaigns:
+        for key, sample in _figures(cells).items():
+            found.setdefault(key, []).append(sample)
+    return found
+
+
+def _figures(cells: Campaign) -> dict["Key", Sample]:
+    """Returns each main figure, with the values of all rounds."""
+    found: dict[Key, Sample] = {}
     for cell in cells:
         for result in cell.results:
             for figure in result.figures:
@@ -145,8 +203,24 @@ def _figures(cells: Sequence[CellResult]) -> dict[Key, Figure]:
                     variant=variant_of(result.conditions),
                     rates=rate_words(result.conditions, figure, summed=cell.summed),
                 )
-                found[key] = together(found[key], figure) if key in found else figure
+                one = Sample(figure=figure, search_error=_search_error(result, figure))
+                found[key] = _with(found[key], one) if key in found else one
     return found
+
+
+def _with(known: Sample, one: Sample) -> Sample:
+    return Sample(
+        figure=together(known.figure, one.figure),
+        rounds=known.rounds + 1,
+        search_error=max(known.search_error, one.search_error),
+    )
+
+
+def _search_error(result: Measurement, figure: Figure) -> float:
+    search = result.conditions.search
+    if search is None or figure.unit not in SEARCHED:
+        return 0
+    return search.error_fps or 0
 
 
 def _told_apart(keys: Iterable[Key]) -> dict[tuple[tuple[str, str], Variant], str]:
@@ -161,21 +235,17 @@ def _told_apart(keys: Iterable[Key]) -> dict[tuple[tuple[str, str], Variant], st
     }
 
 
-def _difference(key: Key, variant: str, before: Figure, after: Figure) -> Difference:
-    return Difference(
-        measure=key.measure,
-        column=key.column,
-        figure=" ".join(filter(None, (key.direction, key.name, key.at, variant))),
-        unit=before.unit,
-        rates=key.rates,
-        better=better(before),
-        before=before.benchmark,
-        after=after.benchmark,
-        bounds=(before.benchmark_bound, after.benchmark_bound),
-        p=mann_whitney_p(*cautious(before, after)),
-        counts=(len(before.values), len(after.values)),
-        doubt=_doubt(before, after),
-    )
+def _words(key: Key, variant: str) -> str:
+    return " ".join(filter(None, (key.direction, key.name, key.at, variant)))
+
+
+def _bound(samples: Sequence[Sample]) -> Bound:
+    bounds = (each.figure.benchmark_bound for each in samples)
+    return next((each for each in bounds if each != "exact"), "exact")
+
+
+def _count(samples: Sequence[Sample]) -> int:
+    return sum(len(each.figure.values) for each in samples)
 
 
 def better(figure: Figure) -> Better:
@@ -187,90 +257,26 @@ def better(figure: Figure) -> Better:
     return "lower" if figure.unit in LOWER_IS_BETTER else "higher"
 
 
-def _doubt(before: Figure, after: Figure) -> str:
+def _doubt(before: Sequence[Sample], after: Sequence[Sample]) -> str:
     """Returns why nothing follows from the difference; empty if it can be judged."""
-    if better(before) == "neither":
+    if better(before[0].figure) == "neither":
         return "neither more nor less is better"
-    for which, figure in (("first", before), ("second", after)):
-        if figure.uncertain:
+    for which, samples in (("first", before), ("second", after)):
+        if any(each.figure.uncertain for each in samples):
             return f"the {which} value is uncertain"
-    old, new = before.benchmark, after.benchmark
-    for which, bound, value, other in (
-        ("first", before.benchmark_bound, old, new),
-        ("second", after.benchmark_bound, new, old),
-    ):
-        # A bound is the tester's, so a difference may be, too. But what is at least 10 is surely
-        # more than 5: then the true values differ by even more.
-        beyond = value > other if bound == "lower" else value < other
-        if bound != "exact" and not beyond:
-            return f"the {which} value is {ARTICLES[bound]} {bound} bound"
-    if smallest_p(len(before.values), len(after.values)) >= LEVEL:
-        return f"too few repetitions for p < {LEVEL:g}"
+        if _count(samples) < LEAST_VALUES:
+            return f"too few repetitions of the {which} (expected {LEAST_VALUES})"
     return ""
 
 
-def cautious(before: Figure, after: Figure) -> tuple[list[float], list[float]]:
-    """Returns the values for the test, so that p is not too small: a lower bound of the figure with
-    the lower benchmark may be as high as any value, and an upper bound of the other one as low."""
-    if before.benchmark <= after.benchmark:
-        return _raised(before), _lowered(after)
-    return _lowered(before), _raised(after)
-
-
-def _raised(figure: Figure) -> list[float]:
-    return _replaced(figure.values, figure.lower_bound, math.inf)
-
-
-def _lowered(figure: Figure) -> list[float]:
-    return _replaced(figure.values, figure.upper_bound, -math.inf)
-
-
-def _replaced(values: Sequence[float], bounds: Sequence[bool], by: float) -> list[float]:
-    marks = bounds or (False,) * len(values)
-    return [by if bound else value for value, bound in zip(values, marks, strict=True)]
-
-
-def smallest_p(before: int, after: int) -> float:
-    """Returns the smallest p that so many values can give."""
-    return min(1.0, 2 / math.comb(before + after, before))
-
-
-def mann_whitney_p(before: Sequence[float], after: Sequence[float]) -> float:
-    """Returns the share of the assignments whose rank sums are at least as far from the middle."""
-    ranks = _ranks([*before, *after])
-    middle = len(before) * (len(ranks) + 1) / 2
-
-    def away(places: Sequence[int]) -> float:
-        return abs(sum(ranks[place] for place in places) - middle)
-
-    seen = away(range(len(before)))
-    count = math.comb(len(ranks), len(before))
-    if count <= EXACT:
-        chosen = itertools.combinations(range(len(ranks)), len(before))
-        return sum(away(places) >= seen for places in chosen) / count
-    draw = random.Random(SEED)
-    places = range(len(ranks))
-    extremes = sum(away(draw.sample(places, len(before))) >= seen for _ in range(EXACT))
-    return (extremes + 1) / (EXACT + 1)
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Returns the rank of each value, from 1; equal values share the mean of their ranks."""
-    ordered = sorted(values)
-    return [
-        (bisect.bisect_left(ordered, value) + bisect.bisect_right(ordered, value) + 1) / 2
-        for value in values
-    ]
-
-
-def lost(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[str]:
+def lost(before: Campaign, after: Campaign) -> list[str]:
     """Returns the cells with a result in the first campaign and none in the second."""
     known = {(cell.measure, cell.column) for cell in after if cell.results}
     names = [(cell.measure, cell.column) for cell in before if cell.results]
     return [" ".join(filter(None, name)) for name in dict.fromkeys(names) if name not in known]
 
 
-def lacking(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[str]:
+def lacking(before: Campaign, after: Campaign) -> list[str]:
     """Returns the figures that the second campaign lacks in cells that both have.
 
     A figure that follows from others is not needed, since those others are compared. The same is
@@ -280,17 +286,17 @@ def lacking(before: Sequence[CellResult], after: Sequence[CellResult]) -> list[s
     cells = {(cell.measure, cell.column) for cell in after if cell.results}
     return [
         key.words
-        for key, figure in old.items()
+        for key, sample in old.items()
         if key not in new
         and key.cell in cells
         and not key.name.startswith(COMPUTED)
         and key.name not in OF_A_BUFFER
-        and better(figure) != "neither"
+        and better(sample.figure) != "neither"
         and not _ended_above(key, old, new)
     ]
 
 
-def _ended_above(key: Key, old: Iterable[Key], new: Mapping[Key, Figure]) -> bool:
+def _ended_above(key: Key, old: Iterable[Key], new: Mapping[Key, Sample]) -> bool:
     """Tells whether a series of loss rates has ended at higher rates: it ends at two in turn
     without loss (RFC 2544 section 26.3), so the gateway is no worse at the rates below."""
     if key.name != LOSS:
@@ -301,13 +307,13 @@ def _ended_above(key: Key, old: Iterable[Key], new: Mapping[Key, Figure]) -> boo
     return (
         len(end) == LOSSLESS_TO_END
         and series.index(key) > series.index(end[-1])
-        and not any(max(new[each].values) for each in end)
+        and not any(max(new[each].figure.values) for each in end)
     )
 
 
 def worse(differences: Sequence[Difference], share: float) -> list[Difference]:
-    """Returns those that are significantly worse, by more than this share."""
-    return [each for each in differences if each.significant and each.worse_by > share]
+    """Returns those that are worse, by more than this share."""
+    return [each for each in differences if each.verdict == "worse" and each.worse_by > share]
 
 
 def failures(cells: Sequence[CellResult]) -> Mapping[str, str]:

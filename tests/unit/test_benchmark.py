@@ -58,7 +58,7 @@ def test_a_mean_is_the_benchmark_wherever_it_is_shown() -> None:
     (chart,) = figure_charts(("a",), cells)
     assert chart.spec["layer"][0]["encoding"]["y"]["field"] == "benchmark"
     assert [(row["benchmark"], row["statistic"]) for row in chart.rows] == [(40, "mean")]
-    (difference,) = compared(cells, cells)
+    (difference,) = compared([cells], [cells])
     assert (difference.before, difference.after) == (40, 40)
     assert found([result(figure())], summed=False) == ["back-to-back frames 40"]
     (row,) = csv.DictReader(io.StringIO(results_csv([result(figure())])))
@@ -112,7 +112,7 @@ def test_a_rate_is_the_same_in_each_place_and_says_what_it_counts() -> None:
     assert found([of], summed=True) == ["throughput 480,000 fps sum of both directions"]
     assert found([of], summed=False) == ["throughput 240,000 fps per direction"]
     shown = as_shown(EXPERIMENT, cells)
-    (difference,) = compared(shown, shown)
+    (difference,) = compared([shown], [shown])
     assert (difference.before, difference.rates) == (480_000, "sum of both directions")
     (chart,) = figure_charts(("a",), shown)
     assert chart.rows[0]["rates"] == "sum of both directions"

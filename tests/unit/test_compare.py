@@ -1,6 +1,7 @@
 """The comparison of two campaigns: what is worse, what is lost, and the exit status."""
 
 import dataclasses
+import json
 import math
 import shutil
 from pathlib import Path
@@ -13,7 +14,7 @@ from natxy.cli.campaigns import start
 from natxy.cli.compare import share_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
-from natxy.model.measurement import Figure, Unit
+from natxy.model.measurement import Figure, SearchConditions, Unit
 from natxy.procedure.back_to_back import BURST, CORRECTED
 from natxy.procedure.delay_variation import MAXIMUM_IPDV, MEDIAN_IPDV, MINIMUM_IPDV
 from natxy.procedure.frame_loss import LOSS
@@ -26,9 +27,7 @@ from natxy.report.comparison import (
     compared,
     lacking,
     lost,
-    mann_whitney_p,
     missing,
-    smallest_p,
     worse,
 )
 from tests.unit.campaigns import planned, run
@@ -38,37 +37,77 @@ from tests.unit.test_measurement_report import measurement as some_measurement
 Captured = pytest.CaptureFixture[str]
 
 
-def test_equal_gateways_do_not_differ() -> None:
-    assert mann_whitney_p([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]) == 1
-
-
-def test_what_differs_in_all_values_differs() -> None:
-    assert mann_whitney_p([1, 2, 3, 4], [11, 12, 13, 14]) == pytest.approx(2 / 70)
-    assert smallest_p(4, 4) == pytest.approx(2 / 70)
-    assert smallest_p(3, 3) == pytest.approx(0.1)
-
-
-def test_many_values_are_drawn_and_the_draw_is_always_the_same() -> None:
-    one, other = [float(n) for n in range(15)], [n + 1.5 for n in range(15)]
-    assert mann_whitney_p(one, other) == mann_whitney_p(one, other)
-    assert 0.2 < mann_whitney_p(one, other) <= 1
+def judged(before: CellResult, after: CellResult) -> list[Difference]:
+    """One campaign of each gateway."""
+    return compared([[before]], [[after]])
 
 
 def test_a_slower_gateway_is_worse_and_a_faster_one_is_not() -> None:
-    slow = [cell("a", 90, 91, 92, 93)]
-    fast = [cell("a", 100, 101, 102, 103)]
-    assert [each.figure for each in worse(compared(fast, slow), 0.05)] == ["throughput"]
-    assert not worse(compared(slow, fast), 0.05)
-    assert not worse(compared(fast, slow), 0.15), "it is worse by 10 %"
+    slow = cell("a", 90, 90.1, 90.2, 90.3)
+    fast = cell("a", 100, 100.1, 100.2, 100.3)
+    (found,) = judged(fast, slow)
+    assert (found.figure, found.verdict) == ("throughput", "worse")
+    assert found.interval[0] < -0.1 < found.interval[1] < -0.05
+    assert worse([found], 0.05)
+    assert not worse([found], 0.15), "it is worse by 10 %"
+    assert [each.verdict for each in judged(slow, fast)] == ["better"]
+    assert not worse(judged(slow, fast), 0.05)
+    assert [each.verdict for each in judged(slow, slow)] == ["no change shown"]
 
 
-def test_too_few_repetitions_and_bounds_prove_nothing() -> None:
-    few = compared([cell("a", 100, 101, 102)], [cell("a", 1, 2, 3)])
-    assert "too few" in few[0].doubt
-    bound = compared([cell("a", 9, 9, 9, 9)], [cell("a", 5, 5, 5, 5, lower=True)])
-    assert bound[0].doubt == "the second value is a lower bound"
-    assert not worse(few, 0)
-    assert not worse(bound, 0)
+def test_one_repetition_and_bounds_prove_nothing() -> None:
+    (few,) = judged(cell("a", 100, 101), cell("a", 1))
+    assert few.verdict == "cannot be told"
+    assert few.reason == "too few repetitions of the second (expected 2)"
+    (bound,) = judged(cell("a", 9, 9, 9, 9), cell("a", 5, 5, 5, 5, lower=True))
+    assert bound.verdict == "cannot be told"
+    assert bound.reason == "the second value is a lower bound"
+    assert bound.interval[1] == math.inf, "the true value may be any higher one"
+    assert not worse([few, bound], 0)
+
+
+def test_the_repetitions_of_one_run_are_one_sample() -> None:
+    """However many there are, they do not show how much runs differ."""
+    few = judged(cell("a", 100, 101), cell("a", 97, 98))
+    many = judged(cell("a", *([100, 101] * 20)), cell("a", *([97, 98] * 20)))
+    assert [each.verdict for each in (*few, *many)] == ["no change shown"] * 2
+
+
+def test_campaigns_that_differ_more_than_repetitions_widen_the_interval() -> None:
+    def campaigns(*levels: float) -> list[list[CellResult]]:
+        return [[cell("a", level, level + 0.1)] for level in levels]
+
+    (near,) = compared(campaigns(100, 100.1, 99.9), campaigns(93, 93.1, 92.9))
+    (far,) = compared(campaigns(100, 92, 108), campaigns(93, 86, 101))
+    assert (near.verdict, far.verdict) == ("worse", "no change shown")
+    assert near.campaigns == (3, 3)
+    assert near.before == pytest.approx(100.05)
+    assert far.interval[0] < near.interval[0] < near.interval[1] < far.interval[1]
+
+
+def test_many_figures_need_a_larger_change() -> None:
+    """The level of each figure is that of Holm's method."""
+    alone = judged(cell("0", 100, 100), cell("0", 95, 95))
+    assert [each.verdict for each in alone] == ["worse"]
+    names = [str(number) for number in range(20)]
+    before = [cell(name, 100, 100) for name in names]
+    after = [cell(name, 95 if name == "0" else 100, 95 if name == "0" else 100) for name in names]
+    found = compared([before], [after])
+    assert [each.verdict for each in found] == ["no change shown"] * len(names)
+    assert found[0].interval[0] < alone[0].interval[0] < alone[0].interval[1] < found[0].interval[1]
+
+
+def test_the_error_of_a_search_widens_the_interval() -> None:
+    def searched(error_fps: int) -> CellResult:
+        of = cell("a", 95_000, 95_000)
+        search = SearchConditions(error="1%", error_fps=error_fps)
+        conditions = of.results[0].conditions.model_copy(update={"search": search})
+        result = of.results[0].model_copy(update={"conditions": conditions})
+        return dataclasses.replace(of, results=(result,))
+
+    before = cell("a", 100_000, 100_000)
+    verdicts = [judged(before, searched(error))[0].verdict for error in (0, 4000)]
+    assert verdicts == ["worse", "no change shown"]
 
 
 def bounded(value: float, *, lower: bool = False, upper: bool = False) -> CellResult:
@@ -97,8 +136,8 @@ def bounded(value: float, *, lower: bool = False, upper: bool = False) -> CellRe
 def test_a_bound_is_judged_if_the_true_values_are_even_farther_apart(
     before: CellResult, after: CellResult, worse_by: float
 ) -> None:
-    (found,) = compared([before], [after])
-    assert not found.doubt
+    (found,) = judged(before, after)
+    assert found.verdict in ("worse", "better")
     assert found.worse_by == pytest.approx(worse_by, rel=1e-3)
     assert bool(worse([found], 0.4)) is (worse_by > 0)
 
@@ -116,17 +155,9 @@ def test_a_bound_is_judged_if_the_true_values_are_even_farther_apart(
 def test_a_bound_is_not_judged_if_the_true_values_may_be_equal(
     before: CellResult, after: CellResult, doubt: str
 ) -> None:
-    (found,) = compared([before], [after])
-    assert found.doubt == doubt
+    (found,) = judged(before, after)
+    assert (found.verdict, found.reason) == ("cannot be told", doubt)
     assert not worse([found], 0)
-
-
-def test_so_many_repetitions_are_enough_that_p_can_be_below_the_level() -> None:
-    """3 and 5 give p = 0.036; 3 and 4 give 0.057."""
-    five, four, three = (100, 101, 102, 103, 104), (100, 101, 102, 103), (1, 2, 3)
-    assert worse(compared([cell("a", *five)], [cell("a", *three)]), 0.05)
-    (found,) = compared([cell("a", *four)], [cell("a", *three)])
-    assert found.doubt == "too few repetitions for p < 0.05"
 
 
 def with_figures(*figures: Figure) -> CellResult:
@@ -179,26 +210,14 @@ def test_a_series_of_losses_that_has_not_ended_lacks_its_low_rates() -> None:
     assert lacking([with_figures(*series)], [with_figures(*end)]) == []
 
 
-def test_a_bound_that_may_change_its_rank_proves_nothing() -> None:
-    """The true values of two repetitions may be above all of the other campaign's."""
-    values = (5.0, 5.1, 5.2, 7.0, 7.1)
-    low = Figure(name="throughput", unit="fps", values=values)
-    part = low.model_copy(update={"lower_bound": (False, False, False, True, True)})
-    high = [with_figures(low.model_copy(update={"values": (10.0, 10.1, 10.2, 10.3, 10.4)}))]
-    for after, significant in ((low, True), (part, False)):
-        (found,) = compared(high, [with_figures(after)])
-        assert (found.doubt, found.significant) == ("", significant)
-    (other,) = compared([with_figures(part)], high)
-    assert not other.significant, "the same in the other order"
-
-
 def test_what_is_worse_than_a_bound_is_so_by_an_unknown_share() -> None:
-    bound = [cell("a", 100, 101, 102, 103, lower=True)]
-    (found,) = compared(bound, [cell("a", 97, 97, 97, 97)])
-    assert found.significant
+    bound = cell("a", 100, 100, 100, 100, lower=True)
+    (found,) = judged(bound, cell("a", 93, 93, 93, 93))
+    assert found.verdict == "worse"
+    assert found.interval[0] == -1, "nobody knows by how much"
     assert not found.decides(0.1), "it may be worse by half"
     assert found.decides(0.01), "it is worse by more than that"
-    (better,) = compared([cell("a", 97, 97, 97, 97)], bound)
+    (better,) = judged(cell("a", 93, 93, 93, 93), bound)
     assert better.decides(0.1)
 
 
@@ -206,8 +225,8 @@ def test_an_uncertain_value_is_not_judged() -> None:
     rate = Figure(name="tear-down rate", unit="cps", values=(9.0, 9.1, 9.2, 9.3))
     none = Figure(name="tear-down rate", unit="cps", values=(0.0,) * 4, uncertain=True)
     for pair, which in (((rate, none), "second"), ((none, rate), "first")):
-        (found,) = compared(*([with_figures(figure)] for figure in pair))
-        assert found.doubt == f"the {which} value is uncertain"
+        (found,) = judged(*map(with_figures, pair))
+        assert found.reason == f"the {which} value is uncertain"
 
 
 def test_what_one_campaign_lacks_is_named() -> None:
@@ -225,17 +244,17 @@ def differing(name: str, unit: Unit, before: float, after: float) -> Difference:
         result = some_measurement(figures=(figure,))
         return CellResult(column="a", measure="some", round=1, results=(result,))
 
-    (found,) = compared([of(before)], [of(after)])
+    (found,) = judged(of(before), of(after))
     return found
 
 
 def test_a_longer_buffer_time_is_better() -> None:
     longer = differing(CORRECTED, "s", 1.0, 2.0)
-    assert (longer.better, longer.doubt) == ("higher", "")
+    assert (longer.better, longer.verdict) == ("higher", "better")
     assert not worse([longer], 0)
     assert worse([differing(CORRECTED, "s", 2.0, 1.0)], 0.4)
     assert worse([differing(RECOVERY, "s", 1.0, 2.0)], 0.9), "other times are better if shorter"
-    assert worse([differing(f"{DEGRADATION} of {CORRECTED}", "%", 1.0, 2.0)], 0.9)
+    assert worse([differing(f"{DEGRADATION} of {CORRECTED}", "%", 10.0, 20.0)], 0.9)
 
 
 def test_the_change_of_a_figure_below_0_has_its_sign() -> None:
@@ -246,7 +265,8 @@ def test_the_change_of_a_figure_below_0_has_its_sign() -> None:
     less = differing(DEGRADATION, "%", -4.0, -6.0)
     assert less.change == pytest.approx(-0.5, rel=1e-3)
     assert not worse([less], 0)
-    from_nothing = dataclasses.replace(less, before=0.0)
+    change = dataclasses.replace(less.of, before=0.0)
+    from_nothing = dataclasses.replace(less, of=change)
     assert from_nothing.change == -math.inf
     assert not worse([from_nothing], 0)
 
@@ -255,7 +275,7 @@ def test_the_change_of_a_figure_below_0_has_its_sign() -> None:
 def test_ipdv_has_no_better_direction_except_its_maximum(name: str) -> None:
     for before, after in ((-1000.0, 2000.0), (2000.0, -1000.0)):
         found = differing(name, "ns", before, after)
-        assert found.doubt == "neither more nor less is better"
+        assert found.reason == "neither more nor less is better"
         assert not worse([found], 0)
     assert worse([differing(MAXIMUM_IPDV, "ns", 1000.0, 2000.0)], 0.5)
 
@@ -285,7 +305,7 @@ def test_the_mixes_of_one_cell_are_figures_of_their_own(
         return dataclasses.replace(of, results=tuple(results))
 
     before, after = [both(50, 51, 52, 53)], [both(40, 41, 42, 43)]
-    found = compared(before, after)
+    found = compared([before], [after])
     assert [(each.before, each.after) for each in found] == [(101.5, 101.5), (51.5, 41.5)]
     assert [each.figure for each in found] == [f"throughput {each}" for each in words]
     assert worse(found, 0.05) == found[1:]
@@ -383,13 +403,48 @@ def test_a_job_without_a_judgement_fails(
     before: Path, experiment: Path, tmp_path: Path, capsys: Captured
 ) -> None:
     """Such a job would always pass, whatever the gateway does."""
-    experiment.write_text(experiment.read_text().replace("rounds = 2", "rounds = 1"))
+    experiment.write_text(
+        experiment.read_text()
+        .replace("rounds = 2", "rounds = 1")
+        .replace("repetitions = 2", "repetitions = 1")
+    )
     after = tmp_path / "after"
     run(experiment, after)
     assert status(after, after, *FAIL_IF) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "No figure could be judged: the last column of the table says why" in said
     assert status(after, after) == 0
+
+
+def test_json_has_the_interval_and_the_verdict_of_each_figure(
+    before: Path,
+    experiment: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FAKE_CAPACITY_FPS", "30000")
+    after = tmp_path / "after"
+    run(experiment, after)
+    capsys.readouterr()
+    assert status(before, after, "--json", "--run-variation", "1%") == 0
+    document = json.loads(capsys.readouterr().out)
+    (rate, *_) = (each for each in document["figures"] if each["figure"] == "throughput")
+    assert (rate["verdict"], rate["campaigns"], rate["values"]) == ("worse", [1, 1], [4, 4])
+    assert rate["interval"][0] < rate["change"] < rate["interval"][1] < 0
+    assert any("A standard deviation of 1 % is assumed" in note for note in document["notes"])
+
+
+def test_several_campaigns_of_a_gateway(before: Path, tmp_path: Path, capsys: Captured) -> None:
+    copies = [tmp_path / name for name in ("one", "two", "three")]
+    for copy in copies:
+        shutil.copytree(before, copy)
+    more = ("--before", str(copies[0]), "--after", str(copies[2]))
+    capsys.readouterr()
+    assert status(before, copies[1], *more, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert {tuple(each["campaigns"]) for each in document["figures"]} == {(2, 2)}
+    assert not any("is assumed" in note for note in document["notes"])
 
 
 def test_a_campaign_that_was_scaled_down_is_named(

@@ -1,0 +1,145 @@
+"""The change of a figure between two gateways, with an interval in which it lies.
+
+A campaign is one sample. Its repetitions share the state of the machine, which changes from run to
+run, so their number says little about how exact their median is. The variance of a campaign is
+
+- what runs of one gateway are known to differ by (`run_variation`, a standard deviation),
+- plus the variance of the repetitions, divided by the number of rounds, not of repetitions.
+
+Several campaigns of a gateway show how much its runs differ. If that is more, it is pooled with the
+variance above, which counts like `KNOWN` degrees of freedom. The interval is that of Student's t.
+Errors that a figure states (of its search, of the timing) are the same in all campaigns: they are
+added, as uniform distributions, and no number of campaigns makes them smaller.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from natxy.model.measurement import Figure
+from natxy.statistics import student_p, student_t
+
+KNOWN = 10  # degrees of freedom
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """The values of a figure in one campaign."""
+
+    figure: Figure
+    rounds: int = 1
+    search_error: float = 0.0  # in the figure's unit
+
+    @property
+    def stated_error(self) -> float:
+        return max(self.search_error, *self.figure.errors, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A change, as a difference of logarithms or, of a figure that may be 0 or less, of values."""
+
+    before: float
+    after: float
+    logarithmic: bool
+    error: float  # standard error of the difference
+    freedom: int
+    open_below: bool  # a bound leaves open how much lower the change is
+    open_above: bool
+
+    @property
+    def difference(self) -> float:
+        if self.logarithmic:
+            return math.log(self.after / self.before)
+        return self.after - self.before
+
+    @property
+    def share(self) -> float:
+        """(after - before) / |before|; infinite if only `before` is 0."""
+        return self._share(self.difference)
+
+    @property
+    def p(self) -> float:
+        """The probability of such a difference between equal gateways (two-sided)."""
+        beyond = self.open_below if self.difference > 0 else self.open_above
+        if beyond or not self.difference:
+            return 1.0
+        return student_p(self.difference / self.error, self.freedom) if self.error else 0.0
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Returns the shares between which the change lies, except with this probability."""
+        half = student_t(level, self.freedom) * self.error
+        lowest = -1.0 if self.logarithmic else -math.inf
+        return (
+            lowest if self.open_below else self._share(self.difference - half),
+            math.inf if self.open_above else self._share(self.difference + half),
+        )
+
+    def _share(self, difference: float) -> float:
+        if self.logarithmic:
+            return math.expm1(difference)
+        if not difference:
+            return 0.0
+        return difference / abs(self.before) if self.before else math.copysign(math.inf, difference)
+
+
+def change_of(before: Sequence[Sample], after: Sequence[Sample], run_variation: float) -> Change:
+    """Returns the change from campaigns of one gateway to those of another."""
+    samples = [*before, *after]
+    logarithmic = samples[0].figure.unit != "%" and all(
+        value > 0 for each in samples for value in each.figure.values
+    )
+    scale = math.log if logarithmic else float
+    sides = [[scale(each.figure.benchmark) for each in side] for side in (before, after)]
+    observed = [value - _mean(side) for side in sides for value in side]
+    unit = 1.0 if logarithmic else _size(samples)
+    variance = (run_variation * unit) ** 2 + _within(samples, logarithmic=logarithmic)
+    freedom = len(samples) - 2
+    pooled = (KNOWN * variance + math.fsum(x * x for x in observed)) / (KNOWN + freedom)
+    wider = max(variance, pooled)
+    stated = sum(_stated(side, logarithmic=logarithmic) ** 2 / 3 for side in (before, after))
+    low, high = zip(*(_open(side) for side in (before, after)), strict=True)
+    return Change(
+        before=_mean([each.figure.benchmark for each in before]),
+        after=_mean([each.figure.benchmark for each in after]),
+        logarithmic=logarithmic,
+        error=math.sqrt(wider * (1 / len(before) + 1 / len(after)) + stated),
+        freedom=KNOWN + freedom,
+        open_below=high[0] or low[1],
+        open_above=low[0] or high[1],
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _size(samples: Sequence[Sample]) -> float:
+    """Returns what 100 % of the run variation are: all frames, if the figure is a share of them."""
+    if samples[0].figure.unit == "%":
+        return 100.0
+    return max(abs(each.figure.benchmark) for each in samples)
+
+
+def _within(samples: Sequence[Sample], *, logarithmic: bool) -> float:
+    """Returns the variance of the repetitions, divided by the rounds, as a mean of all samples."""
+    squares, freedom = 0.0, 0
+    for each in samples:
+        values = [math.log(x) if logarithmic else x for x in each.figure.values]
+        squares += math.fsum((value - _mean(values)) ** 2 for value in values)
+        freedom += len(values) - 1
+    rounds = len(samples) / sum(1 / each.rounds for each in samples)
+    return squares / freedom / rounds if freedom else 0.0
+
+
+def _stated(side: Sequence[Sample], *, logarithmic: bool) -> float:
+    return max(
+        each.stated_error / each.figure.benchmark if logarithmic else each.stated_error
+        for each in side
+    )
+
+
+def _open(side: Sequence[Sample]) -> tuple[bool, bool]:
+    """Returns whether a value may be lower, and whether it may be higher."""
+    bounds = {each.figure.benchmark_bound for each in side}
+    return "upper" in bounds, "lower" in bounds
