@@ -97,7 +97,7 @@ void to_json(Json& json, const PortResult& of) {
 NATXY_STRUCT(WorkerResult, phase, cpu, tasks, voluntary_switches, involuntary_switches,
              worst_loop_gap_ns, away_at, cpu_ns, off_core_ns)
 NATXY_STRUCT(WatchResult, phase, cpu, period_ns, samples, busy_samples, absences, away_ns,
-             longest_away_ns, away_at, end_away_ns, round_trip_ns, work_ns, chain_ns)
+             longest_away_ns, away_at, end_away_ns, round_trip_ns, work_ns, chain_ns, kept_awake_ns)
 
 void to_json(Json& json, const Fault& of) {
   NATXY_MEMBERS(reason, frame_hex)

@@ -284,6 +284,9 @@ struct WatchResult {
   double round_trip_ns = 0;
   double work_ns = 0;
   double chain_ns = 0;
+  // CPU time, in the whole phase, of the tester's own thread that keeps this CPU awake: the kernel
+  // counts it as busy.
+  double kept_awake_ns = 0;
 };
 
 struct Fault {  // an example of a misdelivered frame

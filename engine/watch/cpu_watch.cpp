@@ -137,6 +137,7 @@ class CpuWatch::Event {
     drain([](const perf_event_header&, std::uint64_t) {});
     fault_.clear();
     threads_.emplace(named_);
+    kept_awake_ns_ = 0;
     awake_.emplace(cpu_);
     load_ = {};
     placement_ = {};
@@ -150,7 +151,10 @@ class CpuWatch::Event {
     collect();
     looks_->end(now);
   }
-  void let_sleep() { awake_.reset(); }
+  void let_sleep() {
+    if (awake_) kept_awake_ns_ = awake_->cpu_ns();
+    awake_.reset();
+  }
 
   // Must be called on the tester's CPU, between begin() and let_sleep().
   void measure_placement() {
@@ -172,6 +176,8 @@ class CpuWatch::Event {
   }
 
   [[nodiscard]] int cpu() const { return cpu_; }
+  // Returns the CPU time of the thread that kept the CPU awake; known after let_sleep().
+  [[nodiscard]] std::uint64_t kept_awake_ns() const { return kept_awake_ns_; }
   // Returns whether the gateway leaves little of the CPU to others.
   [[nodiscard]] bool is_busy() const { return load_.busy(); }
   // Returns why the looks since begin() cannot be used, in a sentence; empty if they can.
@@ -215,7 +221,7 @@ class CpuWatch::Event {
   // frames, which looks like an absence.
   void stay_awake() {
     if (!awake_) return;
-    if (load_.busy() && throttled_) return awake_.reset();
+    if (load_.busy() && throttled_) return let_sleep();
     awake_->insist(load_.busy());
   }
   [[nodiscard]] Found found_at(std::int32_t thread) {
@@ -256,6 +262,7 @@ class CpuWatch::Event {
   Placement placement_;
   std::string fault_;
   std::optional<WakefulCpu> awake_;
+  std::uint64_t kept_awake_ns_ = 0;
 };
 
 CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched, int tester_cpu)
@@ -312,7 +319,8 @@ std::vector<CpuWatch::Watched> CpuWatch::seen(const Times& phase) const {
          .end_away_ns =
              waits ? std::max<std::uint64_t>(1, phase.sent_ns - std::max(*since, phase.start_ns))
                    : 0,
-         .placement = event->placement()});
+         .placement = event->placement(),
+         .kept_awake_ns = event->kept_awake_ns()});
   }
   return all;
 }

@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <thread>
 
 #include "watch/placement.hpp"
@@ -50,6 +51,15 @@ class WakefulCpu {
   [[nodiscard]] bool insists() const { return insists_; }
   // Returns the number of the thread. The CPU is idle while this thread runs.
   [[nodiscard]] std::int32_t thread() const { return number_.load(); }
+  // Returns the CPU time that the thread has taken; 0 if the system does not tell.
+  [[nodiscard]] std::uint64_t cpu_ns() {
+    clockid_t clock{};
+    timespec taken{};
+    if (pthread_getcpuclockid(thread_.native_handle(), &clock) != 0) return 0;
+    clock_gettime(clock, &taken);
+    return static_cast<std::uint64_t>(taken.tv_sec) * 1'000'000'000U +
+           static_cast<std::uint64_t>(taken.tv_nsec);
+  }
   // Returns the placement of the calling thread's CPU and this one; unknown if this one is too busy
   // to answer.
   [[nodiscard]] Placement placement() { return gauge_.measure(); }

@@ -10,7 +10,9 @@ class CpuTime(Model):
     """Seconds of one CPU, counted by the kernel in steps of 10 ms."""
 
     cpu: int
-    busy_s: float  # includes softirq_s and irq_s; steal_s is not a part of it
+    # It includes softirq_s and irq_s; steal_s is not a part of it. A trial's telemetry leaves out
+    # what the tester's own thread took that keeps a watched CPU awake.
+    busy_s: float
     softirq_s: float
     irq_s: float
     steal_s: float  # the host ran something else
@@ -48,12 +50,23 @@ class Telemetry(Model):
     drops: dict[str, int] | None = None  # by cause, without those that did not occur
 
     @classmethod
-    def between(cls, before: Snapshot, after: Snapshot) -> Self | None:
-        """Returns the difference; None if nothing is known of the gateway."""
+    def between(
+        cls, before: Snapshot, after: Snapshot, kept_awake_s: Mapping[int, float] | None = None
+    ) -> Self | None:
+        """Returns the difference; None if nothing is known of the gateway.
+
+        `kept_awake_s` is the time, for each CPU of this machine, of the tester's own thread there.
+        """
+        cpus = _spent(before.cpus, after.cpus)
+        host_cpus = _spent(before.host_cpus, after.host_cpus)
+        if host_cpus:
+            host_cpus = _without(host_cpus, kept_awake_s or {})
+        else:
+            cpus = _without(cpus, kept_awake_s or {})
         telemetry = cls(
             seconds=round(after.at_s - before.at_s, 6),
-            cpus=_spent(before.cpus, after.cpus),
-            host_cpus=_spent(before.host_cpus, after.host_cpus),
+            cpus=cpus,
+            host_cpus=host_cpus,
             memory_before_bytes=before.memory_bytes,
             memory_bytes=after.memory_bytes,
             memory_of=after.memory_of,
@@ -80,6 +93,16 @@ class Telemetry(Model):
 def _spent(before: Sequence[CpuTime], after: Sequence[CpuTime]) -> tuple[CpuTime, ...]:
     start = {each.cpu: each for each in before}
     return tuple(each.since(start[each.cpu]) for each in after if each.cpu in start)
+
+
+def _without(cpus: Sequence[CpuTime], own_s: Mapping[int, float]) -> tuple[CpuTime, ...]:
+    """Returns the times without those of the tester's own threads."""
+    return tuple(
+        each.model_copy(
+            update={"busy_s": round(max(0.0, each.busy_s - own_s.get(each.cpu, 0.0)), 6)}
+        )
+        for each in cpus
+    )
 
 
 def _grown(

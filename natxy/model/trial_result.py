@@ -166,6 +166,9 @@ class WatchResult(Model):
     worse ones of before and after the phase count. `nearest_ns` is the shortest round trip that
     this machine has shown, `fastest_ns` the `work_ns` that the same clock makes possible; natxy
     adds them to the engine's result. 0: not known.
+
+    `kept_awake_ns` is the CPU time, in the whole phase, of the engine's thread that keeps this CPU
+    awake: the kernel counts it as busy. 0: not known, in journals of earlier releases.
     """
 
     phase: str
@@ -183,6 +186,7 @@ class WatchResult(Model):
     work_ns: float = 0.0
     chain_ns: float = 0.0
     fastest_ns: float = 0.0
+    kept_awake_ns: float = 0.0
 
 
 class Fault(Model):

@@ -41,8 +41,16 @@ def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer
         invalid_reasons=reasons,
         result=result,
         absence=absence,
-        telemetry=Telemetry.between(before, after),
+        telemetry=Telemetry.between(before, after, _kept_awake_s(result)),
     )
+
+
+def _kept_awake_s(result: TrialResult) -> dict[int, float]:
+    """Returns for how long the engine's own threads kept each watched CPU busy."""
+    own_s: dict[int, float] = {}
+    for watch in result.watched:
+        own_s[watch.cpu] = own_s.get(watch.cpu, 0.0) + watch.kept_awake_ns / 1e9
+    return own_s
 
 
 def _end_trial(dut: Dut, error: BaseException) -> None:

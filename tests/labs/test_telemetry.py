@@ -31,12 +31,23 @@ kind = "namespace"
 driver = "nat44"
 conntrack_entries = 32768
 """
+ROUTER = """\
+[tester]
+lateness_tolerance_us = 20000
+[traffic]
+left_ip_version = 4
+right_ip_version = 4
+[dut]
+kind = "namespace"
+driver = "kernel-router"
+"""
 SNAPSHOTS = 20
 MOST_READS = 25  # of /proc/stat; each takes 30 to 70 microseconds
 RATE_FPS = 5000
+TICK_S = 0.01  # in which the kernel counts
 
 
-def trial_of(text: str) -> WholeTrial:
+def trial_of(text: str, rate_fps: int = RATE_FPS) -> WholeTrial:
     """Returns a trial with any verdict: noise does not change what the kernel counts."""
     testbed, source, dut = testbed_of(text)
     with set_up(testbed, source, dut) as setup:
@@ -48,7 +59,7 @@ def trial_of(text: str) -> WholeTrial:
             observer=Observer(),
         )
         with suppress(IncompletePhase1):
-            trials.run(load=RATE_FPS, repetition=1, seed=7)
+            trials.run(load=rate_fps, repetition=1, seed=7)
     assert trials.last is not None
     return trials.last
 
@@ -69,6 +80,19 @@ def test_connections_take_memory_of_the_kernel() -> None:
     assert used.drops is not None
     assert used.busiest is not None
     assert 0 <= used.percent(used.busiest.busy_s) <= 110  # the kernel counts steps of 10 ms
+
+
+def test_an_idle_gateway_is_shown_as_idle() -> None:
+    """The engine's thread that keeps the gateway's CPU awake takes all time that nothing else
+    wants, and is not the gateway's."""
+    trial = trial_of(ROUTER, rate_fps=1000)
+    used, watched = trial.record.telemetry, trial.result.watched
+    print(used, watched)
+    assert used is not None
+    assert used.busiest is not None
+    kept_awake_s = sum(watch.kept_awake_ns for watch in watched) / 1e9
+    assert kept_awake_s > 0
+    assert used.busiest.busy_s + kept_awake_s <= used.seconds + 3 * TICK_S
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,30 @@ def test_a_trial_of_a_kernel_gateway(machine: Path) -> None:
     assert read == telemetry
 
 
+def busy(cpu: int, busy_s: float) -> CpuTime:
+    return CpuTime(cpu=cpu, busy_s=busy_s, softirq_s=0.0, irq_s=0.0, steal_s=0.0)
+
+
+def test_the_testers_own_thread_on_the_gateways_cpu_is_not_the_gateway() -> None:
+    """It spins while the gateway is idle, and the kernel counts it as busy."""
+    before = Snapshot(cpus=(busy(0, 10.0), busy(1, 10.0)))
+    after = Snapshot(at_s=1.0, cpus=(busy(0, 10.5), busy(1, 10.99)))
+    telemetry = Telemetry.between(before, after, {1: 0.97})
+    assert telemetry is not None
+    assert telemetry.cpus == (busy(0, 0.5), busy(1, 0.02))
+    late = Telemetry.between(before, after, {1: 0.995})
+    assert late is not None
+    assert late.cpus[1] == busy(1, 0.0), "the kernel counts in steps of 10 ms"
+
+
+def test_a_guests_host_has_the_testers_own_thread() -> None:
+    before = Snapshot(cpus=(busy(1, 0.0),), host_cpus=(busy(1, 0.0),))
+    after = Snapshot(at_s=1.0, cpus=(busy(1, 0.9),), host_cpus=(busy(1, 0.99),))
+    telemetry = Telemetry.between(before, after, {1: 0.5})
+    assert telemetry is not None
+    assert (telemetry.cpus, telemetry.host_cpus) == ((busy(1, 0.9),), (busy(1, 0.49),))
+
+
 def test_two_gateways_in_a_row_are_both_read(machine: Path) -> None:
     read: list[str] = []
 
