@@ -66,7 +66,7 @@ def test_rounds_that_found_other_rates_are_pooled() -> None:
 
 def test_campaigns_that_found_other_rates_are_compared() -> None:
     before, after = rounds("at 900 fps"), rounds("at 901 fps")
-    assert [each.figure for each in compared(before, after)] == [
+    assert [each.figure for each in compared([before], [after])] == [
         "throughput 1 flow",
         "throughput 10 flows",
     ]
