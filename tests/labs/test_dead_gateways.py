@@ -19,7 +19,8 @@ from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
 from tests.labs.test_trials import ROUTER4, TAYGA, testbed_of
 
-TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+# The engine tells its progress every 0.1 s.
+TIMING = Timing(duration_s=Fraction(3, 10), drain_s=Fraction(1, 20))
 RATE_FPS = 1000
 REPETITIONS = 2
 TOLERANT = "[tester]\nlateness_tolerance_us = 1000000\n"  # the gateway's death is what counts
