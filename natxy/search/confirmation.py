@@ -16,6 +16,7 @@ from natxy.search.bisection import SearchError
 ABOVE = (2, 4, 8)  # errors above the result at which further trials are run
 NEAR = ABOVE[-1] + 0.5
 TELLING = 40  # lost frames, which fill a time if the rate is why
+SURELY = 3  # times what a bucket leaves to be lost is more than noise explains
 MORE = 3  # errors by which a gateway that is full forwards more than the result
 
 
@@ -26,21 +27,30 @@ class Confirmation:
     error: SearchError
     accepted: float  # the share of frames that may be lost
     failed: tuple[TrialRecord, ...]
+    passed_s: float  # the duration of the last trial that passed
     bounding: dict[int, TrialRecord]  # by rate, what the rate explains and no pass has overturned
 
     @classmethod
     def of(cls, trials: Iterable[TrialRecord], error: SearchError, accepted: float) -> Self:
         """Takes the trials of a search that count, in their order."""
         failed: list[TrialRecord] = []
+        passed_s = 0.0
         bounding: dict[int, TrialRecord] = {}
         for trial in trials:
             if trial.verdict is Verdict.PASS:
+                passed_s = max(stream.due for stream in trial.result.streams) / trial.rate_fps
                 bounding = {at: one for at, one in bounding.items() if at > trial.verdict_fps}
             elif trial.verdict is Verdict.FAIL:
                 failed.append(trial)
                 if trial.is_explained:
                     bounding[trial.rate_fps] = trial
-        return cls(error=error, accepted=accepted, failed=tuple(failed), bounding=bounding)
+        return cls(
+            error=error,
+            accepted=accepted,
+            failed=tuple(failed),
+            passed_s=passed_s,
+            bounding=bounding,
+        )
 
     def near(self, result_fps: int) -> TrialRecord | None:
         """Returns the failure at the lowest rate that bounds the result; None if none does.
@@ -61,19 +71,38 @@ class Confirmation:
         error_fps = self._error_fps(result_fps)
         return [failed_fps, *(result_fps + factor * error_fps + 1 for factor in ABOVE)]
 
-    def helped_fps(self, result_fps: int) -> int | None:
-        """Returns what the gateway forwards while it is full, if that is less than the result.
-
-        A bucket or a queue helped the pass, or the gateway gets slower when it is overloaded.
-        """
-        # A trial that failed without a loss says nothing of a bucket: it was not used up.
-        spread = [trial for trial in self.bounding.values() if trial.spread]
-        lowest = min(spread, key=lambda trial: trial.rate_fps, default=None)
+    def overloaded_fps(self, result_fps: int) -> int | None:
+        """Returns what the gateway forwards while it is full, if that is less than the result."""
+        lowest = self._lowest_spread
         if lowest is None:
             return None
         _, most_fps = lowest.full_fps
         least_fps = (1 - self.accepted) * (result_fps - self.error.at(result_fps))
         return int(most_fps) if most_fps < least_fps else None
+
+    def is_helped(self, result_fps: int) -> bool:
+        """Returns whether a bucket or a queue may have helped the pass.
+
+        What it holds was enough for the trial that passed. If far more is lost at the rate that
+        failed than this leaves, overload makes the gateway slower.
+        """
+        lowest, full_fps = self._lowest_spread, self.overloaded_fps(result_fps)
+        if lowest is None or full_fps is None:
+            return False
+        seconds = max(stream.due for stream in lowest.result.streams) / lowest.rate_fps
+        held = (result_fps - full_fps) * self.passed_s
+        least = (lowest.rate_fps - full_fps) * seconds - held
+        frames = lowest.rate_fps * seconds
+        lost = max((of.lost / of.clean for of in lowest.counted if of.clean), default=0.0) * frames
+        slack = (self.accepted + self.error.at(result_fps) / result_fps) * frames
+        return lost <= SURELY * max(0.0, least) + slack
+
+    @property
+    def _lowest_spread(self) -> TrialRecord | None:
+        """The failure at the lowest rate whose losses fill a time. A trial that failed without a
+        loss says nothing of a bucket, since it was not used up."""
+        spread = [trial for trial in self.bounding.values() if trial.spread]
+        return min(spread, key=lambda trial: trial.rate_fps, default=None)
 
     def doubt(self, result_fps: int, *, repeated: bool) -> Limit | None:
         """Returns what may have bounded the result instead of the rate; None: nothing.

@@ -67,9 +67,9 @@ class ConfirmedSearch:
         """Returns the result of the search, which has ended; `own` has what its kind adds."""
         result_fps, limit = self.search.result_fps or 0, self.limit
         near = self.confirmation.near(result_fps) if self._asks_why else None
-        helped_fps = self.confirmation.helped_fps(result_fps)
-        if limit not in (Limit.DUT, Limit.MAXIMUM) and helped_fps is not None:
-            result_fps = helped_fps  # no trial told whether the gateway can do more for long
+        overloaded_fps = self.confirmation.overloaded_fps(result_fps)
+        if limit not in (Limit.DUT, Limit.MAXIMUM) and self.confirmation.is_helped(result_fps):
+            result_fps = overloaded_fps or 0  # no trial told whether it can do more for long
         is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
         return kind(
             rate_fps=result_fps,
@@ -79,7 +79,7 @@ class ConfirmedSearch:
             bound=self.valid_trials.bound(result_fps),
             error_fps=self._error_fps,
             is_wide=self._error_fps > self.search.error.at(result_fps),
-            overloaded_fps=self._overloaded_fps,
+            overloaded_fps=overloaded_fps if near else None,
             by_port=near is not None and near.is_refused_by_port,
             **own,
         )
@@ -108,13 +108,6 @@ class ConfirmedSearch:
         result_fps = self.search.result_fps or 0
         near = self.confirmation.near(result_fps) if self._asks_why else None
         return self.search.error.at(result_fps) if near is None else near.rate_fps - result_fps
-
-    @property
-    def _overloaded_fps(self) -> int | None:
-        """What the gateway forwards if it is overloaded, if that is less than the result."""
-        result_fps = self.search.result_fps or 0
-        is_bound = self._asks_why and self.confirmation.near(result_fps) is not None
-        return self.confirmation.helped_fps(result_fps) if is_bound else None
 
     @property
     def _asks_why(self) -> bool:
@@ -181,8 +174,10 @@ class ConfirmedSearch:
         whether it fails, so that the search goes on below it."""
         result_fps = self.search.result_fps or 0
         while self.can_last and self._longer < LONGEST:
-            full_fps = self._overloaded_fps
-            if full_fps is None:
+            known = self.confirmation
+            full_fps = known.overloaded_fps(result_fps)
+            near = known.near(result_fps) if self._asks_why else None
+            if full_fps is None or near is None or not known.is_helped(result_fps):
                 return False
             self._longer *= STEP
             if self._fails_at(result_fps, full_fps):

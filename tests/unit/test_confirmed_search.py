@@ -62,11 +62,14 @@ def test_what_a_bucket_holds_is_no_rate(tokens: int, nat64: TrafficPlan) -> None
 
 def test_a_gateway_that_overload_makes_slower_has_the_rate_that_passes(nat64: TrafficPlan) -> None:
     """Above 10,000 it forwards 7,000: each trial at 10,000 passes, however long it is."""
-    result = found(lambda s: beyond(7_000, s) if rate_of(s) > CAPACITY_FPS else (), nat64)
+    kept = Kept()
+    result = found(lambda s: beyond(7_000, s) if rate_of(s) > CAPACITY_FPS else (), nat64, kept)
     (figure,) = result.figures
     assert figure.lower_bound == (False,)
     assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
     (said,) = (each for each in result.remarks if "overload makes it slower" in each)
+    longest = max(stream.due for trial in kept.trials for stream in trial.result.streams)
+    assert longest < 5_000, "a bucket would have let more through"
     assert "forwarded only 7," in said
 
 
