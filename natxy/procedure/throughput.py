@@ -264,6 +264,7 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
         ),
         least_fps=plan.least_fps,
         can_last=plan.can_last,
+        is_steady=plan.bursts is None,
         accepted=plan.loss.fraction if plan.loss else Fraction(0),
     )
     confirmed.run(lambda: _check_hope(search, valid_trials, HOPELESS_FPS))

@@ -41,6 +41,7 @@ class ConfirmedSearch:
     can_last: bool = True  # False: the number of frames is given
     lost: Callable[[TrialRecord], Fraction | None] = lost_share
     accepted: Fraction = Fraction(0)  # the share of frames that may be lost
+    is_steady: bool = True  # False: what bursts lose comes in holes, whatever the reason
     verified: LossVerification = field(init=False)
     # By rate, the losses of failed trials whose own losses do not fill a time.
     _unexplained: dict[int, list[Losses]] = field(default_factory=dict, init=False)
@@ -68,7 +69,8 @@ class ConfirmedSearch:
         result_fps, limit = self.search.result_fps or 0, self.limit
         near = self.confirmation.near(result_fps) if self._asks_why else None
         overloaded_fps = self.confirmation.overloaded_fps(result_fps)
-        if limit not in (Limit.DUT, Limit.MAXIMUM) and self.confirmation.is_helped(result_fps):
+        is_open = self.is_steady and limit not in (Limit.DUT, Limit.MAXIMUM)
+        if is_open and self.confirmation.is_helped(result_fps):
             result_fps = overloaded_fps or 0  # no trial told whether it can do more for long
         is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
         return kind(
@@ -115,6 +117,8 @@ class ConfirmedSearch:
 
         A trial may also have failed by frames that were late or wrong.
         """
+        if not self.is_steady:
+            return False
         failed = [trial for trial in self.valid_trials.done if trial.verdict is Verdict.FAIL]
         known = all(
             not trial.lost_connections and (trial.fail_reason or trial.is_placed_in_time)
@@ -130,7 +134,7 @@ class ConfirmedSearch:
             trial.verdict,
             self.lost(trial),
             counted_fps=trial.counted_fps,
-            spread=trial.spread if trial.is_placed_in_time else None,
+            spread=trial.spread if trial.is_placed_in_time and self.is_steady else None,
         )
         return trial
 
