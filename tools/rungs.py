@@ -119,14 +119,8 @@ TEST: list[Step] = [
     ],
     [Rung(name="accuracy", command=[*PYTEST, "tests/accuracy", *SHORT], limit_s=1800)],
     [Rung(name="gateways-and-labs", command=[*PYTEST, "tests", *LABS], limit_s=1200)],
-    # A guest waits most of the time, and its processes have a priority over the unit tests.
-    [
-        Rung(name="guest", command=[*PYTEST, GUEST, *SHORT], limit_s=600, needs="guest-image"),
-        *(
-            dataclasses.replace(rung, command=["chrt", "--idle", "0", *rung.command])
-            for rung in UNIT
-        ),
-    ],
+    [Rung(name="guest", command=[*PYTEST, GUEST, *SHORT], limit_s=900, needs="guest-image")],
+    UNIT,
 ]
 LONG = [
     Rung(

@@ -99,10 +99,15 @@ class Confirmation:
 
     @property
     def _lowest_spread(self) -> TrialRecord | None:
-        """The failure at the lowest rate whose losses fill a time. A trial that failed without a
-        loss says nothing of a bucket, since it was not used up."""
+        """The failure at the lowest rate whose losses fill a time, if enough frames came in it.
+
+        A trial that failed without a loss says nothing of a bucket, since it was not used up.
+        """
         spread = [trial for trial in self.bounding.values() if trial.spread]
-        return min(spread, key=lambda trial: trial.rate_fps, default=None)
+        lowest = min(spread, key=lambda trial: trial.rate_fps, default=None)
+        if lowest is None or lowest.full_fps[0] < lowest.full_fps[1] / 2:
+            return None
+        return lowest
 
     def doubt(self, result_fps: int, *, repeated: bool) -> Limit | None:
         """Returns what may have bounded the result instead of the rate; None: nothing.
