@@ -67,10 +67,12 @@ class ConfirmedSearch:
     def result(self, kind: type[Found], maximum: Maximum, **own: Any) -> Found:
         """Returns the result of the search, which has ended; `own` has what its kind adds."""
         result_fps, limit = self.search.result_fps or 0, self.limit
-        near = self.confirmation.near(result_fps) if self._asks_why else None
-        overloaded_fps = self.confirmation.overloaded_fps(result_fps)
+        known, searched_fps = self.confirmation, self.search.error.at(result_fps)
+        near = known.near(result_fps) if self._asks_why else None
+        error_fps = searched_fps if near is None else near.rate_fps - result_fps
+        overloaded_fps = known.overloaded_fps(result_fps)
         is_open = self.is_steady and limit not in (Limit.DUT, Limit.MAXIMUM)
-        if is_open and self.confirmation.is_helped(result_fps):
+        if is_open and known.is_helped(result_fps):
             result_fps = overloaded_fps or 0  # no trial told whether it can do more for long
         is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
         return kind(
@@ -79,8 +81,8 @@ class ConfirmedSearch:
             lower_bound=limit is not Limit.DUT and not is_highest,
             too_slow=self.valid_trials.gave_up_too_slow and not self._is_unsure,
             bound=self.valid_trials.bound(result_fps),
-            error_fps=self._error_fps,
-            is_wide=self._error_fps > self.search.error.at(result_fps),
+            error_fps=error_fps,
+            is_wide=error_fps > searched_fps,
             overloaded_fps=overloaded_fps if near else None,
             by_port=near is not None and near.is_refused_by_port,
             **own,
@@ -103,13 +105,6 @@ class ConfirmedSearch:
         known = self.valid_trials
         counting = (trial for trial in known.done if trial.number not in known.revoked)
         return Confirmation.of(counting, self.search.error, float(self.accepted))
-
-    @property
-    def _error_fps(self) -> int:
-        """How far above the result the failure is that bounds it."""
-        result_fps = self.search.result_fps or 0
-        near = self.confirmation.near(result_fps) if self._asks_why else None
-        return self.search.error.at(result_fps) if near is None else near.rate_fps - result_fps
 
     @property
     def _asks_why(self) -> bool:

@@ -50,6 +50,7 @@ class Losses:
         return cls(lines=lines, growths_ns=growths_ns)
 
     def growth_ns(self, stream: StreamResult) -> float | None:
+        """Returns by how much the delays of a stream would grow in clean time; None: not known."""
         return self.growths_ns.get((stream.phase, stream.direction))
 
     def excused(self, stream: StreamResult) -> int:

@@ -102,7 +102,7 @@ def lab(row: Row, *, watched: bool, realtime: bool) -> Iterator[Setup]:
     testbed: Testbed = source.validated(Testbed, source.toml())
     dut = dut_of(testbed, source)
     assert isinstance(dut, CalibrationDut)
-    if not watched:
+    if not watched:  # as of a closed box: the same gateway, of whose absences nobody knows
         dut.absence = lambda: None  # type: ignore[method-assign]
     with set_up(testbed, source, dut) as setup:
         yield setup
