@@ -1,6 +1,5 @@
 #include "gateway/eal.hpp"
 
-#include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_pci.h>
 #include <sched.h>
@@ -92,7 +91,7 @@ Eal::~Eal() {
 std::uint16_t Eal::probe(Side side, const std::string& device) {
   std::uint16_t port_id = 0;
   const auto name = name_of_device(device);
-  if (!is_pci(device) && rte_dev_probe(device.c_str()) != 0) {
+  if (!is_pci(device) && plumbing::probe(device) != 0) {
     throw EalError("--" + std::string(name_of(side)) + ": DPDK cannot create \"" + device +
                    "\" (expected a PCI address, or a virtual device such as "
                    "net_af_packet0,iface=d0)");

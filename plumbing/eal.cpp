@@ -1,13 +1,19 @@
 #include "plumbing/eal.hpp"
 
+#include <rte_bus.h>
+#include <rte_bus_vdev.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 namespace natxy::plumbing {
 namespace {
@@ -31,6 +37,20 @@ bool enough_huge_pages(std::size_t memory_mb, const std::string& root) {
   if (error) return false;
   return std::ranges::any_of(
       sizes, [&](const auto& entry) { return free_kb(entry.path()) >= memory_mb * 1024; });
+}
+
+// For the sake of secondary processes, rte_dev_probe() refuses a device of 128 octets or more since
+// DPDK 24.11.
+int probe(const std::string& device) {
+  rte_devargs parsed{};
+  int status = rte_devargs_parse(&parsed, device.c_str());
+  if (status == 0 && parsed.bus == nullptr) status = -ENODEV;
+  if (status == 0) {
+    const bool is_virtual = std::string_view(rte_bus_name(parsed.bus)) == "vdev";
+    status = is_virtual ? rte_vdev_init(parsed.name, parsed.args) : rte_dev_probe(device.c_str());
+  }
+  rte_devargs_reset(&parsed);
+  return status > 0 ? -ENOTSUP : status;  // no driver took it
 }
 
 Eal::Eal(std::vector<std::string> arguments) {

@@ -32,6 +32,10 @@ class Eal {
   Folder folder_;
 };
 
+// Creates a virtual device, or attaches another one, by its name and arguments. Returns 0 or a
+// negative error number.
+[[nodiscard]] int probe(const std::string& device);
+
 // Returns whether the free huge pages of one size hold this much memory. root: /sys, except in
 // tests.
 [[nodiscard]] bool enough_huge_pages(std::size_t memory_mb, const std::string& root = "/sys");

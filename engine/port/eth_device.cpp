@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "plumbing/eal.hpp"
 #include "spec/event.hpp"
 
 namespace natxy::port {
@@ -42,7 +43,7 @@ EthDevice EthDevice::probe(const DeviceString& device) {
     refuse("both ports have the name " + device.name + " (expected two names, such as " +
            device.driver + "0 and " + device.driver + "1)");
   }
-  const int status = rte_dev_probe(device.text.c_str());
+  const int status = plumbing::probe(device.text);
   if (status != 0) {
     throw spec::TrialError(
         spec::ErrorKind::kDriver,

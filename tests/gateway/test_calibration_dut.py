@@ -1,6 +1,7 @@
 """The driver of the calibration gateway, with the program itself."""
 
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -156,3 +157,33 @@ def test_a_realtime_policy_ends_by_itself(dut: CalibrationDut) -> None:
     while policy(dut) == os.SCHED_FIFO and time.monotonic() < deadline_s:
         time.sleep(0.01)
     assert policy(dut) == os.SCHED_OTHER
+
+
+def test_a_folder_may_have_a_long_name_up_to_that_of_a_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DPDK takes no device of 128 octets where it may have to tell a secondary process of it."""
+    monkeypatch.setenv("NATXY_GATEWAY", str(installed("natxy-gateway")))
+
+    def start_in(length: int) -> int:
+        """Returns the length of the longer of the devices."""
+        folder = tmp_path / ("x" * (length - len(str(tmp_path)) - 1))
+        folder.mkdir()
+        monkeypatch.setattr("natxy.dut.ledger.runtime_folder", lambda: folder)
+        made = CalibrationDut(
+            CalibrationConfig(kind="calibration"),
+            AddressPlan(left_ip_version=6, right_ip_version=4, networks=1),
+            tester_cpus=(),
+        )
+        try:
+            made.start()
+            ports = made.tester_ports()
+            assert ports is not None
+            return len(str(ports.left.device))
+        finally:
+            made.stop()
+
+    with pytest.raises(DutError, match=r"x: its name is too long for a socket") as refused:
+        start_in(120)
+    (longest,) = re.findall(r"at most (\d+) octets", str(refused.value))
+    assert start_in(int(longest)) >= 128
