@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import natxy
+from natxy.cli.help import WIDEST, Sectioned
 
 GROUPS = {  # as `natxy --help` lists them
     "Set up": ("demo", "init", "doctor", "dut", "bindings", "self-test"),
@@ -31,13 +32,13 @@ CONTEXTS = {"siitperf": {"ignore_unknown_options": True, "allow_interspersed_arg
 def invoke(arguments: Sequence[str]) -> None:
     """Runs the command without click's `main`, which would turn an interrupt into a status."""
     command = typer.main.get_command(_app())
-    with command.make_context("natxy", list(arguments)) as context:
+    with command.make_context("natxy", list(arguments), max_content_width=WIDEST) as context:
         command.invoke(context)
 
 
 def command_of(verb: str) -> click.Command:
-    app = typer.Typer(add_completion=False)
-    app.command(verb, context_settings=CONTEXTS.get(verb))(function_of(verb))
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(verb, cls=Sectioned, context_settings=CONTEXTS.get(verb))(function_of(verb))
     return typer.main.get_command(app)
 
 
@@ -68,6 +69,12 @@ class _Verbs(TyperGroup):
         verb, _, rest = super().resolve_command(ctx, args)
         return verb, None if verb is None else command_of(verb), rest
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        for group, verbs in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(verb, summary_of(verb)) for verb in verbs])
+
 
 def _unknown(verb: str) -> str:
     near = difflib.get_close_matches(verb.lower(), VERBS, n=1)
@@ -83,10 +90,10 @@ def _app() -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,
     )
-    for group, verbs in GROUPS.items():
-        for verb in verbs:
-            app.command(verb, help=summary_of(verb), rich_help_panel=group)(_listed)
+    for verb in VERBS:
+        app.command(verb)(_listed)
     return app
 
 

@@ -87,18 +87,18 @@ def test_numbers_that_are_written_in_a_help_are_the_programs() -> None:
     assert [name for name, text in said.items() if error not in text] == []
 
 
-def panels(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str]:
-    """Returns the rows of each panel that a `--help` draws, by the panel's title."""
+def sections(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str]:
+    """Returns the rows of each section of a `--help`, by the section's title."""
     assert run_command([*arguments, "--help"]) == 0
     drawn = capsys.readouterr().out
-    _, *parts = re.split(r"^╭─ (.+?) ─+╮$", drawn, flags=re.MULTILINE)
+    _, *parts = re.split(r"^(\S.*):$", drawn, flags=re.MULTILINE)
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def test_the_commands_are_listed_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
-    drawn = panels(capsys)
+    drawn = sections(capsys)
     for group, verbs in GROUPS.items():
-        assert re.findall(r"^│ ([a-z][a-z-]+) +[A-Z]", drawn[group], re.MULTILINE) == list(verbs)
+        assert re.findall(r"^  ([a-z][a-z-]+) +[A-Z]", drawn[group], re.MULTILINE) == list(verbs)
     assert [title for title in drawn if title in GROUPS] == list(GROUPS)
     assert {"Set up", "Measure", "Stateful", "Look at results"} <= set(GROUPS)
     assert {"report", "compare", "status"} <= set(GROUPS["Look at results"])
@@ -108,8 +108,8 @@ def test_the_commands_are_listed_in_groups(capsys: pytest.CaptureFixture[str]) -
 def test_the_options_that_commands_share_are_in_groups(
     verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    drawn = panels(capsys, verb)
+    drawn = sections(capsys, verb)
     groups = (("Trials", "--repetitions"), ("Traffic", "--frame-size"), ("Output", "--output"))
     for group, option in groups:
-        row = re.compile(rf"^│ {option} ", re.MULTILINE)
+        row = re.compile(rf"^  {option} ", re.MULTILINE)
         assert [title for title, rows in drawn.items() if row.search(rows)] == [group]
