@@ -8,9 +8,12 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from select import PIPE_BUF
 from typing import Any
+
+from natxy.interrupts import without_interrupts
 
 LIMIT_MIB = 16
 LIMIT_BYTES = LIMIT_MIB * 2**20
@@ -48,17 +51,24 @@ def run(command: Sequence[str], *, feed: str = "", timeout_s: float, **options: 
     """
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     fed = subprocess.PIPE if feed else subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=fed, start_new_session=True, **streams) as process:
+    with contextlib.ExitStack() as ended:
+        with without_interrupts():
+            process = subprocess.Popen(command, stdin=fed, start_new_session=True, **streams)
+            ended.push(process)
+            ended.push(partial(_end_all, process))
         try:
             said = _Exchange(process, feed.encode()).until(time.monotonic() + timeout_s)
-            return Finished(status=process.wait(), output=said[0], errors=said[1])
-        except BaseException as error:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()  # after Ctrl-C, Popen itself does not
-            if isinstance(error, TimeoutError):
-                raise subprocess.TimeoutExpired(command, timeout_s) from None
-            raise
+        except TimeoutError:
+            raise subprocess.TimeoutExpired(command, timeout_s) from None
+        return Finished(status=process.wait(), output=said[0], errors=said[1])
+
+
+def _end_all(process: subprocess.Popen[bytes], error: type[BaseException] | None, *_: Any) -> None:
+    """Ends a program and all that it has started, if there was an error."""
+    if error is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()  # after Ctrl-C, Popen itself does not
 
 
 class _Exchange:

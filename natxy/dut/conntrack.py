@@ -16,6 +16,8 @@ from natxy.dut.guest_site import seconds_of, timed
 from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.process import Process, within
 from natxy.errors import DutError
+from natxy.interrupts import without_interrupts
+from natxy.model.reason import Code, Reason
 
 FOLDER = "net/netfilter"  # of /proc/sys
 SIZES = {"entries": "nf_conntrack_max", "hash_size": "nf_conntrack_buckets"}
@@ -115,13 +117,14 @@ class SharedConntrack(Conntrack):
         printed = self._site.run(f"bash -c '{TIMED_DELETION}'", within_s=DELETES_WITHIN_S)
         return Deletion(connections=connections, seconds=seconds_of(printed))
 
-    def fault(self) -> str | None:
-        """Returns a sentence if another lab has changed the sizes, which all labs share."""
+    def fault(self) -> Reason | None:
+        """Returns a reason if another lab has changed the sizes, which all labs share."""
         for name, wanted in self._kept.items():
             if (now := self._size(name)) != wanted:
-                return (
-                    f"/proc/sys/{FOLDER}/{name} is {now} (expected {wanted}, as this lab set it): "
-                    "another lab or program has changed it; run one at a time."
+                return Reason(
+                    code=Code.TABLE_RESIZED,
+                    where=f"/proc/sys/{FOLDER}/{name}",
+                    facts={"now": now, "wanted": wanted},
                 )
         return None
 
@@ -145,13 +148,14 @@ class ConnectionLog:
     def start(self) -> None:
         # It has no name, and may be larger than the memory in which the runtime folder is.
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = subprocess.Popen(
-            self._site.pinned([*LISTENS, "-b", str(LOG_BUFFER_BYTES)]),
-            stdin=subprocess.DEVNULL,
-            stdout=self._file,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with without_interrupts():
+            self._process = subprocess.Popen(
+                self._site.pinned([*LISTENS, "-b", str(LOG_BUFFER_BYTES)]),
+                stdin=subprocess.DEVNULL,
+                stdout=self._file,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
         self._site.ledger.note_process(self._process.pid)
         pid = self._process.pid
         if not within(LISTENS_WITHIN_S, lambda: _is_told_of_new_connections(pid)):
@@ -165,12 +169,10 @@ class ConnectionLog:
             self._file.truncate(0)
             self._file.seek(0)
 
-    def fault(self) -> str | None:
+    def fault(self) -> Reason | None:
         if self._process is None or self._process.poll() is None:
             return None
-        return (
-            f"`conntrack -E`, which logs connections, ended with status {self._process.returncode}."
-        )
+        return Reason(code=Code.LOG_ENDED, facts={"status": self._process.returncode})
 
     def stop(self) -> None:
         if self._process is not None:

@@ -14,11 +14,12 @@ from natxy.dut.devices import (
 )
 from natxy.dut.execution import set_sysctls
 from natxy.dut.gateway import Gateway
-from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.namespaces import make_namespace, need_capabilities
 from natxy.dut.restart_guard import RestartGuard
 from natxy.errors import DutError
+from natxy.interrupts import without_interrupts
+from natxy.model.reason import Reason
 from natxy.model.testbed import Port
 
 ENDS = ("t0", "t1")  # the tester's interfaces
@@ -135,7 +136,7 @@ class GatewayLab(TesterLab):
         with self._guard.restarting:
             return self._running.restart()
 
-    def trial_fault(self) -> str | None:
+    def trial_fault(self) -> Reason | None:
         self._guard.unless_restarting(self._check)
         return self._running.fault()
 

@@ -10,6 +10,7 @@ from natxy.dut.gateway import Gateway, Site
 from natxy.dut.lab_drivers import LabDriver
 from natxy.dut.masquerade import IptablesRules, NftablesRules
 from natxy.dut.namespace_site import NamespaceSite
+from natxy.model.reason import Reason
 
 Rules = Callable[[str, str], NftablesRules]  # of the ends inside and outside
 
@@ -93,7 +94,7 @@ class NamespaceNat44(Nat44):
         if self._log is not None:
             self._log.clear()
 
-    def fault(self) -> str | None:
+    def fault(self) -> Reason | None:
         return self.table.fault() or (self._log.fault() if self._log else None)
 
     def describe(self) -> dict[str, str]:

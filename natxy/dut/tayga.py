@@ -13,6 +13,7 @@ from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.priority import put_first
 from natxy.dut.process import within
 from natxy.errors import DutError
+from natxy.interrupts import without_interrupts
 from natxy.program_output import beginning, last_line
 
 QUEUE_FRAMES = 10000  # tayga loses frames with the 500 that a tun has
@@ -119,7 +120,7 @@ class TaygaProcess(Tayga):
         self._process: subprocess.Popen[bytes] | None = None
 
     def _run(self) -> None:
-        with self._log.open("wb") as log:
+        with self._log.open("wb") as log, without_interrupts():
             self._process = subprocess.Popen(
                 self._site.pinned(["stdbuf", "-oL", "tayga", "-d", "--config", str(self._config)]),
                 stdin=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 """The guest as a process: QEMU with two tap interfaces, started by KVM where it works."""
 
+import contextlib
 import os
 import shutil
 import socket
@@ -14,6 +15,7 @@ from typing import Literal
 from natxy.errors import DutError
 from natxy.guest.channel import Channel, ChannelError
 from natxy.guest.image import Image
+from natxy.interrupts import without_interrupts
 from natxy.program_output import end_of
 from natxy.runtime_folder import opened, runtime_folder
 
@@ -80,21 +82,21 @@ class Machine:
         own, other = socket.socketpair()
         self._channel = Channel(own)
         command = [*spec.prefix, *qemu_arguments(spec, accelerator, other.fileno())]
-        with other, spec.console.with_suffix(".qemu").open("wb") as errors:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=errors,
-                stderr=errors,
-                pass_fds=(other.fileno(),),
-                start_new_session=True,  # Ctrl-C reaches this program only
-            )
-        try:
+        log = spec.console.with_suffix(".qemu")
+        with contextlib.ExitStack() as ended:
+            with other, log.open("wb") as errors, without_interrupts():
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=errors,
+                    stderr=errors,
+                    pass_fds=(other.fileno(),),
+                    start_new_session=True,  # Ctrl-C reaches this program only
+                )
+                ended.callback(self.stop)
             note(self._process.pid)
             self._answer(lambda: self._channel.wait_until_ready(BOOTS_WITHIN_S[accelerator]))
-        except BaseException:
-            self.stop()
-            raise
+            ended.pop_all()
 
     def run(self, command: str, within_s: float = ANSWERS_WITHIN_S) -> str:
         """Executes a bash command in the guest and returns what it prints."""

@@ -26,6 +26,7 @@ from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
 from natxy.dut.process import Process, within
 from natxy.errors import ConfigurationError, DutError
+from natxy.model.reason import Code, Reason
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.trial.setup import name_in, name_of
@@ -367,9 +368,8 @@ def test_the_calibration_gateway_is_the_server_of_two_links(
     assert "role=client,id=1," in right
     assert dut.describe()["software"] == "natxy-gateway 9.9"
     dut.before_trial()
-    assert dut.trial_fault() == (
-        "The calibration gateway did not poll its ports for 2000 us, more than "
-        "dut.poll_gap_limit_us = 1000."
+    assert dut.trial_fault() == Reason(
+        code=Code.GATEWAY_POLLED_LATE, facts={"gap_ns": 2e6, "limit_ns": 1e6}
     )
     socket = Path(left.partition("socket=")[2].partition(",")[0])
     assert socket.parent.exists()

@@ -1,6 +1,7 @@
 """Programs that print without end are ended, with a sentence, wherever Natxy reads them."""
 
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,3 +121,20 @@ def test_another_thread_runs_programs_as_well() -> None:
     thread.start()
     thread.join()
     assert said == ["1\n"]
+
+
+def test_an_interrupt_while_a_program_starts_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes when the program is there, and Popen has not returned yet."""
+    started: list[int] = []
+    start = subprocess.Popen.__init__
+
+    def interrupted(process: Any, *arguments: Any, **options: Any) -> None:
+        start(process, *arguments, **options)
+        started.append(process.pid)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(["sleep", "60"], timeout_s=60)
+    (pid,) = started
+    assert not Path(f"/proc/{pid}").exists()

@@ -25,6 +25,12 @@ def test_an_answer_to_another_question_is_refused() -> None:
         tape.answer(RUN, never, given={"rate_fps": 2000})
 
 
+def test_an_answer_of_another_version_is_refused() -> None:
+    tape = Tape([AnswerRecord(call=COUNT, answer="many")])
+    with pytest.raises(OtherAnswers, match=r"holds another table\.count"):
+        tape.answer(COUNT, never, read=int)
+
+
 def test_the_last_trial_and_what_follows_it_can_be_left_out() -> None:
     calls = [RUN, COUNT, RUN, COUNT]
     tape = Tape([AnswerRecord(call=call, answer=at) for at, call in enumerate(calls)])

@@ -40,6 +40,12 @@ def _held() -> list[int]:
     """Returns the signals that would interrupt Python code, and the two that ask a process to end.
 
     Others have their default: a Python program that uses Natxy may have handlers in C for them.
+    One that is ignored, as by nohup, stays so: a program that is started here inherits it.
     """
     ends = (signal.SIGTERM, signal.SIGHUP)
-    return [s for s in SIGNALS if callable(signal.getsignal(s)) or s in ends]
+    handlers = {s: signal.getsignal(s) for s in SIGNALS}
+    return [
+        s
+        for s, handler in handlers.items()
+        if callable(handler) or (s in ends and handler == signal.SIG_DFL)
+    ]
