@@ -7,11 +7,13 @@
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "watch/placement.hpp"
 #include "watch/policies.hpp"
 #include "watch/recent_load.hpp"
+#include "watch/switches.hpp"
 
 namespace natxy::watch {
 namespace {
@@ -119,6 +121,93 @@ TEST(Absences, ThatNoLookCameInAreAbsences) {
   EXPECT_EQ(none.absences(0, 10'000).total_ns, 10'000U);
 }
 
+TEST(Absences, AreKnownExactlyFromSwitches) {
+  Looks all(0, kPeriod);
+  all.add({.at_ns = 100}, false);
+  all.add_switch(130, Found::kGateway, Found::kForeign, false);
+  all.add_switch(170, Found::kForeign, Found::kGateway, false);
+  all.add({.at_ns = 200}, false);
+  const auto found = all.absences(0, 200);
+  EXPECT_EQ(found.count, 1U);
+  EXPECT_EQ(found.total_ns, 40U);
+  EXPECT_EQ(found.samples, 2U);
+}
+
+TEST(Absences, ACpuThatIsIdleNeedsNoLooks) {
+  Looks all(0, kPeriod);
+  all.add({.at_ns = 100}, false);
+  all.add_switch(150, Found::kGateway, Found::kIdle, false);
+  all.add_switch(5'000, Found::kIdle, Found::kGateway, false);
+  all.add({.at_ns = 5'100}, false);
+  all.add_switch(5'150, Found::kGateway, Found::kIdle, false);
+  all.end(9'000);
+  EXPECT_EQ(all.absences(0, 9'000).count, 0U);
+}
+
+TEST(Absences, TheHostIsSeenBetweenSwitchesToo) {
+  Looks all(0, kPeriod);
+  all.add({.at_ns = 100}, false);
+  all.add_switch(900, Found::kGateway, Found::kIdle, false);
+  EXPECT_EQ(all.absences(0, 900).total_ns, 800U);
+}
+
+TEST(Absences, ABusyGatewayThatIsIdleForLongIsAway) {
+  constexpr auto kRest = Looks::kLongestRestNs + 1;
+  for (const bool was_busy : {false, true}) {
+    Looks all(0, kPeriod);
+    all.add({.at_ns = 100}, was_busy);
+    all.add_switch(150, Found::kGateway, Found::kIdle, was_busy);
+    all.add_switch(150 + kRest, Found::kIdle, Found::kGateway, was_busy);
+    all.end(200 + kRest);
+    EXPECT_EQ(all.absences(0, 200 + kRest).total_ns, was_busy ? kRest : 0U);
+  }
+}
+
+TEST(Switches, WhateverRunsWhileTheGatewayIsPreemptedIsForeign) {
+  const auto found = [](std::int32_t thread) {
+    return thread == 0 ? Found::kIdle : thread < 10 ? Found::kGateway : Found::kOther;
+  };
+  Switches all;
+  using Two = std::pair<Found, Found>;
+  EXPECT_EQ(all.add({.at_ns = 10, .from = 1, .to = 20, .preempted = true}, found),
+            Two(Found::kGateway, Found::kForeign));
+  EXPECT_TRUE(all.gateway_waits());
+  EXPECT_EQ(all.add({.at_ns = 20, .from = 20, .to = 21, .preempted = true}, found),
+            Two(Found::kForeign, Found::kForeign));
+  EXPECT_EQ(all.add({.at_ns = 30, .from = 21, .to = 1}, found),
+            Two(Found::kForeign, Found::kGateway));
+  EXPECT_FALSE(all.gateway_waits());
+  EXPECT_EQ(all.add({.at_ns = 40, .from = 1, .to = 20}, found), Two(Found::kGateway, Found::kOther))
+      << "the gateway went to sleep";
+  EXPECT_EQ(all.add({.at_ns = 50, .from = 20, .to = 0}, found), Two(Found::kOther, Found::kIdle));
+  EXPECT_EQ(all.known(Found::kGateway), Found::kIdle) << "a switch says more than a look";
+}
+
+TEST(Switches, AGatewayThatNeverRestsPolls) {
+  const auto found = [](std::int32_t thread) {
+    return thread == 0 ? Found::kIdle : thread < 10 ? Found::kGateway : Found::kOther;
+  };
+  Switches polls(1'000);
+  EXPECT_EQ(polls.known(Found::kGateway), Found::kGateway);
+  polls.add({.at_ns = 2'000, .from = 1, .to = 20, .preempted = true}, found);
+  polls.add({.at_ns = 3'000, .from = 20, .to = 1}, found);
+  EXPECT_TRUE(polls.is_polled(11'000)) << "another thread took the CPU from it";
+  Switches rests(1'000);
+  rests.add({.at_ns = 2'000, .from = 1, .to = 0}, found);
+  EXPECT_FALSE(rests.is_polled(2'200));
+  Switches idle(1'000);
+  EXPECT_EQ(idle.known(Found::kOther), Found::kOther);
+  EXPECT_FALSE(idle.is_polled(11'000));
+}
+
+TEST(Switches, TooManyAreMoreThanLooks) {
+  Switches all(0);
+  const auto found = [](std::int32_t) { return Found::kGateway; };
+  for (std::uint64_t at = 1; at <= 2'000; ++at) all.add({.at_ns = at * 50'000}, found);
+  EXPECT_TRUE(all.too_many(100'000'000)) << "20,000 a second";
+  EXPECT_FALSE(all.too_many(300'000'000));
+}
+
 TEST(Absences, AreListedWithTheirTimesSinceTheBeginning) {
   auto samples = every_period(10'000);
   samples[29].found = Found::kForeign;                        // at 3,000
@@ -205,6 +294,12 @@ TEST(RecentLoad, IsBusyWhereOthersHaveLittleLeft) {
   looks(701, 299, 0);
   looks(0, 500, 0);
   EXPECT_TRUE(load.busy()) << "what is not whole does not count";
+}
+
+TEST(RecentLoad, ACpuThatIsIdleIsNotBusy) {
+  RecentLoad load;
+  for (unsigned i = 0; i < RecentLoad::kLooks; ++i) load.add(Found::kIdle);
+  EXPECT_FALSE(load.busy());
 }
 
 TEST(Policies, ARealtimeGatewayLosesItsCpuToItsEqualsOnly) {

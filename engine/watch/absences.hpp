@@ -14,6 +14,7 @@ namespace natxy::watch {
 // What a look found on a CPU.
 enum class Found : std::uint8_t {
   kGateway,  // a thread of the gateway
+  kIdle,     // nothing, as the scheduler tells: then the timer need not run
   kOther,    // a thread that gives way to the gateway: the CPU rests, as the gateway sees it
   kForeign,  // a thread that takes the CPU from the gateway
 };
@@ -36,7 +37,8 @@ struct Absences {
 // Looks at a CPU, which come every period_ns. The CPU counts as away between two looks if one of
 // them found a foreign thread, or if they are further apart than one and a half periods, because
 // then its timer did not run. So absences are upper bounds, to within a period at each end. An
-// absence between two looks is not seen.
+// absence between two looks is not seen. Where the scheduler records its switches, they are added
+// as well, and what ran between them is known exactly.
 //
 // A CPU that was busy and then rests for longer than kLongestRestNs also counts as away. The kernel
 // gives ordinary threads 50 ms of each second if real-time threads leave them nothing, and a
@@ -62,21 +64,26 @@ class Looks {
       last_.found = look.found;
       return;
     }
-    const bool away =
-        last_.found == Found::kForeign || look.found == Found::kForeign || late(look.at_ns);
-    if (!away && last_.found == Found::kOther && look.found == Found::kOther) {
-      if (resting_looks_++ == 0) was_busy_ = was_busy;
-    } else {
-      end_rest();
-      const auto busy = look.found == Found::kGateway ? 1U : 0U;
-      extend(look.at_ns, {.all = 1, .busy = busy}, away ? State::kAway : State::kThere);
-    }
+    const bool away = last_.found == Found::kForeign || look.found == Found::kForeign ||
+                      (late(look.at_ns) && last_.found != Found::kIdle);
+    const Count count{.all = 1, .busy = look.found == Found::kGateway ? 1U : 0U};
+    pass(look.at_ns, count, away, rests(last_.found) && rests(look.found), was_busy);
     last_ = look;
+  }
+  // Adds the scheduler's record that the CPU changes from one thread to another.
+  void add_switch(std::uint64_t at_ns, Found from, Found to, bool was_busy) {
+    if (at_ns > last_.at_ns) {
+      const bool away = from == Found::kForeign || (late(at_ns) && from != Found::kIdle);
+      pass(at_ns, {}, away, rests(from), was_busy);
+      last_.at_ns = at_ns;
+    }
+    last_.found = to;
   }
   // Ends the looks at end_ns. This reveals a CPU that is still away.
   void end(std::uint64_t end_ns) {
     end_rest();
-    if (end_ns > last_.at_ns && late(end_ns)) extend(end_ns, {}, State::kAway);
+    const bool is_late = end_ns > last_.at_ns && late(end_ns);
+    if (is_late && last_.found != Found::kIdle) extend(end_ns, {}, State::kAway);
   }
 
   [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
@@ -127,9 +134,24 @@ class Looks {
     return at_ns - last_.at_ns > period_ns_ + period_ns_ / 2;
   }
 
-  // Ends a rest: the looks since known_until_ns_ have found only other threads.
+  [[nodiscard]] static bool rests(Found found) {
+    return found == Found::kOther || found == Found::kIdle;
+  }
+
+  // Takes the time since last_ as an absence, as a part of a rest, or as neither.
+  void pass(std::uint64_t until_ns, Count looks, bool away, bool rests, bool was_busy) {
+    if (rests && !away) {
+      if (!std::exchange(resting_, true)) was_busy_ = was_busy;
+      resting_looks_ += looks.all;
+      return;
+    }
+    end_rest();
+    extend(until_ns, looks, away ? State::kAway : State::kThere);
+  }
+
+  // Ends a rest: since known_until_ns_, only other threads ran.
   void end_rest() {
-    if (resting_looks_ == 0) return;
+    if (!std::exchange(resting_, false)) return;
     const bool rested = was_busy_ && last_.at_ns - known_until_ns_ > kLongestRestNs;
     extend(last_.at_ns, {.all = std::exchange(resting_looks_, 0)},
            rested ? State::kRested : State::kThere);
@@ -157,8 +179,9 @@ class Looks {
 
   std::uint64_t period_ns_;
   std::uint64_t known_until_ns_;     // the end of the last stretch
-  std::uint64_t resting_looks_ = 0;  // looks since then, all of which found other threads
-  bool was_busy_ = false;            // before the first of these looks
+  bool resting_ = false;             // since then, only other threads ran
+  bool was_busy_ = false;            // before that
+  std::uint64_t resting_looks_ = 0;  // looks since then
   Sample last_;
   std::vector<Stretch> stretches_;
 };

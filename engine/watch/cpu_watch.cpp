@@ -1,7 +1,6 @@
 #include "watch/cpu_watch.hpp"
 
 #include <linux/perf_event.h>
-#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -16,9 +15,13 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <utility>
 
+#include "watch/affinity.hpp"
+#include "watch/perf_events.hpp"
 #include "watch/policies.hpp"
 #include "watch/recent_load.hpp"
+#include "watch/switches.hpp"
 #include "watch/wakeful_cpu.hpp"
 
 namespace natxy::watch {
@@ -26,33 +29,12 @@ namespace {
 
 constexpr std::size_t kPages = 256;  // a power of two; holds more than four seconds of looks
 
-perf_event_attr attributes() {
-  perf_event_attr wanted{};
-  wanted.size = sizeof wanted;
-  wanted.type = PERF_TYPE_SOFTWARE;
-  wanted.config = PERF_COUNT_SW_CPU_CLOCK;
-  wanted.sample_period = CpuWatch::kPeriodNs;
-  wanted.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-  wanted.use_clockid = 1;
-  wanted.clockid = CLOCK_MONOTONIC_RAW;
-  wanted.disabled = 1;
-  wanted.watermark = 1;
-  wanted.wakeup_watermark = 1U << 30U;  // no thread waits for the event
-  return wanted;
-}
-
 // Returns whether the kernel throttles real-time threads that leave nothing of a CPU to others.
 bool throttles_realtime() {
   std::ifstream file("/proc/sys/kernel/sched_rt_runtime_us");
   long runtime_us = 0;
   return !(file >> runtime_us) || runtime_us >= 0;
 }
-
-struct SampleRecord {  // layout of the sample_type above
-  std::uint32_t process;
-  std::uint32_t thread;
-  std::uint64_t at_ns;
-};
 
 }  // namespace
 
@@ -63,70 +45,23 @@ std::uint64_t raw_ns() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Keeps the calling thread off the watched CPUs while the gateway is busy, because there it would
-// wait for the gateway and the gateway for it. At other times, the thread may run there: on the
-// tester's CPUs it would disturb the workers, while the gateway has priority on its own CPU.
-class CpuWatch::KeptOff {
- public:
-  explicit KeptOff(const std::vector<spec::WatchedCpu>& watched) {
-    if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
-    rest_ = before_;
-    for (const auto& each : watched) CPU_CLR(static_cast<unsigned>(each.cpu), &rest_);
-  }
-  ~KeptOff() { keep(false); }
-  KeptOff(const KeptOff&) = delete;
-  KeptOff& operator=(const KeptOff&) = delete;
-
-  void keep(bool off) {
-    if (off == off_ || CPU_COUNT(&rest_) == 0) return;
-    off_ = off;
-    sched_setaffinity(0, sizeof rest_, off ? &rest_ : &before_);
-  }
-
- private:
-  cpu_set_t before_{};
-  cpu_set_t rest_{};
-  bool off_ = false;
-};
-
-// Keeps the calling thread on one CPU while this exists, if the system allows it.
-class OnCpu {
- public:
-  explicit OnCpu(int cpu) {
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(static_cast<unsigned>(cpu), &only);
-    moved_ = sched_getaffinity(0, sizeof before_, &before_) == 0 &&
-             sched_setaffinity(0, sizeof only, &only) == 0;
-  }
-  ~OnCpu() {
-    if (moved_) sched_setaffinity(0, sizeof before_, &before_);
-  }
-  OnCpu(const OnCpu&) = delete;
-  OnCpu& operator=(const OnCpu&) = delete;
-
-  [[nodiscard]] bool moved() const { return moved_; }
-
- private:
-  cpu_set_t before_{};
-  bool moved_ = false;
-};
-
 class CpuWatch::Event {
  public:
-  explicit Event(const spec::WatchedCpu& watched)
-      : cpu_(watched.cpu), named_(watched.threads.begin(), watched.threads.end()) {
-    auto wanted = attributes();
-    descriptor_ =
-        static_cast<int>(syscall(SYS_perf_event_open, &wanted, -1, cpu_, -1, PERF_FLAG_FD_CLOEXEC));
+  Event(const spec::WatchedCpu& watched, KnownCpu& known)
+      : cpu_(watched.cpu), named_(watched.threads.begin(), watched.threads.end()), known_(known) {
+    descriptor_ = open_event(looks_wanted(CpuWatch::kPeriodNs), cpu_);
     if (descriptor_ < 0) throw std::system_error(errno, std::generic_category());
     ring_ = mmap(nullptr, size(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-    if (ring_ != MAP_FAILED) return;
+    if (ring_ != MAP_FAILED) {
+      open_records();
+      return;
+    }
     const auto error = errno;
     close(descriptor_);
     throw std::system_error(error, std::generic_category());
   }
   ~Event() {
+    if (records_ >= 0) close(records_);
     munmap(ring_, size());
     close(descriptor_);
   }
@@ -138,18 +73,24 @@ class CpuWatch::Event {
     fault_.clear();
     threads_.emplace(named_);
     kept_awake_ns_ = 0;
-    awake_.emplace(cpu_);
+    if (!known_.polls) awake_.emplace(cpu_);
     load_ = {};
     placement_ = {};
+    awake_took_ = false;
     throttled_ = throttles_realtime();
     ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0);
-    looks_.emplace(raw_ns(), CpuWatch::kPeriodNs);
+    if (records_ >= 0) ioctl(records_, PERF_EVENT_IOC_ENABLE, 0);
+    const auto now = raw_ns();
+    looks_.emplace(now, CpuWatch::kPeriodNs);
+    switches_ = Switches(now);
   }
   void end() {
     const auto now = raw_ns();
     ioctl(descriptor_, PERF_EVENT_IOC_DISABLE, 0);
+    if (records_ >= 0) ioctl(records_, PERF_EVENT_IOC_DISABLE, 0);
     collect();
     looks_->end(now);
+    known_.polls = records_ >= 0 && switches_.is_polled(now);
   }
   void let_sleep() {
     if (awake_) kept_awake_ns_ = awake_->cpu_ns();
@@ -164,14 +105,14 @@ class CpuWatch::Event {
 
   void collect() {
     drain([this](const perf_event_header& header, std::uint64_t at) {
-      if (header.type != PERF_RECORD_SAMPLE) return note_fault(header.type);
-      SampleRecord record{};
-      copy(&record, at + sizeof header, sizeof record);
-      const auto thread = static_cast<std::int32_t>(record.thread);
-      const auto found = found_at(thread);
-      looks_->add({.at_ns = record.at_ns, .found = found}, load_.busy());
-      load_.add(found);
+      if (header.type == PERF_RECORD_SAMPLE) return add_look(at + sizeof header);
+      if (header.type == PERF_RECORD_SWITCH_CPU_WIDE) return add_switch(header, at + sizeof header);
+      note_fault(header.type);
     });
+    if (records_ >= 0 && switches_.too_many(raw_ns())) {
+      known_.switches_often = true;
+      end_records();
+    }
     stay_awake();
   }
 
@@ -179,7 +120,7 @@ class CpuWatch::Event {
   // Returns the CPU time of the thread that kept the CPU awake; known after let_sleep().
   [[nodiscard]] std::uint64_t kept_awake_ns() const { return kept_awake_ns_; }
   // Returns whether the gateway leaves little of the CPU to others.
-  [[nodiscard]] bool is_busy() const { return load_.busy(); }
+  [[nodiscard]] bool is_busy() const { return load_.busy() || known_.polls; }
   // Returns why the looks since begin() cannot be used, in a sentence; empty if they can.
   [[nodiscard]] const std::string& fault() const { return fault_; }
   [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
@@ -205,6 +146,47 @@ class CpuWatch::Event {
     std::atomic_ref(page->data_tail).store(tail, std::memory_order_release);
   }
 
+  void add_look(std::uint64_t at) {
+    SampleRecord record{};
+    copy(&record, at, sizeof record);
+    const auto thread = static_cast<std::int32_t>(record.thread);
+    const auto look = found_at(thread);
+    const auto found = records_ >= 0 ? switches_.known(look) : look;
+    looks_->add({.at_ns = record.at_ns, .found = found}, is_busy());
+    load_.add(found);
+  }
+
+  // Each switch has two records: of the thread that leaves and of the one that comes. The first one
+  // says all.
+  void add_switch(const perf_event_header& header, std::uint64_t at) {
+    if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0 || records_ < 0) return;
+    SwitchRecord record{};
+    copy(&record, at, sizeof record);
+    const Switch one{.at_ns = record.sample.at_ns,
+                     .from = static_cast<std::int32_t>(record.sample.thread),
+                     .to = static_cast<std::int32_t>(record.other_thread),
+                     .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
+    const auto [from, to] = switches_.add(one, [this](auto thread) { return found_at(thread); });
+    looks_->add_switch(one.at_ns, from, to, is_busy());
+    if (switches_.gateway_waits() && awake_ && awake_->thread() == one.to) awake_took_ = true;
+  }
+
+  // Without records, looks and a CPU that is kept awake tell nearly as much.
+  void open_records() {
+    if (known_.switches_often) return;
+    records_ = open_event(switches_wanted(), cpu_);
+    if (records_ >= 0 && ioctl(records_, PERF_EVENT_IOC_SET_OUTPUT, descriptor_) != 0) {
+      end_records();
+    }
+  }
+  void end_records() {
+    if (records_ >= 0) close(records_);
+    records_ = -1;
+    switches_ = Switches();
+    if (looks_ && !awake_ && known_.polls) awake_.emplace(cpu_);
+    known_.polls = false;
+  }
+
   // Notes that the kernel left out looks; the gap that they leave is not an absence.
   void note_fault(std::uint32_t type) {
     const auto who = "CPU " + std::to_string(cpu_) + ": ";
@@ -216,15 +198,21 @@ class CpuWatch::Event {
                "every four seconds)";
     }
   }
-  // Keeps the CPU awake. If real-time threads are throttled and the gateway is busy, the thread
-  // that does so stops: it would have the gateway throttled too. The CPU then sleeps between
-  // frames, which looks like an absence.
+  // Keeps the CPU awake. The thread that does so stops if it has taken the CPU from the gateway, or
+  // would: from a busy gateway that is not real-time, or whose real-time threads would be throttled
+  // with it. Without records, a CPU that sleeps between frames then looks like one that is away.
   void stay_awake() {
     if (!awake_) return;
-    if (load_.busy() && throttled_) return let_sleep();
+    const bool would_take = load_.busy() && (throttled_ || !threads_->are_realtime());
+    if (awake_took_ || would_take) {
+      placement_ = {};  // of two threads that shared the CPU
+      let_sleep();
+      return switches_.rests_from(raw_ns());
+    }
     awake_->insist(load_.busy());
   }
   [[nodiscard]] Found found_at(std::int32_t thread) {
+    if (thread == 0 && records_ >= 0) return Found::kIdle;
     if (is_idle(thread)) return Found::kOther;
     const auto found = threads_->found(thread);
     // The thread can run only because the kernel gives it a share of the gateway's time.
@@ -253,10 +241,14 @@ class CpuWatch::Event {
 
   int cpu_;
   std::set<std::int32_t> named_;
+  KnownCpu& known_;
   int descriptor_ = -1;
   void* ring_ = nullptr;
   std::optional<GatewayThreads> threads_;
   std::optional<Looks> looks_;
+  int records_ = -1;  // descriptor of the event that records switches; -1: none
+  Switches switches_;
+  bool awake_took_ = false;  // the thread that keeps the CPU awake took it from the gateway
   RecentLoad load_;
   bool throttled_ = false;  // whether the kernel throttles real-time threads
   Placement placement_;
@@ -265,11 +257,11 @@ class CpuWatch::Event {
   std::uint64_t kept_awake_ns_ = 0;
 };
 
-CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched, int tester_cpu)
+CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched, int tester_cpu, KnownCpus& known)
     : tester_cpu_(tester_cpu), kept_off_(std::make_unique<KeptOff>(watched)) {
   for (const auto& each : watched) {
     try {
-      events_.push_back(std::make_unique<Event>(each));
+      events_.push_back(std::make_unique<Event>(each, known[each.cpu]));
     } catch (const std::system_error& error) {
       refusal_ = "CPU " + std::to_string(each.cpu) +
                  " could not be watched by perf's cpu-clock event: " + error.code().message();
@@ -281,7 +273,13 @@ CpuWatch::~CpuWatch() = default;
 
 void CpuWatch::begin() {
   for (const auto& event : events_) event->begin();
+  keep_off();
   measure_placements();
+}
+
+void CpuWatch::keep_off() {
+  kept_off_->keep(std::any_of(events_.begin(), events_.end(),
+                              [](const auto& event) { return event->is_busy(); }));
 }
 
 void CpuWatch::measure_placements() {
@@ -293,8 +291,7 @@ void CpuWatch::measure_placements() {
 
 void CpuWatch::collect() {
   for (const auto& event : events_) event->collect();
-  kept_off_->keep(std::any_of(events_.begin(), events_.end(),
-                              [](const auto& event) { return event->is_busy(); }));
+  keep_off();
 }
 
 void CpuWatch::end() {

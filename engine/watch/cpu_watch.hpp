@@ -6,18 +6,27 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "spec/trial_spec.hpp"
 #include "watch/absences.hpp"
+#include "watch/affinity.hpp"
 #include "watch/placement.hpp"
 
 namespace natxy::watch {
 
 // Returns the time of the kernel's raw monotonic clock, which the samples use.
 [[nodiscard]] std::uint64_t raw_ns();
+
+// What earlier trials have shown of a CPU.
+struct KnownCpu {
+  bool polls = false;           // in the last trial, the gateway never rested
+  bool switches_often = false;  // records of the switches would slow the gateway down
+};
+using KnownCpus = std::map<int, KnownCpu>;
 
 class CpuWatch {
  public:
@@ -27,8 +36,8 @@ class CpuWatch {
   static constexpr std::uint64_t kPeriodNs = 100'937;
 
   // Watches these CPUs. The calling thread stays off them while they are busy. The tester's frames
-  // come from tester_cpu.
-  CpuWatch(const std::vector<spec::WatchedCpu>& watched, int tester_cpu);
+  // come from tester_cpu. known must live longer than this.
+  CpuWatch(const std::vector<spec::WatchedCpu>& watched, int tester_cpu, KnownCpus& known);
   ~CpuWatch();
   CpuWatch(const CpuWatch&) = delete;
   CpuWatch& operator=(const CpuWatch&) = delete;
@@ -59,9 +68,9 @@ class CpuWatch {
   [[nodiscard]] std::vector<Watched> seen(const Times& phase) const;
 
  private:
-  class KeptOff;
   class Event;
 
+  void keep_off();
   void measure_placements();
 
   int tester_cpu_;

@@ -67,6 +67,9 @@ class GatewayThreads {
     policy_ = any && all ? Policy::kRealtime : Policy::kOrdinary;
   }
 
+  [[nodiscard]] bool contains(std::int32_t thread) const { return threads_.contains(thread); }
+  [[nodiscard]] bool are_realtime() const { return policy_ == Policy::kRealtime; }
+
   // Classifies a thread that was found on the gateway's CPU. Must be called soon after, while the
   // thread exists.
   [[nodiscard]] Found found(std::int32_t thread) {

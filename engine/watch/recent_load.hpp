@@ -11,7 +11,7 @@ class RecentLoad {
  public:
   void add(Found found) {
     if (found == Found::kForeign) return;
-    others_ += found == Found::kOther ? 1 : 0;
+    others_ += found == Found::kGateway ? 0 : 1;
     if (++looks_ < kLooks) return;
     busy_ = others_ * 100 < kLooks * kPercent;
     looks_ = others_ = 0;

@@ -1,0 +1,80 @@
+// Tells what a CPU does between the scheduler's records of its switches.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "watch/absences.hpp"
+
+namespace natxy::watch {
+
+// The thread `from` leaves the CPU to the thread `to`.
+struct Switch {
+  std::uint64_t at_ns = 0;
+  std::int32_t from = 0;
+  std::int32_t to = 0;
+  bool preempted = false;  // `from` would have gone on
+};
+
+class Switches {
+ public:
+  // A record costs the CPU about 1.5 us, so more of them than looks would slow a gateway down.
+  static constexpr std::uint64_t kMostPerSecond = 10'000;
+
+  // begin_ns: from here on there are records.
+  explicit Switches(std::uint64_t begin_ns = 0) : begin_ns_(begin_ns), last_ns_(begin_ns) {}
+
+  // Returns what the CPU did until the switch, and what it does from then on. found: of a thread.
+  // Whatever runs while a thread of the gateway is preempted has taken the CPU from it.
+  template <class FoundOf>
+  std::pair<Found, Found> add(const Switch& one, FoundOf found) {
+    ++count_;
+    const auto before = known(found(one.from));
+    rest_ns_ = rested_ns(one.at_ns);
+    last_ns_ = std::max(last_ns_, one.at_ns);
+    if (found(one.from) == Found::kGateway) gateway_waits_ = one.preempted;
+    now_ = found(one.to);
+    if (*now_ == Found::kGateway) gateway_waits_ = false;
+    if (gateway_waits_) now_ = Found::kForeign;
+    return {before, *now_};
+  }
+
+  // Returns what the CPU does: what a look has found, if there was no switch before it.
+  Found known(Found look) {
+    if (!now_) now_ = look;
+    return *now_;
+  }
+  // Returns whether a thread of the gateway was preempted and has not come back.
+  [[nodiscard]] bool gateway_waits() const { return gateway_waits_; }
+  // Returns whether there were too many records for what they cost.
+  [[nodiscard]] bool too_many(std::uint64_t at_ns) const {
+    constexpr std::uint64_t kLeast = kMostPerSecond / 10;  // fewer may be a burst
+    return count_ > kLeast && count_ * 1'000'000'000 > kMostPerSecond * (at_ns - begin_ns_);
+  }
+  // Forgets earlier rests: the tester's own thread caused them.
+  void rests_from(std::uint64_t at_ns) {
+    begin_ns_ = last_ns_ = at_ns;
+    rest_ns_ = count_ = 0;
+  }
+  // Returns whether the gateway left less than a tenth of the time until now to others.
+  [[nodiscard]] bool is_polled(std::uint64_t at_ns) const {
+    return rested_ns(at_ns) * 10 < at_ns - begin_ns_;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t rested_ns(std::uint64_t at_ns) const {
+    const bool rests = now_ == Found::kIdle || now_ == Found::kOther;
+    return rest_ns_ + (rests && at_ns > last_ns_ ? at_ns - last_ns_ : 0);
+  }
+
+  std::uint64_t begin_ns_;
+  std::uint64_t last_ns_;
+  std::uint64_t rest_ns_ = 0;
+  std::uint64_t count_ = 0;
+  std::optional<Found> now_;
+  bool gateway_waits_ = false;
+};
+
+}  // namespace natxy::watch
