@@ -37,7 +37,7 @@ with_and_without_noise = pytest.mark.parametrize("noise", ["0%", IN_NOISE], indi
 Result = TypeVar("Result")
 
 
-def valid(attempt: Callable[[], Result], reasons: Callable[[Result], Sequence[str]]) -> Result:
+def valid(attempt: Callable[[], Result], reasons: Callable[[Result], Sequence[object]]) -> Result:
     """Returns the first result that no reason speaks against, within ATTEMPTS and PATIENCE_S.
 
     Fails with the reasons where there is none.
@@ -49,7 +49,7 @@ def valid(attempt: Callable[[], Result], reasons: Callable[[Result], Sequence[st
         against = reasons(result)
         if not against:
             return result
-        seen[re.sub(r"\d[\d.,]*", "N", against[0])] += 1
+        seen[re.sub(r"\d[\d.,]*", "N", str(against[0]))] += 1
     counted = "; ".join(f"{count} x {reason}" for reason, count in seen.most_common(3))
     pytest.fail(
         f"none of {seen.total()} attempts in {time.monotonic() - begin_s:.0f} s was valid: "

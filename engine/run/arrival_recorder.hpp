@@ -45,7 +45,7 @@ class ArrivalRecorder {
     if (setup.variation) {
       for (auto& kind : report_.kinds) kind.variation.emplace();
     }
-    if (setup.tags) report_.tags.emplace();
+    if (setup.tags) room_for(report_.tags, setup.tags->count());
     report_.examples.reserve(ReceiverReport::kMaxExamples);
     if (plan != nullptr) {
       for (auto& kind : report_.kinds) kind.shortest = ShortestDelays(plan->schedule.frames());
@@ -184,14 +184,11 @@ class ArrivalRecorder {
   }
 
   [[gnu::noinline]] void record_tags(const AcceptedLot& lot, const Delays& delays) {
-    Delays tagged;
-    unsigned n = 0;
     for (unsigned i = 0; i < lot.size; ++i) {
-      if (setup_->tags->holds(lot.numbers[i])) tagged[n++] = delays[i];
+      if (!setup_->tags->holds(lot.numbers[i])) continue;
+      report_.tags.push_back(
+          {.number = lot.numbers[i], .delay = delays[i], .poll_gap = stamped_ ? 0 : gap_});
     }
-    if (n == 0) return;
-    report_.tags->record(tagged.data(), n);
-    report_.tag_poll_gap.record(gap_, n);
   }
 
   [[gnu::noinline]] void record_variation(const AcceptedLot& lot, const Delays& delays,

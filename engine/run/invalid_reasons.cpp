@@ -1,9 +1,17 @@
 #include "run/invalid_reasons.hpp"
 
-#include "run/words.hpp"
+#include "spec/names.hpp"
 
 namespace natxy::run {
 namespace {
+
+using spec::Reason;
+using spec::ReasonCode;
+using Reasons = std::vector<Reason>;
+
+double number(std::uint64_t count) {
+  return static_cast<double>(count);
+}
 
 std::uint64_t sent_of(const spec::StreamResult& stream) {
   std::uint64_t sent = 0;
@@ -12,88 +20,84 @@ std::uint64_t sent_of(const spec::StreamResult& stream) {
 }
 
 void judge_sending(const spec::StreamResult& stream, const SenderReport& sender, TickRate ticks,
-                   std::vector<std::string>& reasons) {
+                   Reasons& reasons) {
   if (sent_of(stream) == stream.due) return;
-  const auto who = words(stream.direction) + ": ";
-  const auto part = std::to_string(sent_of(stream)) + " of " + std::to_string(stream.due);
-  if (sender.gave_up != GaveUp::kBehind) {
-    return reasons.push_back(who + "the port took only " + part + " frames");
+  Reason reason{.code = ReasonCode::kPortRefused,
+                .where = spec::name_of(spec::kDirections, stream.direction),
+                .facts = {{"sent", number(sent_of(stream))}, {"due", number(stream.due)}}};
+  if (sender.gave_up == GaveUp::kBehind && stream.pauses.count > 0) {
+    reason.code = ReasonCode::kGaveUpPaused;
+    reason.facts["paused_ns"] = stream.pauses.total_ns;
+  } else if (sender.gave_up == GaveUp::kBehind) {
+    reason.code = ReasonCode::kGaveUpLate;
+    reason.facts["late_ns"] = ticks.to_ns(static_cast<double>(sender.behind));
   }
-  const auto behind_ns = ticks.to_ns(static_cast<double>(sender.behind));
-  const auto why = stream.pauses.count > 0
-                       ? "it had paused for " + milliseconds(stream.pauses.total_ns)
-                       : "the next frame would have left too late, by " + milliseconds(behind_ns);
-  reasons.push_back(who + "the sender gave up after " + part + " frames: " + why);
+  reasons.push_back(std::move(reason));
 }
 
 void judge_stream(const spec::StreamResult& stream, const StreamReport& report,
-                  const spec::TrialSpec& spec, std::vector<std::string>& reasons) {
-  const auto who = words(stream.direction) + ": ";
+                  const spec::TrialSpec& spec, Reasons& reasons) {
+  const std::string where = spec::name_of(spec::kDirections, stream.direction);
   const auto without_number = report.receiver->connections.without_number;
   if (stream.connections && without_number > 0) {
-    reasons.push_back(who + std::to_string(without_number) +
-                      " frames came from further external IPv6 addresses (expected at most " +
-                      std::to_string(AddressDictionary::kMax) + ")");
+    reasons.push_back(
+        {ReasonCode::kTooManyAddresses,
+         where,
+         {{"frames", number(without_number)}, {"limit", number(AddressDictionary::kMax)}}});
   }
-  if (stream.lateness.max_ns > static_cast<double>(spec.lateness_tolerance_ns)) {
-    reasons.push_back(who + "a frame left " + milliseconds(stream.lateness.max_ns) +
-                      " after it was due (expected at most " +
-                      milliseconds(static_cast<double>(spec.lateness_tolerance_ns)) + ")");
+  const auto tolerance_ns = number(spec.lateness_tolerance_ns);
+  if (stream.lateness.max_ns > tolerance_ns) {
+    reasons.push_back({ReasonCode::kLeftLate,
+                       where,
+                       {{"late_ns", stream.lateness.max_ns}, {"limit_ns", tolerance_ns}}});
   }
   if (stream.overrun_frames > 0 && stream.losses) {
-    reasons.push_back(who + "up to " + std::to_string(stream.overrun_frames) +
-                      " frames waited for the tester at once, more than its ring holds, and some "
-                      "are missing");
+    reasons.push_back({ReasonCode::kRingFull, where, {{"frames", number(stream.overrun_frames)}}});
   }
   if (report.shared > 0) {
-    reasons.push_back(
-        who + std::to_string(report.shared) +
-        " frames arrived on two receive queues, so duplicates cannot be told (expected "
-        "a port that distributes frames by addresses and ports; --rx-queues 1 needs "
-        "none)");
+    reasons.push_back({ReasonCode::kTwoQueues, where, {{"frames", number(report.shared)}}});
   }
 }
 
-void judge_port(const spec::PortResult& port, std::vector<std::string>& reasons) {
-  const auto who = words(port.side) + " port: ";
-  const std::string advice = R"(; tester.arrival_clock = "tsc" does not use this clock)";
-  const auto dropped = [&](std::uint64_t count, const std::string& what) {
-    if (count > 0) reasons.push_back(who + std::to_string(count) + " frames " + what);
+void judge_port(const spec::PortResult& port, Reasons& reasons) {
+  const std::string where = spec::name_of(spec::kSides, port.side);
+  const auto& counters = port.counters;
+  const std::pair<ReasonCode, std::uint64_t> counted[] = {
+      {ReasonCode::kRxMissed, counters.rx_missed},
+      {ReasonCode::kRxNoBuffer, counters.rx_no_buffer},
+      {ReasonCode::kRxErrors, counters.rx_errors},
+      {ReasonCode::kTxErrors, counters.tx_errors},
+      {ReasonCode::kRecordsLost, port.records_lost},
+      {ReasonCode::kKernelRxDropped, counters.kernel_rx_dropped},
+      {ReasonCode::kUnstamped, port.clock.unstamped},
+      {ReasonCode::kImplausibleStamps, port.clock.implausible},
   };
-  dropped(port.counters.rx_missed, "missed for lack of descriptors (rx_missed)");
-  dropped(port.counters.rx_no_buffer, "missed for lack of buffers (rx_no_buffer)");
-  dropped(port.counters.rx_errors, "received with an error (rx_errors)");
-  dropped(port.counters.tx_errors, "not sent because of an error (tx_errors)");
-  dropped(port.records_lost, "without a record, because its buffer had no room (records_lost)");
-  dropped(port.counters.kernel_rx_dropped, "dropped by the network interface (kernel_rx_dropped)");
-  dropped(port.clock.unstamped, "without a time stamp of the port's clock" + advice);
-  dropped(port.clock.implausible, "with an impossible time stamp of the port's clock" + advice);
-  if (port.clock.error_ns > static_cast<double>(spec::kClockErrorLimitNs)) {
-    reasons.push_back(who + "the error of its clock was " + milliseconds(port.clock.error_ns) +
-                      " (expected at most " + milliseconds(spec::kClockErrorLimitNs) + ")" +
-                      advice);
+  for (const auto& [code, frames] : counted) {
+    if (frames > 0) reasons.push_back({code, where, {{"frames", number(frames)}}});
+  }
+  const auto limit_ns = static_cast<double>(spec::kClockErrorLimitNs);
+  if (port.clock.error_ns > limit_ns) {
+    reasons.push_back({ReasonCode::kClockError,
+                       where,
+                       {{"error_ns", port.clock.error_ns}, {"limit_ns", limit_ns}}});
   }
 }
 
 // Judges a port's link. A link that goes down loses frames that the gateway has never received.
-void judge_link(const PortMeasure& port, spec::Side side, bool may_fall,
-                std::vector<std::string>& reasons) {
-  const auto who = words(side) + " port: its link ";
+void judge_link(const PortMeasure& port, spec::Side side, bool may_fall, Reasons& reasons) {
+  const std::string where = spec::name_of(spec::kSides, side);
   if (!port.link_up) {
-    reasons.push_back(who + "was down at the end");
+    reasons.push_back({ReasonCode::kLinkDown, where, {}});
   } else if (port.moved.link_downs > 0 && !may_fall) {
-    const auto times = port.moved.link_downs == 1
-                           ? std::string("once")
-                           : std::to_string(port.moved.link_downs) + " times";
-    reasons.push_back(who + "went down and came back " + times + " within the trial (link_downs)");
+    reasons.push_back({ReasonCode::kLinkFell, where, {{"times", number(port.moved.link_downs)}}});
   }
 }
 
 }  // namespace
 
-std::vector<std::string> invalid_reasons(const spec::TrialSpec& spec, const TrialMeasure& measure,
-                                         const spec::TrialResult& result, TickRate ticks) {
-  std::vector<std::string> reasons;
+std::vector<Reason> invalid_reasons(const spec::TrialSpec& spec, const TrialMeasure& measure,
+                                    const spec::TrialResult& result, TickRate ticks) {
+  Reasons reasons;
   auto told = result.streams.begin();
   for (const auto& phase : measure.phases) {
     for (const auto& stream : phase.streams) {

@@ -1,7 +1,6 @@
 // Judges whether a trial is valid: whether the tester did what it was asked.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "run/trial_measure.hpp"
@@ -10,11 +9,11 @@
 
 namespace natxy::run {
 
-// Returns why the trial is invalid, in sentences; empty if it is valid. result: its streams and
-// ports are complete.
-[[nodiscard]] std::vector<std::string> invalid_reasons(const spec::TrialSpec& spec,
-                                                       const TrialMeasure& measure,
-                                                       const spec::TrialResult& result,
-                                                       TickRate ticks);
+// Returns why the trial is invalid; empty if it is valid. result: its streams and ports are
+// complete.
+[[nodiscard]] std::vector<spec::Reason> invalid_reasons(const spec::TrialSpec& spec,
+                                                        const TrialMeasure& measure,
+                                                        const spec::TrialResult& result,
+                                                        TickRate ticks);
 
 }  // namespace natxy::run

@@ -27,7 +27,7 @@ struct StreamReport {
   std::shared_ptr<const ReceiverReport> receiver;
   LossRuns losses;
   std::uint64_t shared = 0;  // frames that arrived at more than one receive queue
-  std::uint64_t tags = 0;    // tagged frames sent
+  std::optional<TagPlan> tags;
 };
 
 struct WorkerSummary {
@@ -140,7 +140,7 @@ class Phase {
       stream.receiver = report.ports[to];
       stream.losses = arrivals_[to]->losses(sent);
       stream.shared = arrivals_[to]->shared();
-      if (const auto tags = tags_of(plan)) stream.tags = tags->among(sent);
+      stream.tags = tags_of(plan);
       report.streams.push_back(std::move(stream));
     }
     for (std::size_t i = 0; i < workers_.size(); ++i) {

@@ -42,8 +42,7 @@ void ReceiverReport::merge(const ReceiverReport& other) {
   examples.insert(examples.end(), other.examples.begin(),
                   other.examples.begin() + static_cast<std::ptrdiff_t>(shown));
   connections.merge(other.connections);
-  if (tags) tags->merge(*other.tags);
-  tag_poll_gap.merge(other.tag_poll_gap);
+  tags.insert(tags.end(), other.tags.begin(), other.tags.end());
   if (other.silence.until - other.silence.from > silence.until - silence.from) {
     silence = other.silence;
   }

@@ -14,6 +14,7 @@
 #include "run/histogram.hpp"
 #include "run/icmp_tally.hpp"
 #include "run/shortest_delays.hpp"
+#include "run/tag_plan.hpp"
 
 namespace natxy::run {
 
@@ -63,8 +64,7 @@ struct ReceiverReport {
   Ticks last_arrival = kNever;  // of the received frames
   std::vector<FaultExample> examples;
   ConnectionTally connections;
-  std::optional<DelayHistogram> tags;  // delays of the tagged frames, if there are any
-  Histogram<1> tag_poll_gap;
+  std::vector<TagArrival> tags;
   Silence silence;
   std::uint64_t records_lost = 0;
   // Frames that an earlier phase sent, by phase and kind; they are late frames of that phase.

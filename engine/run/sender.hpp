@@ -54,6 +54,7 @@ class Sender {
         source_(plan, share, queue) {
     const auto most = std::max<std::size_t>(2, spec::Runs::kMost / share.count);
     report_.late_runs = spec::Runs(most);
+    if (tags) room_for(report_.tags, tags->count());  // perhaps all are of one sender
     for (auto& pauses : report_.pauses_at) pauses = spec::Runs(std::max<std::size_t>(2, most / 2));
   }
 
@@ -68,9 +69,7 @@ class Sender {
   [[gnu::flatten]] void step(Ticks now) {
     if (left_ != 0) {  // the frames of the previous step have left by now
       step_gaps_.record(now - report_.last_departure, left_, report_.step_gap);
-      if (tags_left_ != 0) [[unlikely]]
-        report_.tag_step_gap.record(now - report_.last_departure, tags_left_);
-      left_ = tags_left_ = 0;
+      left_ = 0;
     }
     if (now < due_) return;
     if (now - due_ > limit_ && !catches_up(now)) [[unlikely]]
@@ -251,7 +250,7 @@ class Sender {
     run_ += offered;
     left_ = offered;
     if (tags_) [[unlikely]]
-      tags_left_ = tags_among(offered);
+      record_tags(offered, Clock::now() - now);
     progress_.store(progress() + offered, std::memory_order_relaxed);
     set_due(now);
     if (due_ > now) end_run();
@@ -263,10 +262,12 @@ class Sender {
     }
   }
 
-  [[nodiscard, gnu::noinline]] unsigned tags_among(unsigned offered) const {
-    unsigned tagged = 0;
-    for (unsigned i = 0; i < offered; ++i) tagged += tags_->holds(numbers_[i]) ? 1 : 0;
-    return tagged;
+  // Records the tagged frames of a send call that has just ended.
+  [[gnu::noinline]] void record_tags(unsigned offered, Ticks leaving) {
+    for (unsigned i = 0; i < offered; ++i) {
+      if (!tags_->holds(numbers_[i])) continue;
+      report_.tags.push_back({.number = numbers_[i], .leaving = leaving});
+    }
   }
 
   void count_kinds(unsigned offered) {
@@ -317,9 +318,8 @@ class Sender {
   std::uint64_t refused_at_ = ~std::uint64_t{0};  // calls_ when the port last refused a frame
   Ticks stuck_ = 0;                               // total time behind since a frame last left
   std::uint64_t left_when_behind_ = 0;
-  std::uint64_t run_ = 0;   // frames since the sender last had to wait
-  unsigned left_ = 0;       // frames of the last step
-  unsigned tags_left_ = 0;  // tagged frames among these
+  std::uint64_t run_ = 0;  // frames since the sender last had to wait
+  unsigned left_ = 0;      // frames of the last step
   std::array<std::uint64_t, kMaxBurst> numbers_{};
   std::array<std::uint32_t, kMaxBurst> lateness_{};  // by the current schedule
   std::array<std::uint32_t, kMaxBurst> stamped_{};   // by the original schedule

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "run/clock.hpp"
 #include "run/histogram.hpp"
+#include "run/tag_plan.hpp"
 #include "spec/runs.hpp"
 
 namespace natxy::run {
@@ -36,8 +38,8 @@ struct SenderReport {
   Ticks behind = 0;  // how late the next frame was when the sender gave up
   Histogram<5> lateness;
   Histogram<5> send_call;
-  Histogram<1> step_gap;      // per frame: time until the sender's next step, by when it has left
-  Histogram<1> tag_step_gap;  // the same per tagged frame
+  Histogram<1> step_gap;  // per frame: time until the sender's next step, by when it has left
+  std::vector<TagDeparture> tags;
 };
 
 // Adds the report of another sender of the same stream.
@@ -58,7 +60,7 @@ inline void merge(SenderReport& into, const SenderReport& from) {
   into.lateness.merge(from.lateness);
   into.send_call.merge(from.send_call);
   into.step_gap.merge(from.step_gap);
-  into.tag_step_gap.merge(from.tag_step_gap);
+  into.tags.insert(into.tags.end(), from.tags.begin(), from.tags.end());
 }
 
 }  // namespace natxy::run

@@ -66,14 +66,33 @@ spec::KindCounters counters(const StreamReport& stream, std::size_t kind, TickRa
           .ipdv = variation(tally, sent, ticks)};
 }
 
+// Every tagged frame that was sent, by its number.
 spec::TagCounters tags(const StreamReport& stream, TickRate ticks) {
-  const auto& delays = *stream.receiver->tags;
-  return {.sent = stream.tags,
-          .received = delays.recorded(),
-          .lost = stream.tags - delays.recorded(),
-          .delay = distribution(delays.buckets(), ticks),
-          .poll_gap = distribution(stream.receiver->tag_poll_gap.buckets(), ticks),
-          .step_gap = distribution(stream.sender.tag_step_gap.buckets(), ticks)};
+  auto arrived = stream.receiver->tags;
+  auto left = stream.sender.tags;
+  std::ranges::sort(arrived, {}, &TagArrival::number);
+  std::ranges::sort(left, {}, &TagDeparture::number);
+  spec::TagCounters found{.sent =
+                              stream.tags->among(stream.sender.sent[0] + stream.sender.sent[1])};
+  found.arrived.reserve(arrived.size());
+  auto came = arrived.begin();
+  auto went = left.begin();
+  for (std::uint64_t tag = 0; tag < found.sent; ++tag) {
+    const auto number = stream.tags->number(tag);
+    while (came != arrived.end() && came->number < number) ++came;  // it came at two queues
+    if (came == arrived.end() || came->number != number) {
+      found.lost_numbers.push_back(number);
+      continue;
+    }
+    while (went != left.end() && went->number < number) ++went;
+    const auto known = went != left.end() && went->number == number;
+    const auto gap = came->poll_gap + (known ? went->leaving : 0);
+    found.arrived.push_back({number, ticks.to_whole_ns(came->delay), ticks.to_whole_ns(gap)});
+    ++came;
+  }
+  found.received = found.arrived.size();
+  found.lost = found.lost_numbers.size();
+  return found;
 }
 
 std::optional<spec::Losses> losses(const StreamReport& stream, TickRate ticks) {
@@ -213,7 +232,7 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
                       .until_ns = ns(silence.until - starts.phase)};
   }
   result.connections = connections(report);
-  if (report.receiver->tags) result.tags = tags(report, ticks);
+  if (report.tags) result.tags = tags(report, ticks);
   for (std::size_t kind = 0; kind < 2; ++kind) {
     if (report.plan->mix.count(static_cast<spec::Kind>(kind), 1ULL << 39U) > 0) {
       result.kinds[kind] = counters(report, kind, ticks);

@@ -1,15 +1,34 @@
-// Selects the frames that are tagged for latency, evenly spread (RFC 8219 7.2). Whether a frame is
-// tagged is a function of its number.
+// Selects the frames that are tagged for latency, evenly spread (RFC 8219 7.2), and has what sender
+// and receiver record of each. Whether a frame is tagged is a function of its number.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "run/clock.hpp"
 #include "run/schedule.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::run {
+
+struct TagDeparture {
+  std::uint64_t number = 0;
+  Ticks leaving = 0;  // from the time in its stamp to the end of the send call
+};
+
+struct TagArrival {
+  std::uint64_t number = 0;
+  Ticks delay = 0;
+  Ticks poll_gap = 0;  // 0 if the port stamps arrivals
+};
+
+// Makes room for n values, in pages that exist: a new page would delay the frames behind it.
+template <class Value>
+void room_for(std::vector<Value>& values, std::uint64_t n) {
+  values.resize(n);
+  values.clear();
+}
 
 // Of the `span` frames that are due from `after` on, tag k of `count` is frame
 // first + floor(k * span / count), where span / count is cut to 24 binary places. If there are no
@@ -39,6 +58,8 @@ class TagPlan {
     }
     return false;
   }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t number(std::uint64_t tag) const { return first_ + offset_of(tag); }
   // Returns how many of the first `frames` frames are tagged.
   [[nodiscard]] std::uint64_t among(std::uint64_t frames) const {
     std::uint64_t low = 0;

@@ -86,7 +86,7 @@ class TrialRunner {
                             device_.counters(spec::Side::kRight)};
     const std::array clocks{device_.arrival_clock(spec::Side::kLeft),
                             device_.arrival_clock(spec::Side::kRight)};
-    watch::CpuWatch watch(spec.watched, device_.worker_cpu(0));
+    watch::CpuWatch watch(spec.watched, device_.worker_cpu(0), known_cpus_);
     for (std::size_t i = 0; i < plans.size(); ++i) {
       connections_.before(plans[i], spec.phases[i], device_.ticks());
       fill(plans[i]);
@@ -335,6 +335,7 @@ class TrialRunner {
   Device& device_;
   RecordRings* records_;
   TrialConnections connections_;
+  watch::KnownCpus known_cpus_;
   spec::Progress progress_;
   Ticks requested_ = 0;
 };

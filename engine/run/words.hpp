@@ -48,14 +48,12 @@ namespace natxy::run {
 }
 
 // Returns a duration as "1.25 ms" or "15 s", with four significant digits at most.
-[[nodiscard]] inline std::string milliseconds(double ns) {
-  char text[32];
-  const bool long_one = ns >= 1e9;
-  std::snprintf(text, sizeof text, long_one ? "%.4g s" : "%.4g ms", ns / (long_one ? 1e9 : 1e6));
-  return text;
-}
 [[nodiscard]] inline std::string milliseconds(std::uint64_t ns) {
-  return milliseconds(static_cast<double>(ns));
+  char text[32];
+  const bool long_one = ns >= 1'000'000'000;
+  std::snprintf(text, sizeof text, long_one ? "%.4g s" : "%.4g ms",
+                static_cast<double>(ns) / (long_one ? 1e9 : 1e6));
+  return text;
 }
 
 }  // namespace natxy::run

@@ -37,7 +37,7 @@ void to_json(Json& json, const Misdelivered& of) {
 }
 
 NATXY_STRUCT(DelayVariation, undefined, distribution)
-NATXY_STRUCT(TagCounters, sent, received, lost, delay, poll_gap, step_gap)
+NATXY_STRUCT(TagCounters, sent, received, lost, arrived, lost_numbers)
 NATXY_STRUCT(Losses, frames, first_number, last_number, first_due_ns, last_due_ns, gaps,
              longest_run, longest_run_from_ns, longest_run_until_ns)
 NATXY_STRUCT(Silence, from_ns, until_ns)
@@ -102,6 +102,11 @@ NATXY_STRUCT(WatchResult, phase, cpu, period_ns, samples, busy_samples, absences
 void to_json(Json& json, const Fault& of) {
   NATXY_MEMBERS(reason, frame_hex)
   json["side"] = name_of(kSides, of.side);
+}
+
+void to_json(Json& json, const Reason& of) {
+  NATXY_MEMBERS(where, facts)
+  json["code"] = name_of(kReasonCodes, of.code);
 }
 
 NATXY_STRUCT(TrialResult, version, seed, nonce, valid, invalid_reasons, ended_early, incomplete,

@@ -116,7 +116,7 @@ WarmUp warm_up(Object& object) {
 
 Tags tags(Object& object) {
   return {.after_ns = object.read("after_ns", kNanoseconds),
-          .count = object.read("count", integer<std::uint64_t>(1, kMaxFramesPerStream - 1))};
+          .count = object.read("count", integer<std::uint64_t>(1, kMaxTags))};
 }
 
 Recording recording(Object& object) {

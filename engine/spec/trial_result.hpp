@@ -11,12 +11,15 @@
 
 #include "spec/icmp_error.hpp"
 #include "spec/port_counters.hpp"
+#include "spec/reason.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
 
 using Interval = std::array<std::uint64_t, 2>;  // from, until; or the first number and the last one
 using LostRun = std::array<std::uint64_t, 3>;   // first number, span, how many of it are lost
+// Number, delay in ns, and by how much it may be too long: its send call and its poll gap.
+using TaggedArrival = std::array<std::uint64_t, 3>;
 using LowDelay = std::array<std::uint64_t, 2>;  // first number of a stretch, its lowest delay in ns
 
 struct DistributionBucket {
@@ -62,10 +65,9 @@ struct Misdelivered {           // counted by the first check that failed, in th
 struct TagCounters {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  std::uint64_t lost = 0;  // sent - received
-  Distribution delay;
-  Distribution poll_gap;
-  Distribution step_gap;
+  std::uint64_t lost = 0;              // sent - received
+  std::vector<TaggedArrival> arrived;  // in ascending order of numbers
+  std::vector<std::uint64_t> lost_numbers;
 };
 
 // The frames that did not arrive; times are their due times since the phase's start.
@@ -300,9 +302,9 @@ struct TrialResult {
   std::uint64_t seed = 0;
   std::uint32_t nonce = 0;
   bool valid = true;
-  std::vector<std::string> invalid_reasons;  // sentences
-  bool ended_early = false;                  // see TrialSpec::early_end_ns
-  bool incomplete = false;  // later phases did not run; see Phase::minimum_connections
+  std::vector<Reason> invalid_reasons;
+  bool ended_early = false;  // see TrialSpec::early_end_ns
+  bool incomplete = false;   // later phases did not run; see Phase::minimum_connections
   // Why a CPU was not watched, or not in one phase; empty if all were watched.
   std::string unwatched_reason;
   std::optional<ConnectionTable> connections;  // absent in a stateless trial

@@ -23,6 +23,7 @@ inline constexpr int kVersion = 3;
 inline constexpr std::uint16_t kMinFrameSizeBytes = 64;  // of Ethernet, with FCS
 inline constexpr std::uint16_t kMaxFrameSizeBytes = 9216;
 inline constexpr std::uint64_t kMaxFramesPerStream = 1ULL << 40;
+inline constexpr std::uint64_t kMaxTags = 200'000;  // of a stream: a result lists each of them
 inline constexpr std::uint64_t kMaxRateFps = 1ULL << 33;
 inline constexpr std::uint8_t kUsualHopLimit = 64;
 inline constexpr std::uint32_t kMaxFlowLabel = (1U << 20U) - 1;

@@ -43,8 +43,9 @@ TEST(Link, ThatFellAndCameBackIsAReason) {
   const auto result = with_link_down_for(2);
   EXPECT_FALSE(result.valid);
   ASSERT_EQ(result.invalid_reasons.size(), 1U);
-  EXPECT_EQ(result.invalid_reasons[0],
-            "right port: its link went down and came back once within the trial (link_downs)");
+  EXPECT_EQ(result.invalid_reasons[0].code, spec::ReasonCode::kLinkFell);
+  EXPECT_EQ(result.invalid_reasons[0].where, "right");
+  EXPECT_EQ(result.invalid_reasons[0].facts.at("times"), 1);
   EXPECT_EQ(result.ports[1].counters.link_downs, 1U);
   EXPECT_EQ(result.ports[0].counters.link_downs, 0U);
 }
@@ -52,7 +53,8 @@ TEST(Link, ThatFellAndCameBackIsAReason) {
 TEST(Link, ThatIsDownAtTheEndIsOneReason) {
   const auto result = with_link_down_for(1'000'000);
   ASSERT_EQ(result.invalid_reasons.size(), 1U);
-  EXPECT_EQ(result.invalid_reasons[0], "right port: its link was down at the end");
+  EXPECT_EQ(result.invalid_reasons[0].code, spec::ReasonCode::kLinkDown);
+  EXPECT_EQ(result.invalid_reasons[0].where, "right");
 }
 
 // A reset of the device takes its links down with it (RFC 6201).

@@ -15,6 +15,7 @@
 #include "gateway/gateway.hpp"
 #include "gateway/json.hpp"
 #include "lockstep_clock.hpp"
+#include "reasons.hpp"
 #include "ring_books.hpp"
 #include "ring_nets.hpp"
 #include "ring_wiring.hpp"

@@ -9,7 +9,9 @@
 
 #include <chrono>
 #include <cmath>
+#include <sstream>
 
+#include "reasons.hpp"
 #include "ring_counts.hpp"
 #include "ring_testbed.hpp"
 #include "ring_trials.hpp"
@@ -78,7 +80,8 @@ class PunctualTestbed {
  private:
   // Returns what was disturbed; empty if nothing was.
   static std::string disturbance(const Observed& seen, double longest_ns) {
-    if (!seen.result.valid) return seen.result.invalid_reasons.front();
+    if (!seen.result.valid)
+      return (std::ostringstream() << seen.result.invalid_reasons.front()).str();
     const auto away = [&](const char* who, double ns) {
       return ns < longest_ns ? "" : std::string(who) + " away for " + std::to_string(ns) + " ns";
     };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fake_runner.hpp"
+#include "reasons.hpp"
 #include "trial_cases.hpp"
 
 namespace natxy::run {

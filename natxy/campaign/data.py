@@ -23,6 +23,7 @@ from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
 from natxy.model.published import Published
+from natxy.model.reason import Reason
 from natxy.model.telemetry import Telemetry
 from natxy.model.verdict import Verdict
 from natxy.report.cell_figures import CellResult, as_shown
@@ -245,7 +246,14 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
         paused_ms=round(max(pauses, default=0.0) / 1e6, 4),
         away_ms=round(record["away_ns"] / 1e6, 4),
         **_telemetry(record),
-        reason=next((reason for reason in reasons if reason), ""),
+        reason=_sentence(next(filter(None, reasons), "")),
+    )
+
+
+def _sentence(reason: dict[str, Any] | str) -> str:
+    """Returns a reason as a sentence, which it is in journals of earlier releases."""
+    return (
+        reason if isinstance(reason, str) else str(Reason.model_validate_json(json.dumps(reason)))
     )
 
 

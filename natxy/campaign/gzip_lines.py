@@ -20,6 +20,7 @@ LEVEL = 6  # of compression; 9 saves 1 % more
 RAW = -zlib.MAX_WBITS
 GZIP = 16 + zlib.MAX_WBITS
 CHUNK = 1 << 16
+MOST_TEXT = 1 << 29  # octets of a group: what compresses well must not fill the memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +100,8 @@ class GzipLines:
 def groups(data: bytes) -> Iterator[Group]:
     """Yields the whole groups of a gzip file; what follows the last one is skipped.
 
-    A member that another program wrote may be one group. Raises zlib.error if a member is damaged.
+    A member that another program wrote may be one group. Raises zlib.error if a member is damaged,
+    or a group is too large.
     """
     at = 0
     while at < len(data):
@@ -110,6 +112,8 @@ def groups(data: bytes) -> Iterator[Group]:
             if at == end:
                 return  # the member has no end
             text += member.decompress(data[at:end])
+            if len(text) > MOST_TEXT:
+                raise zlib.error(f"more than {MOST_TEXT:,} octets in a group of lines")
             at = end - len(member.unused_data)
             if mark < 0 or member.eof:
                 continue

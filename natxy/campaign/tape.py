@@ -9,6 +9,7 @@ place of new ones; where the tape ends, it goes on with the tester and the gatew
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NoReturn, TypeVar
 
 import natxy.errors
@@ -100,15 +101,16 @@ class Tape:
 
     @staticmethod
     def _played(record: AnswerRecord, given: Any, read: Callable[[Any], Answer]) -> Answer:
-        if record.given != given:
-            raise OtherAnswers(
-                f"The journal holds another {record.call} than the one that this measurement asks "
-                "for, so the cell cannot be resumed (expected the version of Natxy, the testbed "
-                "and the options with which the campaign was started)."
-            )
-        if record.error is not None:
-            _raise(record.error)
-        return read(record.answer)
+        if record.given == given:
+            if record.error is not None:
+                _raise(record.error)
+            with suppress(ValueError):  # of another version
+                return read(record.answer)
+        raise OtherAnswers(
+            f"The journal holds another {record.call} than the one that this measurement asks "
+            "for, so the cell cannot be resumed (expected the version of Natxy, the testbed "
+            "and the options with which the campaign was started)."
+        )
 
 
 def _written(error: NatxyError) -> list[str]:

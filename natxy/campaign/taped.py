@@ -13,6 +13,7 @@ from natxy.campaign.fewer_runs import shortened
 from natxy.campaign.tape import RUN, TELEMETRY, Tape
 from natxy.dut.base import Absence, ConnectionTable, Deletion, Dut, TableParameters, TesterPorts
 from natxy.model.event import ByDirection, Hello, Progress
+from natxy.model.reason import Reason
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec, WatchedCpu
@@ -143,8 +144,15 @@ class TapedDut:
             self._go_live()
         self._dut.before_trial()
 
-    def trial_fault(self) -> str | None:
-        return self._tape.answer("dut.trial_fault", self._dut.trial_fault)
+    def trial_fault(self) -> Reason | None:
+        return self._tape.answer(
+            "dut.trial_fault",
+            self._dut.trial_fault,
+            write=lambda reason: None if reason is None else reason.model_dump(mode="json"),
+            read=lambda written: (
+                None if written is None else Reason.model_validate_json(json.dumps(written))
+            ),
+        )
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 from natxy.cli import limits, streams
-from natxy.dut.interrupts import SIGNALS
+from natxy.interrupts import SIGNALS
 
 SIITPERF = "siitperf-"  # prefix of the program names that siitperf's users call
 INTERRUPTED = 130

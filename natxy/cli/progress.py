@@ -153,7 +153,7 @@ def why_of(trial: TrialRecord) -> str:
     """Returns why a trial did not pass, and how many frames each direction lost."""
     losses = ", ".join(f"{ARROWS[way]} {lost:,}" for way, lost in lost_of(trial).items() if lost)
     reasons = (*trial.invalid_reasons, trial.lost_connections, trial.fail_reason)
-    why = next(filter(None, reasons), "")
+    why = str(next(filter(None, reasons), ""))
     return "; ".join(filter(None, (why, f"lost {losses}" if losses else "")))
 
 

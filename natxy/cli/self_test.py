@@ -30,13 +30,14 @@ from natxy.dut.none import Cable
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import ConfigurationError
 from natxy.model.addresses import IpVersion
+from natxy.model.duration import duration
 from natxy.model.event import Hello
 from natxy.model.self_test_record import OwnDelay, SelfTestRecord, TesterIdentity
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection, TrafficSection, read_testbed
 from natxy.procedure.self_test import OFFSET_FPS, SIZES_BYTES, Ceiling, SelfTestPlan, looped
 from natxy.procedure.self_test import self_test as measure
-from natxy.report.numbers import duration, rate
+from natxy.report.numbers import rate
 from natxy.tester.self_tests import state_file, with_self_test
 from natxy.trial.setup import set_up
 from natxy.whole_file import write_whole

@@ -187,7 +187,7 @@ def trial(
     if json_output:
         fields: dict[str, object] = {
             "verdict": verdict,
-            "invalid_reasons": reasons,
+            "invalid_reasons": [reason.model_dump(mode="json") for reason in reasons],
             "lost_connections": whole.record.lost_connections,
             "telemetry": used and used.model_dump(mode="json"),
         }

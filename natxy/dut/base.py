@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from natxy.errors import DutError
+from natxy.model.reason import Reason
 from natxy.model.telemetry import Snapshot
 from natxy.model.testbed import Port
 from natxy.model.trial_spec import WatchedCpu
@@ -105,8 +106,8 @@ class Dut(Protocol):
         """Prepares for a trial that is about to start; raises DutError if the gateway is gone."""
         return
 
-    def trial_fault(self) -> str | None:
-        """Returns a sentence if the last trial is invalid because of a disturbance of the gateway.
+    def trial_fault(self) -> Reason | None:
+        """Returns a reason if the last trial is invalid because of a disturbance of the gateway.
 
         It is called after the trial, and raises DutError if the gateway has died in it, unless a
         `restart` is still in progress.

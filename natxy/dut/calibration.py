@@ -14,10 +14,12 @@ from natxy.dut.lab import Lab
 from natxy.dut.priority import without_throttling
 from natxy.dut.snapshot import Local
 from natxy.errors import DutError
+from natxy.model.reason import Code, Reason
 from natxy.model.subscribers import SubscribersSection
 from natxy.model.telemetry import Snapshot
 
 NS_PER_US = 1000
+LONGEST_SOCKET_BYTES = 107  # of sun_path, without the octet that ends it
 NS_PER_S = 10**9
 DEFAULT_ENTRIES = 65536
 DEFAULT_TIMEOUT_S = 300.0
@@ -88,16 +90,14 @@ class CalibrationDut(Lab):
             return local
         return local.model_copy(update={"connections": self.count()})
 
-    def trial_fault(self) -> str | None:
+    def trial_fault(self) -> Reason | None:
         gap_us = self.record()["worst_poll_gap_ns"] / NS_PER_US
         self._realtime_for(0.0)
         limit_us = self._config.poll_gap_limit_us
         if limit_us is None or gap_us <= limit_us:
             return None
-        return (
-            f"The calibration gateway did not poll its ports for {gap_us:.0f} us, more than "
-            f"dut.poll_gap_limit_us = {limit_us:g}."
-        )
+        facts = {"gap_ns": gap_us * NS_PER_US, "limit_ns": limit_us * NS_PER_US}
+        return Reason(code=Code.GATEWAY_POLLED_LATE, facts=facts)
 
     def configure(
         self, *, faults: Iterable[Mapping[str, Any]] = (), nat: Mapping[str, Any] | None = None
@@ -230,6 +230,12 @@ class CalibrationDut(Lab):
         if "," in str(folder):  # it separates the arguments of DPDK's devices
             raise DutError(f"TMPDIR: {folder.parent} has a comma (expected a folder without).")
         self._socket = str(folder / "memif.sock")
+        if (excess := len(os.fsencode(self._socket)) - LONGEST_SOCKET_BYTES) > 0:
+            longest = len(os.fsencode(folder.parent)) - excess
+            raise DutError(
+                f"{folder.parent}: its name is too long for a socket in it (expected at most "
+                f"{longest} octets)."
+            )
         arguments = [
             *("--left", self._device("server", LEFT), "--right", self._device("server", RIGHT)),
             *("--core", str(self._cpu), "--mtu", str(self._config.mtu_bytes)),

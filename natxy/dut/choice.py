@@ -14,6 +14,7 @@ from natxy.dut.config import (
     GuestDriver,
     NamespaceConfig,
     NoDutConfig,
+    OnThisMachine,
     SshConfig,
 )
 from natxy.dut.ip_versions import check_versions
@@ -79,6 +80,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             _check_nat(config, testbed, source)
             return CalibrationDut(config, plan, tester_cpus=testbed.tester.cores)
         case CommandConfig():
+            _check_cpus(config, testbed, source)
             return CommandDut(config)
         case SshConfig():
             from natxy.dut.ssh import SshDut, check_installed
@@ -88,7 +90,16 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             check_versions(f"dut.recipe {recipe.name}", recipe.ip_versions, plan)
             return SshDut(config, recipe.filled(config.variables, source))
         case NoDutConfig():
-            return NoDut(config.name)
+            _check_cpus(config, testbed, source)
+            return NoDut(config)
+
+
+def _check_cpus(config: OnThisMachine, testbed: Testbed, source: Source) -> None:
+    for cpu in config.cpus:
+        if cpu in testbed.tester.cores:
+            source.refuse(
+                ("dut", "cpus"), f"CPU {cpu} is one of tester.cores (expected other CPUs)"
+            )
 
 
 def recipe_of(config: SshConfig, testbed: Testbed, source: Source) -> Recipe:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 
 from natxy.dut.base import TableParameters
 from natxy.dut.commanded import Commanded, show_on_stderr
-from natxy.dut.config import CommandConfig
+from natxy.dut.config import CommandConfig, OnThisMachine
+from natxy.dut.here import Here
 from natxy.errors import DutError
+from natxy.model.telemetry import Snapshot
 from natxy.program_output import OutputTooLong, run
 
 
-class CommandDut(Commanded):
+class CommandDut(Here, Commanded):
     """Runs the testbed's commands with `sh`, unchanged; each is shown before it runs.
 
     Values are in the environment: timeout_s is NATXY_TIMEOUT_S there.
@@ -21,6 +23,7 @@ class CommandDut(Commanded):
         self, config: CommandConfig, show: Callable[[str, str], None] = show_on_stderr
     ) -> None:
         self._config = config
+        self._place = config
         super().__init__(
             show,
             TableParameters(
@@ -34,9 +37,15 @@ class CommandDut(Commanded):
         named = {"name": self._config.name} if self._config.name else {}
         return named | {
             "kind": "command",
-            "commands": self._config.model_dump_json(exclude={"kind", "name"}, exclude_none=True),
+            "commands": self._config.model_dump_json(
+                exclude={"kind", "name", *OnThisMachine.model_fields}, exclude_none=True
+            ),
+            **self._where(),
             "description": self.run("describe"),
         }
+
+    def telemetry(self) -> Snapshot:
+        return Commanded.telemetry(self) if self.can("telemetry") else Here.telemetry(self)
 
     def can(self, key: str) -> bool:
         return getattr(self._config, key) is not None

@@ -9,9 +9,10 @@ from dataclasses import replace
 from math import ceil, isfinite
 
 from natxy.dut.base import ConnectionTable, Deletion, Dut, TableParameters
-from natxy.dut.interrupts import without_interrupts
 from natxy.dut.restart_guard import RestartGuard
 from natxy.errors import DutError
+from natxy.interrupts import without_interrupts
+from natxy.model.reason import Reason
 from natxy.model.telemetry import CpuTime, Snapshot
 
 COUNT = "the number of connections"
@@ -102,7 +103,7 @@ class Commanded(Dut, ABC):
         asked = any(self.can(key) for key in ("count", "delete_all", "set_timeout", "resize"))
         return self if known or asked else None
 
-    def trial_fault(self) -> str | None:
+    def trial_fault(self) -> Reason | None:
         """Runs `check`; without it, a gateway that has died looks like one that loses frames."""
         self._guard.unless_restarting(lambda: self.run("check"))
         return None

@@ -15,6 +15,8 @@ MAX_ENTRIES = 2**31 - 1
 MAX_BUCKETS = 2**28 - 512
 MAX_TIMEOUT_S = 10**6
 Cpu = Annotated[int, Between(0, 4095)]
+WatchableCpu = Annotated[int, Between(0, 1023)]
+Process = Annotated[int, Between(1, 2**22)]
 GatewayName = Annotated[str, Field(min_length=1, max_length=60)]
 
 
@@ -57,7 +59,24 @@ def _host(text: str) -> str:
     return text
 
 
-class NoDutConfig(Model):
+class OnThisMachine(Model):
+    """What may be known of a gateway that Natxy did not start, if it is on this machine."""
+
+    cpus: Annotated[tuple[WatchableCpu, ...], Field(max_length=1024)] = ()  # on which it runs
+    processes: Annotated[tuple[Process, ...], Field(max_length=1024)] = ()  # its programs
+    pid_files: Annotated[tuple[str, ...], Field(max_length=1024)] = ()  # of its programs
+
+    @model_validator(mode="after")
+    def _have_cpus(self) -> Self:
+        if len(set(self.cpus)) < len(self.cpus):
+            refuse("names a CPU twice (expected each once)", member="cpus")
+        for key in ("processes", "pid_files"):
+            if getattr(self, key) and not self.cpus:
+                refuse("needs dut.cpus (expected the CPUs on which they run)", member=key)
+        return self
+
+
+class NoDutConfig(OnThisMachine):
     """A device under test that Natxy does not control."""
 
     kind: Literal["none"] = "none"
@@ -144,7 +163,7 @@ class GuestConfig(LabConfig):
         }
 
 
-class CommandConfig(Model):
+class CommandConfig(OnThisMachine):
     """A gateway that shell commands control, for example over ssh."""
 
     kind: Literal["command"]
@@ -217,8 +236,14 @@ DutConfig = Annotated[DutSection, Field(discriminator="kind")]
 
 # What [dut] only states of a gateway; it would be false of another one.
 STATED: dict[str, tuple[str, ...]] = {
-    "none": ("name",),
-    "command": ("name", "entries", "hash_size", "connection_timeout_s"),
+    "none": ("name", *OnThisMachine.model_fields),
+    "command": (
+        "name",
+        *OnThisMachine.model_fields,
+        "entries",
+        "hash_size",
+        "connection_timeout_s",
+    ),
 }
 
 

@@ -11,6 +11,7 @@ from natxy.dut.base import ConnectionTable
 from natxy.dut.config import LabConfig
 from natxy.dut.execution import TIMEOUT_S
 from natxy.dut.links import FORWARDING, SWITCHES
+from natxy.model.reason import Reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +107,8 @@ class Gateway:
         """Process numbers of programs that translate, beside the kernel's own threads."""
         return ()
 
-    def fault(self) -> str | None:
-        """Returns a sentence if the last trial is invalid because the gateway was disturbed."""
+    def fault(self) -> Reason | None:
+        """Returns a reason if the last trial is invalid because the gateway was disturbed."""
         return None
 
 
@@ -155,5 +156,5 @@ class GatewayOfParts(Gateway):
     def processes(self) -> tuple[int, ...]:
         return tuple(pid for part in self._parts for pid in part.processes)
 
-    def fault(self) -> str | None:
+    def fault(self) -> Reason | None:
         return self._parts[-1].fault()

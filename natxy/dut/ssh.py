@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from natxy.dut.base import TableParameters
 from natxy.dut.commanded import Commanded, show_on_stderr
 from natxy.dut.config import SshConfig
-from natxy.dut.interrupts import without_interrupts
 from natxy.dut.recipe import CORES, ENTRIES, HASH_SIZE, TIMEOUT, Filled
 from natxy.dut.ssh_session import Lost, Session, SshSession
 from natxy.errors import ConfigurationError, DutError
+from natxy.interrupts import without_interrupts
 
 VARIABLES = {"timeout_s": TIMEOUT, "entries": ENTRIES, "hash_size": HASH_SIZE, "cores": CORES}
 UNDOING = ("stop", "clean_up")

@@ -9,6 +9,7 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.event import Hello
 from natxy.model.measurement import Conditions, Figure, Media, SearchConditions
+from natxy.model.reason import Reason
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Side
 from natxy.trial.connection_conditions import connection_conditions
@@ -49,7 +50,7 @@ class Plan:
         dut: Dut,
         observer: Observer | None,
         *,
-        doubts: Callable[[TrialResult], tuple[str, ...]] = lambda _: (),
+        doubts: Callable[[TrialResult], tuple[Reason, ...]] = lambda _: (),
         resets: bool = False,
     ) -> Trials:
         """Returns what runs the trials of this measurement; see Trials."""

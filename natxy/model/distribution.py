@@ -1,6 +1,12 @@
 """The distribution of durations, such as delays, in a trial's result."""
 
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Self
+
 from natxy.model.base import Count, Model
+from natxy.statistics import percentile
 
 
 class Distribution(Model):
@@ -20,6 +26,32 @@ class Distribution(Model):
     p99_ns: float
     p999_ns: float
     buckets: tuple[tuple[float, float, Count], ...]
+
+    @classmethod
+    def of(cls, values_ns: Sequence[float]) -> Self:
+        """Returns the distribution of known values: each bucket is one value."""
+        values_ns = sorted(values_ns)
+        if not values_ns:
+            return cls(**NOTHING.model_dump())
+        at = {
+            name: float(percentile(values_ns, share))
+            for name, share in (
+                ("p50_ns", Fraction(1, 2)),
+                ("p90_ns", Fraction(9, 10)),
+                ("p99_ns", Fraction(99, 100)),
+                ("p999_ns", Fraction(999, 1000)),
+            )
+        }
+        return cls(
+            count=len(values_ns),
+            min_ns=float(values_ns[0]),
+            max_ns=float(values_ns[-1]),
+            mean_ns=sum(values_ns) / len(values_ns),
+            **at,
+            buckets=tuple(
+                (float(value), float(value), count) for value, count in Counter(values_ns).items()
+            ),
+        )
 
 
 NOTHING = Distribution(

@@ -93,6 +93,10 @@ class Source:
             checked: T = _adapter(model).validate_json(json.dumps(value, default=str))
         except ValidationError as error:
             path, sentence = first_refusal(error, model)
+            # The kind by which a model is chosen stands in the path, but is no key.
+            kind = value.get("kind") if isinstance(value, dict) else None
+            if path and path[0] == kind and kind not in value:
+                path = path[1:]
             self.refuse((*at, *path), sentence)
         return checked
 

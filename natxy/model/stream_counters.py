@@ -3,10 +3,11 @@
 Names and meaning are those of engine/spec/trial_result.hpp.
 """
 
+from functools import cached_property
 from typing import Annotated, Literal
 
 from natxy.model.base import Between, Count, Model
-from natxy.model.distribution import NOTHING, Distribution
+from natxy.model.distribution import Distribution
 
 
 class Misdelivered(Model):
@@ -27,14 +28,30 @@ class Misdelivered(Model):
 
 
 class TagCounters(Model):
-    """Tagged frames, of both kinds of traffic."""
+    """Tagged frames, of both kinds of traffic, in ascending order of numbers.
+
+    `arrived` has (number, delay_ns, gap_ns) of each that came: its delay may be too long by the
+    gap, the time of its send call and its poll gap (see StreamResult). natxy leaves out those that
+    gateway or tester kept waiting while it was away, and counts them in `disturbed`. Where too few
+    would be left, all stay: `waited` of them, whose gap contains their wait.
+    """
 
     sent: Count
     received: Count
     lost: Count
-    delay: Distribution
-    poll_gap: Distribution = NOTHING
-    step_gap: Distribution = NOTHING
+    arrived: tuple[tuple[Count, Count, Count], ...]
+    lost_numbers: tuple[Count, ...] = ()
+    disturbed: Count = 0
+    waited: Count = 0
+
+    @cached_property
+    def delay(self) -> Distribution:
+        return Distribution.of([delay_ns for _, delay_ns, _ in self.arrived])
+
+    @cached_property
+    def least_delay(self) -> Distribution:
+        """The delays, each without the time by which it may be too long."""
+        return Distribution.of([max(0, delay_ns - gap_ns) for _, delay_ns, gap_ns in self.arrived])
 
 
 class Losses(Model):
@@ -50,6 +67,8 @@ class Losses(Model):
     longest_run: Count  # lost frames with consecutive numbers
     longest_run_from_ns: float
     longest_run_until_ns: float  # the due time of the first frame after it
+    # The last lost number that no absence of gateway or tester explains; natxy adds it. None: none.
+    last_counted: Count | None = None
 
 
 class Silence(Model):

@@ -4,6 +4,7 @@ from typing import Literal
 
 from natxy.model.base import Model
 from natxy.model.disturbance import Disturbance
+from natxy.model.reason import Reason
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import StreamResult, TrialResult
@@ -40,6 +41,12 @@ class CountedLoss(Model):
             return self.full_share * (1 - self.first_lost / self.frames)
         return self.lost / self.clean if self.clean else 0.0
 
+    @property
+    def unseen(self) -> float:
+        """The largest share that may have been lost where no clean frame was: 7 of them, of which
+        none is seen with a chance of e^-7."""
+        return min(1.0, 7 / self.clean) if self.clean else 1.0
+
 
 class TrialRecord(Model):
     record: Literal["trial"] = "trial"
@@ -51,8 +58,8 @@ class TrialRecord(Model):
     counted_fps: int | None = None
     started: str  # ISO 8601
     verdict: Verdict
-    invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
-    fail_reason: str = ""  # why a trial without loss failed
+    invalid_reasons: tuple[Reason, ...]  # the engine's, and the DUT's own
+    fail_reason: Reason | None = None  # why a trial without loss failed
     # How the gateway lost connections that phase 1 had created, which makes the trial a FAIL;
     # empty: it lost none.
     lost_connections: str = ""
@@ -100,13 +107,13 @@ class TrialRecord(Model):
     @property
     def is_explained(self) -> bool:
         """True if the rate explains the failure."""
-        return self.spread or bool(self.fail_reason)
+        return self.spread or self.fail_reason is not None
 
     @property
     def is_refused_by_port(self) -> bool:
         """True if the trial failed without a loss, since the tester's port refused frames."""
         streams = self.result.streams
-        return bool(self.fail_reason) and any(s.is_refused_by_port for s in streams)
+        return self.fail_reason is not None and any(s.is_refused_by_port for s in streams)
 
     @property
     def full_fps(self) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from typing import Annotated, Self
 from natxy.model.base import Between, Count, Model
 from natxy.model.distribution import NOTHING, Distribution
 from natxy.model.port_result import IcmpError, PortResult
+from natxy.model.reason import Reason
 from natxy.model.stream_counters import (
     NO_PAUSES,
     ConnectionCounters,
@@ -202,7 +203,7 @@ class TrialResult(Model):
     seed: Count
     nonce: Count
     valid: bool
-    invalid_reasons: tuple[str, ...]
+    invalid_reasons: tuple[Reason, ...]
     ended_early: bool  # the trial ended at the first certain loss; its loss is not a figure
     incomplete: bool = False  # too few connections, so that later phases did not run
     connections: ConnectionTableResult | None = None  # None: stateless

@@ -16,6 +16,7 @@ from natxy.model.traffic_spec import MAX_CONNECTIONS, SMALLEST_FRAME_BYTES, Traf
 
 VERSION = 3
 MIN_FRAME_SIZE_BYTES = SMALLEST_FRAME_BYTES[6]
+MAX_TAGS = 200_000  # of a stream: a result lists each of them
 MAX_FRAMES = 2**40 - 1  # of a stream: a frame has five octets for its number
 MAX_RATE_FPS = 2**33
 MAX_BURST_FRAMES = 2**16
@@ -155,7 +156,7 @@ class Tags(Model):
     """
 
     after_ns: Nanoseconds  # since the phase's start
-    count: Annotated[int, Between(1, MAX_FRAMES)]
+    count: Annotated[int, Between(1, MAX_TAGS)]
 
 
 class Recording(Model):

@@ -18,6 +18,7 @@ from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Deviations, without
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.model.reason import Reason
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
@@ -148,6 +149,7 @@ class Value:
     value: float
     primary: bool = True
     error: float | None = None  # largest error by timing; None: the value is not a time
+    is_lower_bound: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +162,7 @@ class AtRate:
     values: Callable[[StreamResult], Sequence[Value]]
     recording: Recording = NO_RECORDING
     errors: Callable[[TrialResult, Disturbance], Sequence[DelayError]] = lambda *_: ()
+    refuses: Callable[[TrialResult], tuple[Reason, ...]] = lambda _: ()  # other reasons for INVALID
     deviations: Deviations = ()
     remarks: Callable[[ReadyTester, Sequence[TrialRecord]], tuple[str, ...]] = lambda *_: ()
 
@@ -172,7 +175,10 @@ def measure(
     rate = rate_of(plan, tester, dut, observer)
     load = _load(what, plan, rate.fps)
     trials = plan.trials(
-        tester, dut, observer, doubts=lambda result: doubts(what.errors(result, QUIET))
+        tester,
+        dut,
+        observer,
+        doubts=lambda result: (*what.refuses(result), *doubts(what.errors(result, QUIET))),
     )
     trials.measures_delays = True
 
@@ -271,6 +277,9 @@ def _figures(what: AtRate, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
             unit=values[0].unit,
             direction=direction,
             values=tuple(value.value for value in values),
+            lower_bound=tuple(value.is_lower_bound for value in values)
+            if any(value.is_lower_bound for value in values)
+            else (),
             errors=tuple(value.error for value in values if value.error is not None),
             primary=values[0].primary,
         )

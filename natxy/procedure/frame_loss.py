@@ -226,7 +226,9 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
                 _mean_with(highest[key], [losses[key] for losses in left_out if key in losses])
                 - frames.loss_percent
             )
-            either_way = abs(frames.loss_percent - loss) if loss else 0.0
+            either_way = abs(frames.loss_percent - loss)
+            if not loss and of is not None:
+                either_way = min(either_way, 100 * of.unseen)
             errors.setdefault(key, []).append(max(by_placement, too_low, either_way))
     return tuple(
         _figure(point, *key, values=tuple(losses), errors=tuple(errors[key]))

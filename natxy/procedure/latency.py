@@ -1,6 +1,6 @@
 """Latency: median and 99.9th percentile of tagged frames' delays (RFC 8219 section 7.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,16 +9,19 @@ from natxy.exact import make_exact
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
 from natxy.model.deviation import Deviation, Deviations
-from natxy.model.disturbance import Disturbance
+from natxy.model.distribution import Distribution
 from natxy.model.measurement import Measurement
+from natxy.model.stream_counters import TagCounters
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
-from natxy.model.trial_spec import MAX_FRAMES, Recording, Tags
+from natxy.model.trial_spec import MAX_TAGS, Recording, Tags
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
-from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
+from natxy.verdict.clean_tags import too_few, waits
+from natxy.verdict.delay_error import DelayError
 
 TYPICAL = "typical latency"
 WORST_CASE = "worst-case latency"
@@ -49,7 +52,7 @@ class LatencyPlan(RatePlan):
     def __post_init__(self) -> None:
         make_exact(self, tags_after_s="--tags-after")
         super().__post_init__()
-        check("--tags", self.tags, lowest=1, highest=MAX_FRAMES)
+        check("--tags", self.tags, lowest=1, highest=MAX_TAGS)
         check("--tags-after", self.after_s, lowest=0, highest=self.timing.duration_s)
 
     @property
@@ -74,10 +77,11 @@ def latency(
         title="Latency",
         reference="RFC 8219 section 7.2",
         values=lambda stream: latency_values(stream, plan.lost_ns),
-        errors=lambda result, noise: latency_errors(result, plan.lost_ns, noise),
+        errors=lambda result, _: latency_errors(result, plan.lost_ns),
+        refuses=too_few,
         recording=Recording(tags=Tags(after_ns=int(plan.after_s * 10**9), count=plan.tags)),
         deviations=_deviations(plan),
-        remarks=delay_remarks,
+        remarks=_remarks,
     )
     return _with_tags_made(measure(what, plan, tester, dut, observer))
 
@@ -91,21 +95,19 @@ def _with_tags_made(measured: Measurement) -> Measurement:
     return measured.model_copy(update={"deviations": tuple(dict.fromkeys(said))})
 
 
-def latency_errors(
-    result: TrialResult, lost_ns: float, noise: Disturbance = QUIET
-) -> Sequence[DelayError]:
+def latency_errors(result: TrialResult, lost_ns: float) -> Sequence[DelayError]:
     errors = []
     for stream in result.streams:
         if stream.tags is None or not stream.tags.received:
             continue
-        delays = Delays(distributions=(stream.tags.delay,), lost=stream.tags.lost, lost_ns=lost_ns)
-        timing = TimingErrors.of(stream.tags, result, noise)
+        delays = _delays(stream.tags.delay, stream.tags, lost_ns)
+        least = _delays(stream.tags.least_delay, stream.tags, lost_ns)
         errors += [
             DelayError(
                 name=name,
                 direction=stream.direction,
                 value_ns=delays.percentile_ns(share),
-                error_ns=timing.percentile_ns(delays, share),
+                error_ns=delays.percentile_ns(share) - least.percentile_ns(share),
             )
             for name, share in ((TYPICAL, Fraction(1, 2)), (WORST_CASE, P999))
         ]
@@ -113,16 +115,47 @@ def latency_errors(
 
 
 def latency_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
-    """Returns the figures of a stream whose trial had tagged frames."""
+    """Returns the figures of a stream whose trial had tagged frames.
+
+    A figure that is the latency of a lost frame is a lower bound.
+    """
     tags = stream.tags
     assert tags is not None, "the trial was asked for tags"
-    delays = Delays(distributions=(tags.delay,), lost=tags.lost, lost_ns=lost_ns)
+    delays = _delays(tags.delay, tags, lost_ns)
+    typical_ns, worst_ns = delays.median_ns, delays.percentile_ns(P999)
+    longest_ns = tags.delay.max_ns
     return (
-        Value(name=TYPICAL, unit="ns", value=delays.median_ns),
-        Value(name=WORST_CASE, unit="ns", value=delays.percentile_ns(P999)),
-        Value(name=TAGGED, unit="frames", value=float(tags.sent), primary=False),
+        Value(name=TYPICAL, unit="ns", value=typical_ns, is_lower_bound=typical_ns > longest_ns),
+        Value(name=WORST_CASE, unit="ns", value=worst_ns, is_lower_bound=worst_ns > longest_ns),
+        Value(name=TAGGED, unit="frames", value=float(tags.sent + tags.disturbed), primary=False),
         Value(name=LOST_TAGS, unit="frames", value=float(tags.lost), primary=False),
     )
+
+
+def _delays(arrived: Distribution, tags: TagCounters, lost_ns: float) -> Delays:
+    return Delays(distributions=(arrived,), lost=tags.lost, lost_ns=lost_ns)
+
+
+def _remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> tuple[str, ...]:
+    return (*delay_remarks(tester, trials), *_of_tags([trial.result for trial in trials]))
+
+
+def _of_tags(results: Sequence[TrialResult]) -> Iterator[str]:
+    """Yields a sentence on lost tags, and one on those left out or those that may have waited."""
+    all_tags = [stream.tags for each in results for stream in each.streams if stream.tags]
+    worst = max(all_tags, key=lambda tags: tags.lost)
+    if worst.lost:
+        yield (
+            f"Lost tagged frames: at most {worst.lost:,} of {worst.sent:,} in a direction. Each "
+            "counts with the longest latency that it may have had."
+        )
+    left_out = max(tags.disturbed / max(1, tags.sent + tags.disturbed) for tags in all_tags)
+    if left_out:
+        yield (
+            "Tagged frames left out because gateway or tester was away: at most "
+            f"{left_out:.1%} of a direction."
+        )
+    yield from waits(results)
 
 
 def _deviations(plan: LatencyPlan) -> Deviations:

@@ -12,6 +12,7 @@ from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remark
 from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Deviations
 from natxy.model.measurement import Conditions, Figure, Measurement, SearchConditions
+from natxy.model.reason import Reason
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit
@@ -162,7 +163,7 @@ def _open(found: GoalOutcome, nothing: bool) -> GoalOutcome:
     return replace(found, limit=Limit.TESTER, upper_fps=None) if nothing else found
 
 
-def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[str, ...]:
+def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[Reason, ...]:
     """Returns a reason for INVALID if pauses made a trial too easy.
 
     Pauses may be half of the narrowest goal's width; longer ones make the rate a lower one. Since

@@ -4,7 +4,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
 from typing import ClassVar
 
 from natxy.dut.base import Dut
@@ -13,7 +12,7 @@ from natxy.measure.plan import repeat
 from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Deviations
 from natxy.model.measurement import Figure, Measurement
-from natxy.model.phase_names import TEST
+from natxy.model.reason import Code, Reason
 from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
@@ -26,8 +25,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import LONGEST_S, check, refuse_frame_timeout
-from natxy.verdict.away import away_in
-from natxy.verdict.pacing import ROOM_FRAMES
+from natxy.verdict.delay_error import ERROR_SHARE
 
 RECOVERY = "system recovery time"
 LOST = "lost frames"
@@ -77,7 +75,7 @@ def recovery(
     tester = tester.with_retry_time(plan.timing.retry_s)
     throughput = rate_of(plan, tester, dut, observer)
     load = _load(plan, tester, throughput.fps)
-    trials = plan.trials(tester, dut, observer, doubts=lambda result: _doubts(result, load))
+    trials = plan.trials(tester, dut, observer, doubts=_doubts)
     done = repeat(
         plan.repetitions,
         trials,
@@ -116,11 +114,18 @@ def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Load:
 
 def _recovery_s(stream: StreamResult, load: Load) -> float:
     """Returns the recovery time; 0 if the last lost frame was sent before the rate dropped."""
-    if stream.losses is None:
-        return 0.0
-    overload = load.segments[0]
-    fell_ns = overload.frames * 10**9 / overload.rate_fps
-    return max(0.0, stream.losses.last_due_ns - fell_ns) / 1e9
+    return _after_fall_s(stream.losses.last_number, load) if stream.losses else 0.0
+
+
+def _counted_s(stream: StreamResult, load: Load) -> float:
+    """Returns the time to the last lost frame that no absence of gateway or tester explains."""
+    last = stream.losses.last_counted if stream.losses else None
+    return 0.0 if last is None else _after_fall_s(last, load)
+
+
+def _after_fall_s(number: int, load: Load) -> float:
+    overload, low = load.segments
+    return max(0, number - overload.frames) / low.rate_fps
 
 
 def _goes_on(stream: StreamResult) -> bool:
@@ -128,73 +133,43 @@ def _goes_on(stream: StreamResult) -> bool:
     return stream.losses is not None and stream.losses.last_number == stream.due - 1
 
 
-def _doubts(result: TrialResult, load: Load) -> tuple[str, ...]:
+def _doubts(result: TrialResult) -> tuple[Reason, ...]:
     """Returns why the trial is INVALID if frames were lost up to its end, which may be a recovery
     that goes on, or due to noise."""
-    away = away_in(result, TEST, None)
-    if not any(map(_goes_on, result.streams)) or not _noise_may_lose(result, away.longest_s, load):
-        return ()
-    return (
-        "the last frame was lost, and the gateway or the tester was kept from its CPU for so long "
-        "that this may be the reason",
-    )
-
-
-def _noise_may_lose(result: TrialResult, longest_away_s: float, load: Load) -> bool:
-    """Returns whether an absence of the gateway, or a burst of a tester that was late, may have
-    lost frames at the lower rate, so that the last lost frame may be none of the recovery.
-
-    Where in the trial the gateway was away is not known.
-    """
-    return _noise_frames(result, longest_away_s, load) >= ROOM_FRAMES
-
-
-def _noise_frames(result: TrialResult, longest_away_s: float, load: Load) -> float:
-    """Returns how many frames of a direction came at most at once at the lower rate."""
-    return max(longest_away_s, result.worst_lateness_ns / 1e9) * load.segments[1].rate_fps
-
-
-def _doubtful_until_s(result: TrialResult, longest_away_s: float, load: Load) -> float:
-    """Returns the longest recovery time whose last lost frame noise may have lost.
-
-    After the rate fell, the queue that the overload had filled does not have its room for
-    ROOM_FRAMES yet, so that shorter absences lose frames, too.
-    """
-    frames = _noise_frames(result, longest_away_s, load)
-    if frames >= ROOM_FRAMES:
-        return inf
-    if frames < 1:
-        return 0.0
-    high, low = load.segments
-    empties_fps = high.rate_fps / float(OVERLOAD) - low.rate_fps
-    return frames / low.rate_fps + (ROOM_FRAMES / empties_fps if empties_fps > 0 else inf)
+    return tuple(
+        Reason(code=Code.END_IN_DOUBT, where=stream.direction)
+        for stream in result.streams
+        if stream.losses and _goes_on(stream) and stream.losses.last_counted != stream.due - 1
+    )[:1]
 
 
 def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
-    streams: dict[Direction, list[tuple[StreamResult, float]]] = {}
+    streams: dict[Direction, list[StreamResult]] = {}
     for trial in done:
-        doubtful_s = _doubtful_until_s(trial.result, trial.longest_away_ns / 1e9, load)
         for stream in trial.result.streams:
-            streams.setdefault(stream.direction, []).append((stream, doubtful_s))
+            streams.setdefault(stream.direction, []).append(stream)
     figures = []
     for direction, seen in streams.items():
-        values = tuple(_recovery_s(stream, load) for stream, _ in seen)
+        values = tuple(_recovery_s(stream, load) for stream in seen)
+        errors = tuple(
+            value - _counted_s(stream, load) for value, stream in zip(values, seen, strict=True)
+        )
         figures.append(
             Figure(
                 name=RECOVERY,
                 unit="s",
                 direction=direction,
                 values=values,
-                lower_bound=tuple(_goes_on(stream) for stream, _ in seen),
+                lower_bound=tuple(map(_goes_on, seen)),
                 # Noise only adds losses, so that a time of 0 is exact.
                 upper_bound=tuple(
-                    0 < value <= doubtful_s and not _goes_on(stream)
-                    for value, (stream, doubtful_s) in zip(values, seen, strict=True)
+                    error > ERROR_SHARE * value for error, value in zip(errors, values, strict=True)
                 ),
+                errors=errors if any(errors) else (),
                 statistic="mean",  # RFC 2544 section 26.5
             )
         )
-        lost = tuple(float(stream.losses.frames if stream.losses else 0) for stream, _ in seen)
+        lost = tuple(float(stream.losses.frames if stream.losses else 0) for stream in seen)
         figures.append(
             Figure(name=LOST, unit="frames", direction=direction, values=lost, primary=False)
         )

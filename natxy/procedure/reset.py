@@ -15,6 +15,7 @@ from natxy.measure.reset_deviations import reset_deviations
 from natxy.model.deviation import Deviation, Deviations
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.reason import Code, Reason
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
@@ -28,7 +29,6 @@ from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check, refuse_frame_timeout
 from natxy.trial.trials import Trials
 from natxy.verdict.delay_error import ABSENCE_NS, ERROR_SHARE
-from natxy.verdict.pacing import ROOM_FRAMES
 
 BY_LOSS = "reset time, frame-loss method"
 BY_TIMESTAMPS = "reset time, timestamp method"
@@ -198,7 +198,7 @@ def _figures(done: Sequence[Done], rate_fps: int) -> tuple[Figure, ...]:
                 direction=direction,
                 values=by_loss_s,
                 lower_bound=never_back,
-                errors=_errors(by_loss_s, [_lost_s(one, rate_fps) for one in done]),
+                errors=_errors(by_loss_s, [_lost_s(one) for one in done]),
                 statistic="mean",  # RFC 6201 section 1.4
             ),
             Figure(
@@ -229,13 +229,11 @@ def _errors(values_s: Sequence[float], noise_s: Sequence[float]) -> tuple[float,
     return errors if any(errors) else ()
 
 
-def _lost_s(one: Done, rate_fps: int) -> float:
+def _lost_s(one: Done) -> float:
     """Returns the time whose frames, of one direction, absences may have lost besides the reset:
     the reset time may be too long by it."""
     trial = one.trial
-    if not one.watched or rate_fps * trial.longest_away_ns < ROOM_FRAMES * 1e9:
-        return 0.0
-    return len(trial.result.streams) * trial.away_ns / 1e9
+    return len(trial.result.streams) * trial.away_ns / 1e9 if one.watched else 0.0
 
 
 def _silent_s(one: Done, stream: StreamResult) -> float:
@@ -253,12 +251,18 @@ def _unseen_s(stream: StreamResult) -> float:
     return (stream.poll_gap.max_ns + stream.lateness.max_ns) / 1e9
 
 
-def _doubts(result: TrialResult) -> tuple[str, ...]:
+def _doubts(result: TrialResult) -> tuple[Reason, ...]:
     """Returns why a trial is INVALID whose silence may be the tester's own."""
     return tuple(
-        f"{stream.direction}: the gateway was silent for {silence_s * 1000:.3g} ms, of which the "
-        f"tester may have been away for {_unseen_s(stream) * 1000:.3g} ms (expected at most "
-        f"{float(ERROR_SHARE * 100):g} %)"
+        Reason(
+            code=Code.SILENCE_IN_DOUBT,
+            where=stream.direction,
+            facts={
+                "silence_ns": silence_s * 1e9,
+                "unseen_ns": _unseen_s(stream) * 1e9,
+                "limit_share": float(ERROR_SHARE),
+            },
+        )
         for stream in result.streams
         if (silence_s := _silence_s(stream))
         and _unseen_s(stream) > max(ABSENCE_NS / 1e9, float(ERROR_SHARE) * silence_s)

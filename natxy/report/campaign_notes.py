@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from natxy.model.disturbance import Disturbance
+from natxy.model.duration import duration
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Measurement, TrialCounts
 from natxy.report.cell_figures import CellResult, rate_words
 from natxy.report.measurement_notes import connection_notes, count_notes, device_notes
-from natxy.report.numbers import duration
 
 
 def campaign_notes(

@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from natxy.model.distribution import Distribution
+from natxy.model.duration import duration
 from natxy.model.measurement import Figure, Measurement
-from natxy.report.numbers import ARROWS, duration, quantity
+from natxy.report.numbers import ARROWS, quantity
 
 ROWS = 12
 BAR_CHARACTERS = 40

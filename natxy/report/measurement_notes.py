@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from natxy.model.disturbance import FAR_NS, Disturbance
+from natxy.model.duration import duration
 from natxy.model.icmp_words import icmp_list
 from natxy.model.measurement import Conditions, ConnectionConditions, Media, TrialCounts
 from natxy.model.packet_sockets import PACKET_SOCKETS
 from natxy.model.port_result import IcmpError
-from natxy.report.numbers import duration, rate
+from natxy.report.numbers import rate
 
 UNKNOWN = "unknown"
 NOT_LOGGED = "off"

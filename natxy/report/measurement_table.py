@@ -11,6 +11,7 @@ from rich import box
 from rich.cells import cell_len
 from rich.table import Table
 
+from natxy.model.duration import duration
 from natxy.model.measurement import Conditions, Figure, Measurement, Statistic, TrialCounts
 from natxy.model.standing_deviations import STANDING
 from natxy.report.measurement_notes import (
@@ -21,7 +22,7 @@ from natxy.report.measurement_notes import (
     noise_notes,
     verification_notes,
 )
-from natxy.report.numbers import ARROWS, SIGNS, duration, marked, quantity, rate
+from natxy.report.numbers import ARROWS, SIGNS, marked, quantity, rate
 from natxy.statistics import Summary, summary
 
 WAYS = {

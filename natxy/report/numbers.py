@@ -1,5 +1,6 @@
 """Numbers as text for people, with the signs that mark them as bounds."""
 
+from natxy.model.duration import duration
 from natxy.model.measurement import Bound, Figure, Unit
 
 SIGNS: dict[Bound, str] = {"exact": "", "lower": "≥ ", "upper": "≤ "}
@@ -14,14 +15,6 @@ def rate(rate_fps: float) -> str:
     if abs(rate_fps) < 10:
         return f"{rate_fps:.4g}"
     return f"{rate_fps:,.0f}" if rate_fps == int(rate_fps) else f"{rate_fps:,.1f}"
-
-
-def duration(nanoseconds: float) -> str:
-    """Returns a duration with three digits and its unit: 850 ns, 12.3 µs, 4.56 ms, 7.89 s."""
-    for limit, divisor, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
-        if nanoseconds < limit * 0.9995:
-            return f"{_three_digits(nanoseconds / divisor)} {unit}"
-    return f"{_three_digits(nanoseconds / 1e9)} s"
 
 
 def seconds_left(seconds: float) -> str:
@@ -44,13 +37,6 @@ def about(seconds: float) -> str:
 
 def _two_digits(value: float) -> str:
     return f"{value:.1f}" if value < 9.95 and value != int(value) else f"{value:.0f}"
-
-
-def _three_digits(value: float) -> str:
-    if value == int(value) and value < 1000:
-        return str(int(value))
-    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    return f"{value:.{digits}f}"
 
 
 def quantity(value: float, unit: Unit) -> str:

@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 
 from natxy.model.distribution import Distribution
+from natxy.model.duration import duration
 from natxy.model.icmp_words import icmp_words
 from natxy.model.port_result import PortResult
+from natxy.model.reason import Reason
 from natxy.model.stream_counters import ConnectionCounters, KindCounters, Losses
 from natxy.model.table_result import ConnectionTableResult, MappingsResult
 from natxy.model.telemetry import CpuTime, Telemetry
 from natxy.model.trial_result import StreamResult, TrialResult, WorkerResult
 from natxy.model.verdict import Verdict
 from natxy.report.histogram import histogram_lines
-from natxy.report.numbers import duration, quantity
+from natxy.report.numbers import quantity
 
 CPUS_SHOWN = 4  # the busiest
 DROPS_SHOWN = 4  # the most frequent causes
@@ -26,7 +28,7 @@ ALL_PORTS = 2**16
 def trial_text(
     result: TrialResult,
     verdict: Verdict,
-    reasons: tuple[str, ...],
+    reasons: tuple[Reason, ...],
     measured: TrialResult | None = None,
     refused: str = "",
     lost_connections: str = "",
@@ -46,7 +48,7 @@ def trial_text(
     return "\n".join(lines) + "\n"
 
 
-def _lines(result: TrialResult, reasons: tuple[str, ...]) -> Iterator[str]:
+def _lines(result: TrialResult, reasons: tuple[Reason, ...]) -> Iterator[str]:
     for reason in reasons:
         yield f"  invalid: {reason}"
     yield (

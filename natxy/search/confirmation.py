@@ -84,18 +84,31 @@ class Confirmation:
         """Returns whether a bucket or a queue may have helped the pass.
 
         What it holds was enough for the trial that passed. If far more is lost at the rate that
-        failed than this leaves, overload makes the gateway slower.
+        failed than this leaves, in each of its trials, overload makes the gateway slower.
         """
-        lowest, full_fps = self._lowest_spread, self.overloaded_fps(result_fps)
-        if lowest is None or full_fps is None:
+        full_fps = self.overloaded_fps(result_fps)
+        if full_fps is None:
             return False
-        seconds = max(stream.due for stream in lowest.result.streams) / lowest.rate_fps
+        return any(self._leaves(trial, result_fps, full_fps) for trial in self.lowest_failures)
+
+    def _leaves(self, trial: TrialRecord, result_fps: int, full_fps: int) -> bool:
+        """Returns whether a trial lost no more than what the bucket of the pass leaves."""
+        frames = max(stream.due for stream in trial.result.streams)
+        seconds = frames / trial.rate_fps
         held = (result_fps - full_fps) * self.passed_s
-        least = (lowest.rate_fps - full_fps) * seconds - held
-        frames = lowest.rate_fps * seconds
-        lost = max((of.lost / of.clean for of in lowest.counted if of.clean), default=0.0) * frames
+        least = (trial.rate_fps - full_fps) * seconds - held
+        lost = max((of.lost / of.clean for of in trial.counted if of.clean), default=0.0) * frames
         slack = (self.accepted + self.error.at(result_fps) / result_fps) * frames
         return lost <= SURELY * max(0.0, least) + slack
+
+    @property
+    def lowest_failures(self) -> tuple[TrialRecord, ...]:
+        """The trials that lost frames at the lowest rate at which the losses of one fill a time."""
+        lowest = self._lowest_spread
+        if lowest is None:
+            return ()
+        losing = (each for each in self.failed if not each.fail_reason)
+        return tuple(each for each in losing if each.rate_fps == lowest.rate_fps)
 
     @property
     def _lowest_spread(self) -> TrialRecord | None:

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from natxy.model.phase_names import ESTABLISH
+from natxy.model.reason import Code, Reason
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import SIDE_NAMES
 from natxy.trial.trial import Outcome
+from natxy.verdict.clean_tags import too_few
 from natxy.verdict.delay_error import late_in_doubt
 from natxy.verdict.losses import excuse
 from natxy.verdict.pacing import PAUSE_SHARE, long_pauses
@@ -20,14 +22,16 @@ TOLERANCE = Fraction(100_001, 100_000)  # of the time that sending takes
 
 def reasons_of(
     arguments: Arguments, spec: TrialSpec, outcome: Outcome, testbed: Testbed
-) -> tuple[str, ...]:
+) -> tuple[Reason, ...]:
     """Returns the reasons why the test is invalid, none if it is valid.
 
     It is invalid if the tester did not do what it was asked, or if absences or the placement of
     the gateway explain every missing frame.
     """
     result = outcome.result
-    if reasons := outcome.invalid_reasons or too_slow(arguments, result, testbed):
+    if reasons := (
+        outcome.invalid_reasons or too_slow(arguments, result, testbed) or too_few(result)
+    ):
         return reasons
     late = late_in_doubt(result, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
     lost = any(stream.lost for stream in result.streams)
@@ -36,7 +40,7 @@ def reasons_of(
     return (excused,) if excused else ()
 
 
-def too_slow(arguments: Arguments, result: TrialResult, testbed: Testbed) -> tuple[str, ...]:
+def too_slow(arguments: Arguments, result: TrialResult, testbed: Testbed) -> tuple[Reason, ...]:
     """Returns the reasons why the tester was too slow, by siitperf's rule.
 
     Natxy's own rule is used if the testbed sets lateness_tolerance_us.
@@ -56,16 +60,19 @@ def _has_own_rule(testbed: Testbed) -> bool:
     return "lateness_tolerance_us" in testbed.tester.model_fields_set
 
 
-def _too_slow(arguments: Arguments, result: TrialResult) -> Iterator[str]:
+def _too_slow(arguments: Arguments, result: TrialResult) -> Iterator[Reason]:
     for stream in result.streams:
         should_s = Fraction(stream.due, _rate_fps(arguments, stream))
         took_s = stream.sending_ns / 1e9
         if took_s > should_s * TOLERANCE:
             name = "Preliminary" if stream.phase == ESTABLISH else SIDE_NAMES[stream.direction]
-            yield (
-                f"{name} sending took {took_s:.6f} s, more than {float(TOLERANCE)} times "
-                f"{float(should_s):g} s"
-            )
+            due_ns = float(should_s) * 1e9
+            facts = {
+                "excess_ns": took_s * 1e9 - due_ns,
+                "due_ns": due_ns,
+                "limit_ns": due_ns * float(TOLERANCE - 1),
+            }
+            yield Reason(code=Code.SENT_SLOWLY, where=name, facts=facts)
 
 
 def _rate_fps(arguments: Arguments, stream: StreamResult) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.model.phase_names import TEST
+from natxy.model.reason import Reason
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Recording, Tags, TrialSpec
 from natxy.siitperf.arguments import Arguments
@@ -96,7 +97,7 @@ SLOW_REPEATS = 1  # a tester that is too slow for the rate is so again
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
     result: TrialResult
-    reasons: tuple[str, ...]  # why it is invalid; none: it is valid
+    reasons: tuple[Reason, ...]  # why it is invalid; none: it is valid
     too_slow: bool  # the tester, if it is invalid
 
 
@@ -111,7 +112,7 @@ def until_valid(make: Callable[[int], Attempt], most: int, say: Callable[[str], 
         slow += attempt.too_slow
         if not attempt.reasons or slow > SLOW_REPEATS:
             return attempt
-        said = "; ".join(attempt.reasons)
+        said = "; ".join(map(str, attempt.reasons))
         say(
             f"Info: Repeat {number + 1} of at most {most}, because the last test does not count: "
             f"{said}"

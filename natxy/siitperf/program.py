@@ -23,6 +23,7 @@ from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.whole_testbed import SIDES, VARIABLE, is_lab, whole_testbed_of
 from natxy.trial.seeds import new_seed
 from natxy.trial.setup import ReadyTester, set_up
+from natxy.verdict.clean_tags import waits
 from natxy.verdict.pacing import is_too_slow
 
 Say = Callable[[str], None]
@@ -85,7 +86,9 @@ def _measure(asked: Asked, say: Say, warn: Warn) -> int:
         last = until_valid(make, testbed.siitperf.repeats, say)
         if last.reasons:
             kind = INVALID[asked.arguments.command]
-            say(f"{kind}: the test is invalid: {'; '.join(last.reasons)}")
+            say(f"{kind}: the test is invalid: {'; '.join(map(str, last.reasons))}")
+        for sentence in waits([last.result]):
+            warn(sentence)
         status = _tell(asked, setup.dut, last.result, say)
         return INVALID_STATUS if last.reasons else status
 

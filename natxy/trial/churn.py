@@ -48,7 +48,7 @@ class Churn(Load):
                 stream=stream,
                 rate_fps=segment.rate_fps if stream.direction == self.outward else self.load_fps,
                 away=away,
-                growth_ns=losses.growth_ns(stream),
+                growth=losses.growth(stream),
             )
             for stream in result.streams
         ]

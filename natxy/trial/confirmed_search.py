@@ -20,6 +20,7 @@ from natxy.verdict.losses import Losses, full_of
 MOST_ROUNDS = 8  # of a search that goes on above or below its result
 MOST_CONFIRMING = 5  # trials at a rate above the result, or that repeat it for longer
 TWICE = 2  # as long as other trials are those above the result
+FEWEST_FAILURES = 3  # of which each shows that overload makes the gateway slower
 STEP, LONGEST = 4, 16  # times the trial that a bucket or a queue may have helped to pass
 
 
@@ -176,8 +177,19 @@ class ConfirmedSearch:
             known = self.confirmation
             full_fps = known.overloaded_fps(result_fps)
             near = known.near(result_fps) if self._asks_why else None
-            if full_fps is None or near is None or not known.is_helped(result_fps):
+            if full_fps is None or near is None:
                 return False
+            if not known.is_helped(result_fps):
+                if len(known.lowest_failures) >= FEWEST_FAILURES:
+                    return False
+                rate_fps = known.lowest_failures[0].rate_fps
+                again = self._attempt(rate_fps, result_fps, self._longer).verdict
+                if again is Verdict.PASS:
+                    self.verified.forget_failures(up_to_fps=rate_fps)
+                if again is Verdict.FAIL:
+                    continue
+                self._is_unsure = again is Verdict.INVALID
+                return again is Verdict.PASS
             self._longer *= STEP
             if self._fails_at(result_fps, full_fps):
                 self.search.restart(max(1, full_fps - self.search.error.at(full_fps)))

@@ -17,8 +17,8 @@ from natxy.verdict.losses import Losses
 from natxy.verdict.pacing import PAUSE_SHARE
 
 SLOWLY = 10  # missing connections are created, or tested, again at a tenth of the rate
-# The highest rate of repairs. It is so low that an absence of 10 ms loses no frame and excuses none
-# (ROOM_FRAMES). Otherwise connections that a full table refuses would remain in doubt.
+# The highest rate of repairs. In an absence of 10 ms come 50 frames, which most queues hold, so
+# that no connection that a full table refuses remains in doubt.
 REPAIR_FPS = 5000
 
 
@@ -78,7 +78,7 @@ class Establishing:
                 stream=stream,
                 rate_fps=rates_fps[stream.phase],
                 away=away_in(result, stream.phase, absence),
-                growth_ns=losses.growth_ns(stream) if losses else None,
+                growth=losses.growth(stream) if losses else None,
             )
             for stream in result.streams
             if stream.phase in rates_fps

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from natxy.dut.base import Dut
 from natxy.model.phase_names import HANDSHAKE, SAMPLE
+from natxy.model.reason import Reason
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
@@ -58,8 +59,8 @@ class FinishedTrial:
 @dataclass(frozen=True)
 class Judged:
     verdict: Verdict
-    invalid_reasons: tuple[str, ...] = ()
-    fail_reason: str = ""
+    invalid_reasons: tuple[Reason, ...] = ()
+    fail_reason: Reason | None = None
     counted_fps: int | None = None
     lost_connections: str = ""
     excused: bool = False  # by the gateway's absence, or the placement of the CPUs
@@ -70,7 +71,7 @@ class Judged:
 @dataclass(frozen=True, kw_only=True)
 class Judge:
     dut: Dut
-    doubts: Callable[[TrialResult], tuple[str, ...]]  # a procedure's own reasons for INVALID
+    doubts: Callable[[TrialResult], tuple[Reason, ...]]  # a procedure's own reasons for INVALID
     resets: bool  # the gateway is reset in each trial, and may lose frames and connections
 
     def judge(self, trial: FinishedTrial) -> Judged:
@@ -165,7 +166,7 @@ def _undisturbed(trial: FinishedTrial) -> FinishedTrial | None:
     )
 
 
-def _excuse(trial: FinishedTrial) -> str | None:
+def _excuse(trial: FinishedTrial) -> Reason | None:
     load = trial.load
     return excuse(
         trial.spec,
@@ -177,17 +178,17 @@ def _excuse(trial: FinishedTrial) -> str | None:
     )
 
 
-def _badly_placed(trial: FinishedTrial, forwarded: float | None = None) -> str | None:
+def _badly_placed(trial: FinishedTrial, forwarded: float | None = None) -> Reason | None:
     return bad_placement(trial.whole, trial.outcome.absence, forwarded, trial.spec)
 
 
-def _late(trial: FinishedTrial) -> str | None:
+def _late(trial: FinishedTrial) -> Reason | None:
     timeout_ns = trial.spec.frame_timeout_ns
     return late_in_doubt(trial.measured, timeout_ns) if timeout_ns else None
 
 
-def _paused_too_long(trial: FinishedTrial) -> str | None:
-    """Returns a sentence if pauses doubt a FAIL; in a search, a FAIL only means a lower rate."""
+def _paused_too_long(trial: FinishedTrial) -> Reason | None:
+    """Returns a reason if pauses doubt a FAIL; in a search, a FAIL only means a lower rate."""
     load = trial.load
     searches = isinstance(load, Establishing) or load.counting is not None
     return None if searches else long_pauses(trial.measured, load.pause_share)
@@ -200,8 +201,8 @@ def _of_rate(trial: FinishedTrial) -> Judged:
         forwarded = of.gateway_fps / load.rate_fps
         if of.verdict is Verdict.FAIL and (placed := _badly_placed(trial, forwarded)):
             return Judged(Verdict.INVALID, (placed,), excused=True)
-        invalid = (of.sentence,) if of.verdict is Verdict.INVALID else ()
-        failed = of.sentence if of.verdict is Verdict.FAIL else ""
+        invalid = (of.reason,) if of.reason and of.verdict is Verdict.INVALID else ()
+        failed = of.reason if of.verdict is Verdict.FAIL else None
         return Judged(of.verdict, invalid, failed, of.fps)
     # Connections that are created, or tested, again must only exist: the rate does not matter.
     paced = load.at_rate(whole) if isinstance(load, Establishing) else whole

@@ -7,10 +7,12 @@ from fractions import Fraction
 from typing import Any, Protocol, Self
 
 from natxy.dut.base import Dut, TesterPorts
+from natxy.dut.command import CommandDut
 from natxy.dut.config import LABS
-from natxy.dut.interrupts import without_interrupts
 from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.none import NoDut
 from natxy.dut.promiscuous import Interface, is_promiscuous
+from natxy.interrupts import without_interrupts
 from natxy.model.address_checks import SIDES
 from natxy.model.event import Hello
 from natxy.model.source import Source
@@ -24,10 +26,13 @@ from natxy.tester.claims import Claims
 from natxy.tester.command import engine_command, find_engine
 from natxy.tester.kernel_stack import check_kernel, interfaces_of
 from natxy.tester.placements import Placements
+from natxy.tester.port_identity import ends_here
 from natxy.tester.tester import Engine, OnProgress, Tester, ignore_progress
 from natxy.trial.repeats import RetryTime
 
 AS_GIVEN = "as given"
+UNTOLD = (NoDut, CommandDut)  # gateways that may be on this machine
+UNNAMED = "it is on this machine, and dut.cpus does not say on which CPUs it runs"
 Running = Callable[[Dut], AbstractContextManager[None]]
 
 
@@ -223,17 +228,27 @@ def _tester(
     traffic.check()  # before the engine takes a port
     claims.take_ports(resolved.tester, dut.tester_namespace)
     claims.announce_cpus(dut.cpus)
+    _ = dut.watched  # a process that has ended is said before the ports start
     records_fd = None if records is None else records.fd
     command = engine_command(resolved.tester, dut.tester_namespace, records_fd=records_fd)
     placements = Placements(resolved.tester.cores[0])
+    unwatched = type(dut) in UNTOLD and not dut.cpus and leads_here(resolved)
 
     def noted(result: TrialResult) -> TrialResult:
         claims.announce_cpus(dut.cpus)  # a measurement may have changed them
-        shared = {"shared_cpus": claims.shared_cpus()}
-        return placements.noted(result).model_copy(update=shared)
+        more: dict[str, Any] = {"shared_cpus": claims.shared_cpus()}
+        if unwatched:
+            more["unwatched_reason"] = UNNAMED
+        return placements.noted(result).model_copy(update=more)
 
     with Tester(command, records_fd=records_fd, noted=noted) as engine:
         yield ReadyTester(engine=engine, traffic=traffic, records=records)
+
+
+def leads_here(testbed: Testbed) -> bool:
+    """Returns whether a port of the tester leads to a gateway on this machine."""
+    devices = [testbed.tester.port(side).device or "" for side in SIDES]
+    return any(map(ends_here, devices))
 
 
 def with_ports(testbed: Testbed, ports: TesterPorts | None) -> Testbed:

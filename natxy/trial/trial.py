@@ -4,18 +4,21 @@ from dataclasses import dataclass
 
 from natxy.dut.base import Absence, Dut
 from natxy.errors import DutError, MeasurementError, TrialCancelled
+from natxy.model.reason import Code, Reason
 from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.trial.connection_table import hold
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
+from natxy.verdict.clean_tags import with_clean_tags
+from natxy.verdict.losses import with_last_counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    invalid_reasons: tuple[str, ...]  # the engine's, and the DUT's own
-    result: TrialResult
+    invalid_reasons: tuple[Reason, ...]  # the engine's, and the DUT's own
+    result: TrialResult  # its tagged frames are those that nothing disturbed
     absence: Absence | None  # of the DUT, from its own record
     telemetry: Telemetry | None
 
@@ -39,7 +42,7 @@ def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer
     reasons = invalid_reasons(result, dut.trial_fault())
     return Outcome(
         invalid_reasons=reasons,
-        result=result,
+        result=with_last_counted(spec, with_clean_tags(spec, result, absence), absence),
         absence=absence,
         telemetry=Telemetry.between(before, after, _kept_awake_s(result)),
     )
@@ -66,6 +69,8 @@ def _end_trial(dut: Dut, error: BaseException) -> None:
             raise gone from error
 
 
-def invalid_reasons(result: TrialResult, dut_fault: str | None) -> tuple[str, ...]:
-    own = result.invalid_reasons if result.valid else result.invalid_reasons or ("unknown reason",)
+def invalid_reasons(result: TrialResult, dut_fault: Reason | None) -> tuple[Reason, ...]:
+    own = result.invalid_reasons
+    if not result.valid and not own:
+        own = (Reason(code=Code.UNKNOWN),)
     return (*own, dut_fault) if dut_fault else own

@@ -9,6 +9,7 @@ from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
 from natxy.model.measurement import TrialCounts
 from natxy.model.phase_names import ESTABLISH, HANDSHAKE, SAMPLE, TEST
+from natxy.model.reason import Reason
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
@@ -64,7 +65,9 @@ class Trials:
     timing: Timing
     campaign_seed: int
     observer: Observer
-    doubts: Callable[[TrialResult], tuple[str, ...]] = lambda _: ()  # further reasons for INVALID
+    doubts: Callable[[TrialResult], tuple[Reason, ...]] = (
+        lambda _: ()
+    )  # further reasons for INVALID
     measures_delays: bool = False  # the procedure's figures are delays
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the gateway is reset in each trial, and may lose its connections

@@ -1,5 +1,6 @@
 """Judges whether a burst was sent at its rate (RFC 9004 section 6)."""
 
+from natxy.model.reason import Code, Reason
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 
@@ -12,21 +13,18 @@ class Pace:
         self._most_ns = most_ns
         self.worst_excess_ns = 0.0  # of the bursts that were fast enough
 
-    def judge(self, result: TrialResult) -> tuple[str, ...]:
-        reasons = tuple(self._too_slow(stream) for stream in result.streams)
+    def judge(self, result: TrialResult) -> tuple[Reason, ...]:
+        reasons = (self._too_slow(stream) for stream in result.streams)
         return tuple(reason for reason in reasons if reason)
 
-    def _too_slow(self, stream: StreamResult) -> str:
+    def _too_slow(self, stream: StreamResult) -> Reason | None:
         due_ns = _due_ns(stream, self._rate_fps)
         excess_ns = stream.sending_ns - due_ns
         if excess_ns > self._most_ns:
-            return (
-                f"{stream.direction}: the burst took {excess_ns / 1000:.3g} us longer than the "
-                f"{due_ns / 1000:.0f} us of its rate (expected at most {self._most_ns / 1000:.3g} "
-                "us, the time of a step at the throughput; a larger --step allows more)"
-            )
+            facts = {"excess_ns": excess_ns, "due_ns": due_ns, "limit_ns": self._most_ns}
+            return Reason(code=Code.BURST_SLOW, where=stream.direction, facts=facts)
         self.worst_excess_ns = max(self.worst_excess_ns, excess_ns)
-        return ""
+        return None
 
 
 def takes_too_long(trial: TrialRecord, rate_fps: int, most_ns: float) -> bool:

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from natxy.model.reason import Code, Reason
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.verdict import Verdict
 from natxy.verdict.away import Away
 from natxy.verdict.losses import Losses
+from natxy.verdict.timeline import Growth
 
 # Polls find the ends of a trial, so shorter times of holding back or lateness are not significant.
 # It is 0.2 % of the shortest trials.
@@ -38,7 +40,7 @@ class Offer:
     stream: StreamResult
     rate_fps: int
     away: Away
-    growth_ns: float | None = None  # of the delay, as in clean time; None: not known
+    growth: Growth | None = None  # of the delay, as in clean time; None: not known
 
     @property
     def held_s(self) -> Fraction:
@@ -47,9 +49,18 @@ class Offer:
         What it held when sending ended may have waited for it to come back. In clean time, only a
         gateway that is too slow holds back more and more.
         """
+        return self._held_s(0)
+
+    @property
+    def most_held_s(self) -> Fraction:
+        """The same, if the delay grew more where nobody has seen it."""
+        return self._held_s(1)
+
+    def _held_s(self, errors: int) -> Fraction:
         held_ns = self.stream.held_back_ns
-        if self.growth_ns is not None:
-            held_ns = min(self.growth_ns, held_ns + self.away.total_s * 1e9)
+        if self.growth is not None:
+            grown_ns = self.growth.ns + errors * self.growth.error_ns
+            held_ns = min(grown_ns, held_ns + self.away.total_s * 1e9)
         return Fraction(held_ns) / 10**9
 
 
@@ -65,7 +76,7 @@ class Counted:
     fps: int
     gateway_fps: int  # without pauses by the tester's core, and what noise explains
     verdict: Verdict
-    sentence: str = ""  # why the verdict is not PASS
+    reason: Reason | None = None  # why the verdict is not PASS
 
 
 def counted(
@@ -81,7 +92,7 @@ def counted(
             stream=stream,
             rate_fps=rate_fps,
             away=away,
-            growth_ns=losses.growth_ns(stream) if losses else None,
+            growth=losses.growth(stream) if losses else None,
         )
         for stream in result.streams
     ]
@@ -110,39 +121,37 @@ def counted_of(
         fps=fps,
         gateway_fps=without_noise_fps,
         verdict=Verdict.FAIL if held else Verdict.INVALID,
-        sentence=_held(offers) if held else slowed(rate_fps, fps),
+        reason=_held(offers) if held else slowed(rate_fps, fps),
     )
 
 
-def slowed(rate_fps: int, fps: int) -> str:
+def slowed(rate_fps: int, fps: int) -> Reason:
     """Returns why a trial is INVALID whose counted rate tells the search nothing."""
-    return (
-        f"pauses of the tester or the gateway reduced {rate_fps:,} fps to {fps:,} fps, but a rate "
-        "at least as high has passed already"
-    )
+    return Reason(code=Code.SLOWED, facts={"rate_fps": rate_fps, "counted_fps": fps})
 
 
 def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -> tuple[int, int]:
     """Returns two rates, rounded down: the counted rate, and the rate without noise.
 
-    The first includes pauses, lateness, and the time that frames were held back or that the gateway
-    was away at the end, the second only pauses by the port, which what is behind it may cause, and
-    the time of holding back that noise does not explain.
+    The first includes pauses, lateness, and the longest time that frames may have been held back or
+    that the gateway was away at the end. The second includes only pauses by the port, which what is
+    behind it may cause, and the time of holding back that noise does not explain.
     """
     stream = offer.stream
     sending_s = Fraction(stream.due, offer.rate_fps)
     held_s = _significant_s(offer.held_s - counting.silence_s)
+    most_held_s = _significant_s(offer.most_held_s - counting.silence_s)
     ended_late_s = _significant_s(_away_at_the_end_s(offer) - counting.silence_s)
     if not counting.short:
-        held_s = ended_late_s = Fraction(0)
+        held_s = most_held_s = ended_late_s = Fraction(0)
     paused_s = Fraction(stream.pauses.total_ns) / 10**9
     took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, offer.rate_fps) + counting.silence_s
     late_s = _significant_s(took_s - sending_s - paused_s)
     own_s = held_s
-    if offer.growth_ns is None:
+    if offer.growth is None:
         own_s = max(Fraction(0), held_s - Fraction(offer.away.total_s + poll_gap_s))
     own_s += Fraction(stream.pauses.by_port_ns) / 10**9
-    longer_s = paused_s + late_s + max(held_s, ended_late_s)
+    longer_s = paused_s + late_s + max(most_held_s, ended_late_s)
     return (
         int(rate_fps * sending_s / (sending_s + longer_s)),
         int(rate_fps * sending_s / (sending_s + own_s)),
@@ -163,15 +172,9 @@ def _significant_s(time_s: Fraction) -> Fraction:
     return time_s if time_s * 10**9 > POLLS_NS else Fraction(0)
 
 
-def _held(offers: Sequence[Offer]) -> str:
-    held_ns = max(offer.stream.held_back_ns for offer in offers)
+def _held(offers: Sequence[Offer]) -> Reason:
     if any(offer.stream.is_refused_by_port for offer in offers):
         refused_ns = max(offer.stream.pauses.by_port_ns for offer in offers)
-        return (
-            f"no frame was lost, but the tester's port refused frames for {refused_ns / 1e6:.2f} "
-            "ms: what is behind it took them no faster"
-        )
-    return (
-        f"no frame was lost, but the frames took {held_ns / 1e6:.2f} ms longer to leave the "
-        "gateway than to enter it: a longer trial would have filled its buffers"
-    )
+        return Reason(code=Code.PORT_SLOW, facts={"refused_ns": refused_ns})
+    held_ns = max(offer.stream.held_back_ns for offer in offers)
+    return Reason(code=Code.HELD_BACK, facts={"held_ns": held_ns})

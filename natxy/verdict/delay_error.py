@@ -10,7 +10,7 @@ While a watched gateway is away, frames wait; after it is back, the frames behin
 sender that was late sends frames closer together, and they wait for each other in the gateway: a
 queue that serves in turn is never further behind than the sender was. Neither makes a trial
 INVALID. But such a figure cannot be compared with those of other gateways, so the stated error
-includes this time.
+includes this time. Tagged frames that waited are left out (clean_tags.py).
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,8 @@ from fractions import Fraction
 from natxy.model.delays import Delays
 from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
-from natxy.model.stream_counters import TagCounters
+from natxy.model.duration import duration
+from natxy.model.reason import Code, Reason
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
 
@@ -35,7 +36,7 @@ QUIET = Disturbance()
 
 @dataclass(frozen=True, kw_only=True)
 class TimingErrors:
-    """The sources of timing errors for one direction's frames, or for its tagged frames.
+    """The sources of timing errors for one direction's frames.
 
     `poll_gap` is empty if the port itself stamps arrivals.
     """
@@ -51,7 +52,7 @@ class TimingErrors:
     @classmethod
     def of(
         cls,
-        frames: StreamResult | TagCounters,
+        frames: StreamResult,
         result: TrialResult,
         noise: Disturbance = QUIET,
     ) -> "TimingErrors":
@@ -159,16 +160,22 @@ class DelayError:
     judged: bool = True  # False: the error makes no trial INVALID
 
 
-def doubts(errors: Sequence[DelayError]) -> tuple[str, ...]:
-    """Returns a sentence for each figure whose error is too large in proportion to it.
+def doubts(errors: Sequence[DelayError]) -> tuple[Reason, ...]:
+    """Returns a reason for each figure whose error is too large in proportion to it.
 
     A difference of delays may really be 0, so that no proportion exists: its error is only stated.
     So is that of a figure that is reported in addition to a procedure's main ones.
     """
     return tuple(
-        f"{e.direction}: the {e.name} of {_time(e.value_ns)} may be {_time(e.error_ns)} too "
-        "long, because the tester was away when frames were sent or arrived (expected an error of "
-        f"at most {float(ERROR_SHARE * 100):g} %)"
+        Reason(
+            code=Code.DELAY_IN_DOUBT,
+            where=f"{e.direction}: the {e.name}",
+            facts={
+                "value_ns": e.value_ns,
+                "error_ns": e.error_ns,
+                "limit_share": float(ERROR_SHARE),
+            },
+        )
         for e in errors
         if e.judged
         and not e.either_way
@@ -195,11 +202,7 @@ def _largest(errors: Sequence[DelayError]) -> str:
     largest: dict[str, float] = {}
     for error in errors:
         largest[error.name] = max(largest.get(error.name, 0.0), error.error_ns)
-    return ", ".join(f"{name} by at most {_time(ns)}" for name, ns in largest.items())
-
-
-def _time(ns: float) -> str:
-    return f"{ns / 1e6:.3g} ms" if ns >= 1e6 else f"{ns / 1000:.3g} µs"
+    return ", ".join(f"{name} by at most {duration(ns)}" for name, ns in largest.items())
 
 
 def late_by_tester(stream: StreamResult, frame_timeout_ns: int) -> bool:
@@ -210,15 +213,12 @@ def late_by_tester(stream: StreamResult, frame_timeout_ns: int) -> bool:
     return stream.late <= stream.uncertain_late + slow_steps
 
 
-def late_in_doubt(result: TrialResult, frame_timeout_ns: int) -> str | None:
-    """Returns a sentence if an absence of the tester may be why every late frame was late, and no
+def late_in_doubt(result: TrialResult, frame_timeout_ns: int) -> Reason | None:
+    """Returns a reason if an absence of the tester may be why every late frame was late, and no
     other frame was lost."""
     if any(stream.missing or stream.misdelivered for stream in result.streams):
         return None
     late = sum(stream.late for stream in result.streams)
     if not late or not all(late_by_tester(each, frame_timeout_ns) for each in result.streams):
         return None
-    return (
-        f"the tester was away when {late:,} late frames were sent or arrived: they may have been "
-        f"in time (frame timeout {frame_timeout_ns / 1e6:g} ms)"
-    )
+    return Reason(code=Code.LATE_IN_DOUBT, facts={"frames": late, "timeout_ns": frame_timeout_ns})

@@ -2,16 +2,18 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Self
 
 from natxy.dut.base import Absence
+from natxy.model.reason import Code, Reason
 from natxy.model.trial_record import CountedLoss
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction, Stream, TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.verdict.away import away_in
 from natxy.verdict.delay_error import late_by_tester
-from natxy.verdict.timeline import Full, Interval, Schedule, Timeline, Times, merged
+from natxy.verdict.timeline import Full, Growth, Interval, Schedule, Timeline, Times, merged
 
 Key = tuple[str, Direction]  # phase and direction
 
@@ -21,7 +23,7 @@ class Losses:
     """The time lines of all streams of a trial."""
 
     lines: dict[Key, Timeline]
-    growths_ns: dict[Key, float | None] = field(default_factory=dict)  # see Timeline.growth_ns
+    growths: dict[Key, Growth | None] = field(default_factory=dict)  # of the delays
 
     @classmethod
     def of(
@@ -40,18 +42,23 @@ class Losses:
             for stream in phase.streams
         }
         lines: dict[Key, Timeline] = {}
-        growths_ns: dict[Key, float | None] = {}
+        growths: dict[Key, Growth | None] = {}
         for stream in result.streams:
             key = stream.phase, stream.direction
             if key in asked:
                 away = _away(stream, result, absence)
                 lines[key] = _line(asked[key], stream, away, fills_buffers=fills_buffers)
-                growths_ns[key] = lines[key].growth_ns(stream.low_delays)
-        return cls(lines=lines, growths_ns=growths_ns)
+                growths[key] = lines[key].growth(stream.low_delays)
+        return cls(lines=lines, growths=growths)
 
-    def growth_ns(self, stream: StreamResult) -> float | None:
+    def growth(self, stream: StreamResult) -> Growth | None:
         """Returns by how much the delays of a stream would grow in clean time; None: not known."""
-        return self.growths_ns.get((stream.phase, stream.direction))
+        return self.growths.get((stream.phase, stream.direction))
+
+    def clean(self, stream: StreamResult) -> int:
+        """Returns how many frames of a stream nothing disturbed."""
+        line = self.lines.get((stream.phase, stream.direction))
+        return stream.sent if line is None else line.clean
 
     def excused(self, stream: StreamResult) -> int:
         """Returns how many lost frames of a stream do not count."""
@@ -59,12 +66,20 @@ class Losses:
         return 0 if line is None else min(line.excused, stream.missing)
 
     def without_excused(self, result: TrialResult, phases: Collection[str]) -> TrialResult:
-        """Returns the result as if the frames had come whose loss does not count."""
+        """Returns the result as if of the disturbed frames no larger share were lost than of the
+        clean ones."""
         streams = tuple(
-            stream.with_received(self.excused(stream)) if stream.phase in phases else stream
+            stream.with_received(self._not_counted(stream)) if stream.phase in phases else stream
             for stream in result.streams
         )
         return result.model_copy(update={"streams": streams})
+
+    def _not_counted(self, stream: StreamResult) -> int:
+        line = self.lines.get((stream.phase, stream.direction))
+        if line is None or not line.clean:
+            return self.excused(stream)
+        alike = ceil(line.lost * (line.frames - line.clean) / line.clean)
+        return max(0, self.excused(stream) - alike)
 
     def clean_share(self, phases: Collection[str]) -> float:
         """Returns the smallest share of the frames of a direction that nothing disturbed."""
@@ -94,6 +109,21 @@ class Losses:
 
     def lines_of(self, phases: Collection[str]) -> Iterator[Timeline]:
         return (line for (phase, _), line in self.lines.items() if phase in phases)
+
+
+def with_last_counted(spec: TrialSpec, result: TrialResult, absence: Absence | None) -> TrialResult:
+    """Returns the result with the last loss of each stream that counts."""
+    if not any(stream.losses for stream in result.streams):
+        return result
+    lines = Losses.of(spec, result, absence).lines
+    streams = []
+    for stream in result.streams:
+        line = lines.get((stream.phase, stream.direction))
+        if stream.losses is not None and line is not None:
+            last = {"last_counted": line.last_lost}
+            stream = stream.model_copy(update={"losses": stream.losses.model_copy(update=last)})
+        streams.append(stream)
+    return result.model_copy(update={"streams": tuple(streams)})
 
 
 def full_of(trials: Collection[Losses], phases: Collection[str]) -> Full | None:
@@ -156,8 +186,9 @@ def excuse(
     phases: Collection[str] | None = None,
     *,
     fills_buffers: bool = False,
-) -> str | None:
-    """Returns a sentence if no loss counts, or only as many as one of the tolerances accepts.
+) -> Reason | None:
+    """Returns a reason if no loss counts, or only as many as one of the tolerances accepts of the
+    clean frames.
 
     Tolerances are those of `phases`; None: of all. Returns None if no loss exceeds the tolerance,
     or if something else than a loss is wrong.
@@ -166,46 +197,38 @@ def excuse(
         return None
     losses = Losses.of(spec, result, absence, fills_buffers=fills_buffers)
     for tolerance in tolerances:
-        beyond = [each for each in result.streams if each.lost > _accepted(tolerance, each, phases)]
+        accepted = {
+            stream.phase: tolerance.fraction if phases is None or stream.phase in phases else 0
+            for stream in result.streams
+        }
+        beyond = [each for each in result.streams if each.lost > each.sent * accepted[each.phase]]
         if beyond and all(
             each.lost - losses.excused(each) - _late(each, spec, result, absence)
-            <= _accepted(tolerance, each, phases)
+            <= losses.clean(each) * accepted[each.phase]
             for each in beyond
         ):
-            return _sentence(result, absence, beyond)
+            return _reason(result, absence, beyond)
     return None
 
 
-def _accepted(
-    tolerance: LossTolerance, stream: StreamResult, phases: Collection[str] | None
-) -> int:
-    measured = phases is None or stream.phase in phases
-    return int(stream.sent * tolerance.fraction) if measured else 0
-
-
-def _sentence(
+def _reason(
     result: TrialResult, absence: Absence | None, losing: Collection[StreamResult]
-) -> str:
+) -> Reason:
     phases = {stream.phase for stream in losing}
     lost = sum(stream.lost for stream in losing)
     seen = [
-        (watch.away_ns / 1e9, watch.longest_away_ns / 1e9, f"the gateway's CPU {watch.cpu}")
+        (watch.away_ns, watch.longest_away_ns, f"the gateway's CPU {watch.cpu}")
         for watch in result.watched
         if watch.phase in phases
     ]
     if absence is not None:
-        seen.append((absence.total_s, absence.longest_s, absence.where))
-    total_s, longest_s, where = max(seen, default=(0.0, 0.0, ""))
-    if not longest_s:
-        at_once = max(stream.largest_burst for stream in losing)
-        return (
-            f"the tester was kept from its CPU and then sent up to {at_once:,} frames at once, "
-            f"which explains the {lost:,} frames that are missing"
-        )
-    return (
-        f"{where} was away for {max(total_s, longest_s) * 1000:.2f} ms in all, at most "
-        f"{longest_s * 1000:.2f} ms at once, which explains the {lost:,} frames that are missing"
-    )
+        seen.append((absence.total_s * 1e9, absence.longest_s * 1e9, absence.where))
+    total_ns, longest_ns, where = max(seen, default=(0.0, 0.0, ""))
+    if not longest_ns:
+        burst = max(stream.largest_burst for stream in losing)
+        return Reason(code=Code.TESTER_AWAY, facts={"burst": burst, "lost": lost})
+    facts = {"total_ns": max(total_ns, longest_ns), "longest_ns": longest_ns, "lost": lost}
+    return Reason(code=Code.GATEWAY_AWAY, where=where, facts=facts)
 
 
 def _late(

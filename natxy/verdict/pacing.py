@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from natxy.model.port_result import PortResult
+from natxy.model.reason import Code, Reason
 from natxy.model.testbed import TesterSection
 from natxy.model.trial_result import TrialResult
 
@@ -13,8 +14,6 @@ LATENESS_US = 10_000
 LATENESS_WITHOUT_PAUSES_US = 1000
 # A round of polling takes less, so a sender that is not later has not been kept from its CPU.
 ROUND_NS = 10_000
-# A queue that is not overloaded has room for this many frames.
-ROOM_FRAMES = 64
 AWAY_NS = 500_000  # a loop that is only busy takes less time for a round
 
 
@@ -24,16 +23,13 @@ def lateness_tolerance_ns(tester: TesterSection, *, pauses: bool) -> int:
     return (tester.lateness_tolerance_us or usual_us) * 1000
 
 
-def long_pauses(result: TrialResult, share: Fraction) -> str | None:
-    """Returns a sentence if a direction's sender paused for more than this share of its time."""
+def long_pauses(result: TrialResult, share: Fraction) -> Reason | None:
+    """Returns a reason if a direction's sender paused for more than this share of its time."""
     for stream in result.streams:
         paused_ns, sending_ns = stream.pauses.total_ns, stream.sending_ns
         if paused_ns > float(share) * (sending_ns - paused_ns):
-            return (
-                f"{stream.direction}: the tester's core was away or too slow: the sender paused "
-                f"for {paused_ns / 1e6:.2f} ms of {sending_ns / 1e6:.1f} ms (expected at most "
-                f"{float(share * 100):g} %)"
-            )
+            facts = {"paused_ns": paused_ns, "sending_ns": sending_ns, "limit_share": float(share)}
+            return Reason(code=Code.PAUSED, where=stream.direction, facts=facts)
     return None
 
 

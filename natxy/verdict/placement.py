@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from natxy.dut.base import Absence
 from natxy.model.disturbance import FAR_NS
+from natxy.model.reason import Code, Reason
 from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.verdict.away import away_in
@@ -57,8 +58,8 @@ def bad_placement(
     absence: Absence | None = None,
     forwarded: float | None = None,
     spec: TrialSpec | None = None,
-) -> str | None:
-    """Returns a sentence if the placement of the CPUs, together with absences of the gateway, can
+) -> Reason | None:
+    """Returns a reason if the placement of the CPUs, together with absences of the gateway, can
     be why a trial failed.
 
     `forwarded` is the share of the trial's rate at which the gateway forwarded, if it only took too
@@ -80,17 +81,11 @@ def bad_placement(
         return None
     for watch in watched:
         if _is_far(watch):
-            return (
-                "the host had moved the cores of the tester and of the gateway apart: a round trip "
-                f"of a cache line took {watch.round_trip_ns:.0f} ns, where "
-                f"{watch.nearest_ns:.0f} ns is possible"
-            )
+            facts = {"took_ns": watch.round_trip_ns, "possible_ns": watch.nearest_ns}
+            return Reason(code=Code.CORES_APART, facts=facts)
         if _is_shared(watch):
-            return (
-                "the host let the tester's or the gateway's core do other work as well: a piece of "
-                f"work took {watch.work_ns / 1000:.2f} us, where {watch.fastest_ns / 1000:.2f} us "
-                "is possible"
-            )
+            facts = {"took_ns": watch.work_ns, "possible_ns": watch.fastest_ns}
+            return Reason(code=Code.CORE_SHARED, facts=facts)
     return None
 
 

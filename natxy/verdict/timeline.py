@@ -151,6 +151,18 @@ class Full:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Growth:
+    """By how much the delay of a direction grows in a trial.
+
+    The error is twice the standard error of predicting the part that nobody has seen, from the
+    differences between the pieces that were.
+    """
+
+    ns: float
+    error_ns: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Timeline:
     """The clean frames of a direction, in the pieces of undisturbed time, and their losses."""
 
@@ -192,6 +204,12 @@ class Timeline:
         """Lost frames that do not count."""
         return sum(lost for _, _, lost in self.runs) - self.lost
 
+    @property
+    def last_lost(self) -> int | None:
+        """The last lost number that counts."""
+        last = [first + span for runs in self._of_pieces() for first, span, _ in runs[-1:]]
+        return round(last[-1]) - 1 if last else None
+
     def full(self) -> Full:
         """Returns the time in which the gateway was full, and its losses.
 
@@ -230,23 +248,34 @@ class Timeline:
         )
         return Full(frames=last - first, runs=within)
 
-    def growth_ns(self, lows: Sequence[tuple[int, int]]) -> float | None:
+    def growth(self, lows: Sequence[tuple[int, int]]) -> Growth | None:
         """Returns by how much the delay would grow in the whole trial as it did in clean time.
 
         `lows` are the lowest delays of stretches of numbers, from their first number on. Where two
-        neighbours are clean, the delay grew by their difference. None: too few of them are.
+        neighbours are clean, the delay grew by their difference. None: too few of them are, or all
+        of them are in one piece of several.
         """
-        grown_ns = frames = 0
+        grown_ns: dict[int, float] = {}  # by piece
+        frames: dict[int, int] = {}
         for (first, low), (second, then), (end, _) in zip(
             lows, lows[1:], (*lows[2:], (self.frames, 0)), strict=False
         ):
             at = bisect_right(self.pieces, first, key=lambda piece: piece[0]) - 1
             if at >= 0 and end <= self.pieces[at][1]:
-                grown_ns += then - low
-                frames += second - first
-        if frames < LEAST_GROWN * self.frames:
+                grown_ns[at] = grown_ns.get(at, 0) + then - low
+                frames[at] = frames.get(at, 0) + second - first
+        known = sum(frames.values())
+        one_of_several = len(frames) == 1 and self.clean < self.frames  # shows no differences
+        if known < LEAST_GROWN * self.frames or one_of_several:
             return None
-        return max(0.0, grown_ns * self.frames / frames)
+        each_ns = sum(grown_ns.values()) / known  # of a frame
+        squares = [(grown_ns[at] - each_ns * frames[at]) ** 2 for at in frames]
+        variance = sum(squares) * len(squares) / max(1, len(squares) - 1)  # of the known part
+        unknown = (self.frames - known) / known
+        return Growth(
+            ns=max(0.0, each_ns * self.frames),
+            error_ns=2 * sqrt(variance * unknown * (1 + unknown)),
+        )
 
     def _of_pieces(self) -> Iterator[list[Run]]:
         for begin, end in self.pieces:

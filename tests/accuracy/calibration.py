@@ -90,15 +90,15 @@ def valid_trial(
         spec = plan.spec(load=load, seed=next(seeds), nonce=setup.tester.trials)
         return run_trial(spec, setup.tester, dut, Observer()), dut.record()
 
-    def reasons(outcome_and_record: tuple[Outcome, Any]) -> tuple[str, ...]:
+    def reasons(outcome_and_record: tuple[Outcome, Any]) -> list[object]:
         outcome, record = outcome_and_record
-        against = list(outcome.invalid_reasons)
+        against: list[object] = list(outcome.invalid_reasons)
         away = away_ns(outcome.result, record)
         if quiet_ns is not None and away > quiet_ns:
             against.append(f"gateway and tester were away for {away:.0f} ns")
         if doubted := doubt(outcome.result, record):
             against.append(doubted)
-        return tuple(against)
+        return against
 
     outcome, record = valid(attempt, reasons)
     return outcome.result, record

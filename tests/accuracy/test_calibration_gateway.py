@@ -209,7 +209,7 @@ def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
     assert noise != "0%" or not lower_bound
     assert not any("media" in remark for remark in result.remarks)  # the gateway was the limit
     share = 0.5 if lower_bound else 0.97
-    excess_fps = BURSTS_DEPTH / least_s
+    excess_fps = BURSTS_DEPTH / least_s + rate_fps * 0.02  # the search's error
     assert BURSTS_LIMIT_FPS * share <= rate_fps <= BURSTS_LIMIT_FPS + excess_fps
     (interval_s,) = result.figure(f"least interval between bursts of {frames}").values
     assert interval_s == frames / rate_fps

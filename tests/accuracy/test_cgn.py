@@ -10,6 +10,7 @@ import pytest
 
 from natxy.dut.calibration import CalibrationDut
 from natxy.model.phase_names import ESTABLISH
+from natxy.model.reason import Reason
 from natxy.model.table_result import CountSummary, MappingsResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
@@ -84,7 +85,7 @@ def with_mappings(trials: Trials) -> tuple[TrialResult, MappingsResult]:
     # No rate is judged, so the senders may pause as long as they must.
     load = replace(steady(RATE_FPS, TIMING.duration_s, MAPPINGS), pause_share=Fraction(1))
 
-    def reasons(trial: WholeTrial) -> tuple[str, ...]:
+    def reasons(trial: WholeTrial) -> tuple[Reason, ...]:
         return trial.record.invalid_reasons
 
     whole = valid(lambda: trials.run_whole(load=load, repetition=1, seed=1), reasons).result

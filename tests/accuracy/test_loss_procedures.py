@@ -45,7 +45,8 @@ def test_the_loss_rate_is_that_of_every_kth_frame(tmp_path: Path) -> None:
         assert forward.values[0] == pytest.approx(
             frames // 7 / frames * 100, abs=forward.errors[0] + 1e-9
         )
-        assert forward.errors[0] < 0.5
+        # Of half of the frames, in 20 parts: one frame of 50 more or less in each.
+        assert forward.errors[0] < 0.6
         assert result.figure(LOSS, "reverse", at).values == (0.0,)
 
 

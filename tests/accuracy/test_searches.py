@@ -103,8 +103,10 @@ def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
     for flows, limit_fps in limits_fps.items():
         at = f"{flows:,} flow{'s' if flows > 1 else ''}"
         found = result.figure("throughput", at=at)
-        assert found.lower_bound == (False,)
-        assert limit_fps * (1 - error) <= found.values[0] <= limit_fps + EXCESS_FPS
+        least = 0.5 if any(found.lower_bound) else 1 - error
+        assert limit_fps * least <= found.values[0] <= limit_fps + EXCESS_FPS
+    if any(any(figure.lower_bound) for figure in result.figures):
+        return  # noise left bounds, which have no ratio
     # Both throughputs may be too high by what the bucket lets through, and too low by the error.
     most = float(100 * (EXCESS_FPS / LIMIT_FPS + error))
     assert result.figure("degradation of throughput", at="10 flows").values == pytest.approx(
@@ -140,15 +142,16 @@ def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None
 @pytest.mark.usefixtures("noise")
 @with_and_without_noise
 def test_mlrsearch_judges_each_direction_for_itself(tmp_path: Path) -> None:
-    """Each 125th frame of one direction is 0.8 % of it: too much, unless there are few frames; of
-    both directions together it would be 0.4 %."""
+    """Each 125th frame of one direction is 0.8 % of it: too much, unless there are few frames, or
+    absences explain some; of both directions together it would be 0.4 %, and 8,000 would pass."""
     tolerance = LossTolerance(fraction=Fraction(5, 1000))
-    goal = pdr_goal(tolerance, final_duration_s=SHORT.duration_s, width=Fraction(1, 20))
+    timing = replace(SHORT, duration_s=4 * SHORT.duration_s)
+    goal = pdr_goal(tolerance, final_duration_s=timing.duration_s, width=Fraction(1, 20))
     plan = MlrThroughputPlan(
-        timing=SHORT, goals=(goal,), seed=3, max_rate_fps=8_000, invalid_repeats=ATTEMPTS
+        timing=timing, goals=(goal,), seed=3, max_rate_fps=8_000, invalid_repeats=ATTEMPTS
     )
     fault = '{kind = "loss", direction = "forward", every = 125}'
     with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
         pdr = mlr_throughput(plan, setup.tester, setup.dut).figure("PDR (0.5 % loss)")
     assert pdr.lower_bound == (False,)
-    assert 0 < pdr.values[0] < 250 / SHORT.duration_s
+    assert 0 < pdr.values[0] < 6_000

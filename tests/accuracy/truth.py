@@ -1,4 +1,4 @@
-"""The truth table: rates that searches find of gateways whose rate is known, in noise.
+"""The truth table: figures of gateways whose rate, loss or delay is known, in noise.
 
 `python -m tests.accuracy.truth [ROW...] --runs 10` prints it. A figure that is marked as exact must
 be right within its stated error.
@@ -9,18 +9,23 @@ import statistics
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
+from natxy.dut.cpus import watched_cpus
 from natxy.errors import TesterLimit
 from natxy.model.measurement import Measurement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
+from natxy.model.trial_spec import WatchedCpu
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan
+from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
+from natxy.procedure.latency import LatencyPlan, latency
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.profile import QUICK
@@ -71,13 +76,18 @@ def loss(share_ppm: int) -> str:
     return f'{{kind = "loss", share_ppm = {share_ppm}}}'
 
 
+DELAYS = '{kind = "delay", uniform_ns = [1000000, 1500000], seed = 7}'
 SULKS = '{kind = "sulk", exponential_ns = 300000000, for_ns = 2000000}'
 
 
 @dataclass(frozen=True)
 class Row:
-    truth: int  # frames or connections a second
+    truth: float  # frames or connections a second, % of the frames, or ns
     testbed: str
+    # "search": the rate is found; "loss": at this rate; "latency": the typical one
+    figure: Literal["search", "loss", "latency"] = "search"
+    rate_fps: int = 20_000
+    drawn: float = 0.0  # share by which what the gateway draws may differ from the truth
 
 
 ROWS = {
@@ -87,28 +97,68 @@ ROWS = {
     "queue-8": Row(50_000, faults(queue(8))),
     "queue-64": Row(50_000, faults(queue(64))),
     "queue-1000": Row(50_000, faults(queue(1000))),
+    "sleeps": Row(50_000, f"{faults(queue(256))}\nsleep_us = 50"),  # when no frame is there
     "shaper-364": Row(41_667, faults(queue(500, 41_667, 364))),
     "loss-100": Row(50_000, faults(loss(100), queue(256))),
     "loss-1000": Row(50_000, faults(loss(1000), queue(256))),
     "sulks": Row(50_000, faults(SULKS, queue(256))),
     "connections": Row(50_000, NAT),
+    "loss-at-80k": Row(37.1, faults(queue(64)), "loss", 80_000, 0.002),
+    "loss-at-60k": Row(16.133, faults(queue(64)), "loss", 60_000, 0.002),
+    "latency": Row(1_250_000, faults(DELAYS), "latency", 20_000, 0.01),
+}
+
+
+# By the gateway's own record of its absences, by its CPU as a stranger's gateway is, or not at all.
+Watch = Literal["record", "cpu", "none"]
+
+
+class WatchedByCpu(CalibrationDut):
+    """The same gateway, as one of a stranger on this machine."""
+
+    @property
+    def watched(self) -> tuple[WatchedCpu, ...]:
+        threads = Path(f"/proc/{self._running.pid}/task").iterdir()
+        return watched_cpus(self.cpus, [int(each.name) for each in threads])
+
+    def absence(self) -> None:
+        return None
+
+
+class Closed(CalibrationDut):
+    """The same gateway, of whose absences nobody knows."""
+
+    def absence(self) -> None:
+        return None
+
+
+KINDS: dict[Watch, type[CalibrationDut]] = {
+    "record": CalibrationDut,
+    "cpu": WatchedByCpu,
+    "none": Closed,
 }
 
 
 @contextmanager
-def lab(row: Row, *, watched: bool, realtime: bool) -> Iterator[Setup]:
+def lab(row: Row, *, watch: Watch, realtime: bool) -> Iterator[Setup]:
     policy = "realtime = true" if realtime else ""
     source = Source(name="truth", text=TESTBED.format(more=row.testbed, policy=policy))
     testbed: Testbed = source.validated(Testbed, source.toml())
     dut = dut_of(testbed, source)
     assert isinstance(dut, CalibrationDut)
-    if not watched:  # as of a closed box: the same gateway, of whose absences nobody knows
-        dut.absence = lambda: None  # type: ignore[method-assign]
+    dut.__class__ = KINDS[watch]
     with set_up(testbed, source, dut) as setup:
         yield setup
 
 
 def measure(row: Row, setup: Setup, seed: int) -> Measurement:
+    at_rate: dict[str, Any] = {"timing": QUICK.timing, "seed": seed, "repetitions": 1}
+    if row.figure == "latency":
+        plan_of_tags = LatencyPlan(**at_rate, rate_fps=row.rate_fps)
+        return latency(plan_of_tags, setup.tester, setup.dut)
+    if row.figure == "loss":
+        series = FrameLossPlan(**at_rate, rates_fps=(row.rate_fps,))
+        return frame_loss(series, setup.tester, setup.dut)
     options: dict[str, Any] = {
         "timing": QUICK.timing,
         "seed": seed,
@@ -126,75 +176,85 @@ def measure(row: Row, setup: Setup, seed: int) -> Measurement:
 class Found:
     """What a search found; None: it was refused."""
 
-    fps: float | None
+    value: float | None
     bound: str
-    error_fps: float
+    error: float
     invalid_share: float
     why: str
+    recorded: float = 0.0  # by the gateway: its own delay may be longer than what was asked for
 
     @classmethod
-    def of(cls, result: Measurement) -> "Found":
+    def of(cls, result: Measurement, searched: Fraction) -> "Found":
+        """`searched` is the error of a search, as a share of the value."""
         (figure, *_) = result.figures
         (value,) = figure.values
         return cls(
-            fps=value,
+            value=value,
             bound=figure.bound(value),
-            error_fps=max(*figure.errors, 0.0, value * float(ERROR)),
+            error=max((*figure.errors, value * float(searched))),
             invalid_share=result.counts.invalid_trials / result.counts.trials,
             why=next((remark for remark in result.remarks if remark.startswith("≥")), ""),
         )
 
-    def is_wrong(self, least_fps: float, truth_fps: float) -> bool:
+    def is_wrong(self, least: float, truth: float, drawn: float) -> bool:
         """Returns whether the figure contradicts the truth, which noise may have lowered."""
-        if self.fps is None or self.bound == "upper":
+        if self.value is None or self.bound == "upper":
             return False
-        slack_fps = self.error_fps + ROUNDING * truth_fps
+        slack = self.error + max(ROUNDING, drawn) * truth
         if self.bound == "lower":
-            return self.fps > truth_fps + slack_fps
-        return not least_fps - slack_fps <= self.fps <= truth_fps + slack_fps
+            return self.value > truth + slack
+        return not least - slack <= self.value <= max(truth, self.recorded) + slack
 
 
 def found(row: Row, setup: Setup, seed: int) -> Found:
     try:
-        return Found.of(measure(row, setup, seed))
+        result = Found.of(
+            measure(row, setup, seed), ERROR if row.figure == "search" else Fraction(0)
+        )
+        if row.figure == "latency":
+            assert isinstance(setup.dut, CalibrationDut)
+            delays = setup.dut.record()["directions"]["forward"]["delay_ns"]
+            return replace(result, recorded=delays["p50"])
+        return result
     except TesterLimit as limit:
-        return Found(fps=None, bound="", error_fps=0, invalid_share=1.0, why=str(limit))
+        return Found(value=None, bound="", error=0, invalid_share=1.0, why=str(limit))
 
 
 def runs(
-    name: str, noise_percent: float, number: int, *, watched: bool, realtime: bool = False
+    name: str, noise_percent: float, number: int, *, watch: Watch, realtime: bool = False
 ) -> list[Found]:
     row = ROWS[name]
     with ExitStack() as stack:
-        setup = stack.enter_context(lab(row, watched=watched, realtime=realtime))
+        setup = stack.enter_context(lab(row, watch=watch, realtime=realtime))
         if noise_percent:
             stack.enter_context(taken(f"{noise_percent:g}%"))
         return [found(row, setup, seed) for seed in range(1, number + 1)]
 
 
-def wrong(name: str, noise_percent: float, found: list[Found], *, watched: bool) -> list[Found]:
+def wrong(name: str, noise_percent: float, found: list[Found], *, watch: Watch) -> list[Found]:
     """Returns the figures that are wrong.
 
     Nobody can tell the pauses of a closed box from a slower one, so noise may lower its rate.
     """
-    truth = ROWS[name].truth
-    least = truth if watched else truth * (1 - noise_percent / 100)
-    return [each for each in found if each.is_wrong(least, truth)]
+    row = ROWS[name]
+    may_be_lower = watch == "none" and row.figure == "search"
+    least = row.truth * (1 - noise_percent / 100) if may_be_lower else row.truth
+    return [each for each in found if each.is_wrong(least, row.truth, row.drawn)]
 
 
-def line(name: str, noise_percent: float, found: list[Found], *, watched: bool) -> str:
+def line(name: str, noise_percent: float, found: list[Found], *, watch: Watch) -> str:
     truth = ROWS[name].truth
-    values = [each.fps for each in found if each.fps is not None]
+    values = [each.value for each in found if each.value is not None]
     exact = [each for each in found if each.bound == "exact"]
-    errors = [each.error_fps / truth for each in exact]
+    errors = [each.error / truth for each in exact]
     shares = [each.invalid_share for each in found]
     reasons = Counter(each.why[:60] for each in found if each.why)
     median = f"{statistics.median(values) / truth:6.1%}" if values else "     -"
     return (
-        f"{name:12} {noise_percent:3g} % {'watched' if watched else 'closed ':7} "
-        f"exact {len(exact):2} wrong {len(wrong(name, noise_percent, found, watched=watched)):2} "
+        f"{name:12} {noise_percent:3g} % {watch:6} "
+        f"exact {len(exact):2} wrong {len(wrong(name, noise_percent, found, watch=watch)):2} "
         f"of {len(found)} median {median} "
-        f"[{min(values, default=0):,.0f} {max(values, default=0):,.0f}] "
+        f"[{min(values, default=0):,.6g} {max(values, default=0):,.6g}] "
         f"error {max(errors, default=0):5.1%} invalid {statistics.mean(shares):4.0%} "
         f"{dict(reasons) or ''}"
     )
@@ -205,18 +265,14 @@ def main() -> None:
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--noise", type=float, nargs="*", default=[0, 5, 10], help="in %%")
-    parser.add_argument("--watched", choices=["yes", "no", "both"], default="both")
+    parser.add_argument("--watch", nargs="*", choices=KINDS, default=["record", "none"])
     parser.add_argument("--realtime", action="store_true", help="of the gateway")
     given = parser.parse_args()
     for name in given.rows or ROWS:
         for noise_percent in given.noise:
-            for watched in (True, False):
-                if given.watched not in ("both", "yes" if watched else "no"):
-                    continue
-                done = runs(
-                    name, noise_percent, given.runs, watched=watched, realtime=given.realtime
-                )
-                print(line(name, noise_percent, done, watched=watched), flush=True)
+            for watch in given.watch:
+                done = runs(name, noise_percent, given.runs, watch=watch, realtime=given.realtime)
+                print(line(name, noise_percent, done, watch=watch), flush=True)
 
 
 if __name__ == "__main__":

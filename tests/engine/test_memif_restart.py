@@ -15,6 +15,7 @@ from natxy.dut.choice import dut_of
 from natxy.dut.gateway_process import GatewayProcess
 from natxy.errors import TrialRefused
 from natxy.model.event import Progress
+from natxy.model.reason import Code
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
@@ -139,7 +140,7 @@ def test_a_gateway_that_is_killed_in_a_trial_ends_no_engine(
         with unwatched(monkeypatch):
             trial = trials.run(load=steady(800_000, Fraction(2, 5)), repetition=1, seed=number)
         assert trial.verdict is Verdict.INVALID
-        downs = [reason for reason in trial.invalid_reasons if "link was down at the end" in reason]
+        downs = [reason for reason in trial.invalid_reasons if reason.code is Code.LINK_DOWN]
         assert downs, trial.invalid_reasons
         gateway.stop()
         gateway.start()

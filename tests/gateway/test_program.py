@@ -203,7 +203,7 @@ def test_translates_between_two_kernels_and_loses_what_it_is_told_to(town: Town)
 
 @pytest.fixture
 def short_path() -> Iterator[Path]:
-    """DPDK 24.11 takes at most 127 characters for a device and all its arguments."""
+    """The path of a socket has at most 107 octets."""
     with TemporaryDirectory(prefix="n-", dir="/tmp") as folder:
         yield Path(folder)
 

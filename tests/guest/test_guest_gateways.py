@@ -132,7 +132,7 @@ def test_what_takes_the_guests_cpu_is_seen_and_excuses_what_it_loses() -> None:
     losing = [trial for trial in trials if trial.result.lost]
     assert losing
     assert all(trial.verdict is Verdict.INVALID for trial in losing)
-    assert any(f"CPU {cpu}" in trial.invalid_reasons[0] for trial in losing)
+    assert any(f"CPU {cpu}" in trial.invalid_reasons[0].where for trial in losing)
 
 
 @pytest.mark.long

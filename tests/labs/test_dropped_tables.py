@@ -47,7 +47,7 @@ conntrack_entries = 4096
 LOAD = steady(RATE_FPS, TIMING.duration_s)
 
 
-def disturbances(trial: TrialRecord) -> Sequence[str]:
+def disturbances(trial: TrialRecord) -> Sequence[object]:
     """Where a ring was full, the gateway was away, and some replies did not make their entries."""
     drops = trial.telemetry.drops if trial.telemetry else None
     full = [f"{count} frames dropped by {ring}" for ring, count in (drops or {}).items() if count]

@@ -13,6 +13,7 @@ import pytest
 from natxy.errors import MeasurementError, TrialRefused
 from natxy.model.event import Progress
 from natxy.model.icmp_words import icmp_list
+from natxy.model.reason import Code, Reason
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.throughput import Search, ThroughputPlan, searches
@@ -276,7 +277,7 @@ def test_a_link_that_falls_within_a_trial_makes_it_invalid(device: str, may_fall
         flap.command = ["ip", "-n", made.tester, "link", "set", "t1"]
         load = replace(steady(RATE_FPS, WHILE_A_LINK_FALLS.duration_s), link_may_fall=may_fall)
         trial = made.trials.run(load=load, repetition=1, seed=7)
-    reason = "right port: its link went down and came back once within the trial (link_downs)"
+    reason = Reason(code=Code.LINK_FELL, where="right", facts={"times": 1})
     downs = {port.side: port.link_downs for port in trial.result.ports}
     assert downs == {"left": 0, "right": 1}
     assert (reason in trial.invalid_reasons) is not may_fall

@@ -249,7 +249,7 @@ def test_two_labs_put_the_sizes_back_in_any_order(alone: None) -> None:
         assert first.trial_fault() is None
         second.start()
         assert second.trial_fault() is None
-        assert "nf_conntrack_max is 5000 (expected 4096" in str(first.trial_fault())
+        assert "nf_conntrack_max is 5,000 (expected 4,096" in str(first.trial_fault())
         first.stop()
         assert MAX.read_text().strip() == "5000", "the second still needs it"
     finally:

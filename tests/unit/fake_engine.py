@@ -97,8 +97,9 @@ def tags(asked: Json | None, frames: int) -> Json | None:
     if asked is None:
         return None
     count = min(asked["count"], frames)
-    delay = distribution(count, 1000.0, 90000.0)
-    return {"sent": count, "received": count, "lost": 0, "delay": delay}
+    delays = [1000] * (count - 1) + [90_000]
+    arrived = [[number, delay, 0] for number, delay in enumerate(delays)]
+    return {"sent": count, "received": count, "lost": 0, "arrived": arrived}
 
 
 def stream_result(stream: Json, recording: Json) -> Json:
@@ -140,6 +141,9 @@ def port_result(side: str, *, slow: bool) -> Json:
     }
 
 
+LATE = {"code": "left_late", "where": "forward", "facts": {"late_ns": 2e6, "limit_ns": 1e6}}
+
+
 def result(spec: Json, trials_before: int = 0) -> Json:
     streams = spec["phases"][0]["streams"]
     slow = streams[0]["segments"][0]["rate_fps"] > LIMIT_FPS
@@ -149,7 +153,7 @@ def result(spec: Json, trials_before: int = 0) -> Json:
         "seed": spec["seed"],
         "nonce": spec["nonce"],
         "valid": valid,
-        "invalid_reasons": [] if valid else ["forward: a frame left too late"],
+        "invalid_reasons": [] if valid else [LATE],
         "ended_early": False,
         "preparation_ns": 1e6,
         "duration_ns": 1e6,

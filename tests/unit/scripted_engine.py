@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from natxy.model.event import Hello, Progress
+from natxy.model.reason import Reason
 from natxy.model.stream_counters import Misdelivered, PauseReason
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
@@ -63,7 +64,7 @@ class ScriptedEngine:
     """`invalid` says what is wrong with a trial, `excess_ns` how much too slowly it sends."""
 
     lose: Lose = nothing
-    invalid: Callable[[TrialSpec], str] = lambda _: ""
+    invalid: Callable[[TrialSpec], Reason | None] = lambda _: None
     too_slow: bool = True  # where a trial is invalid: a drop counter moved
     excess_ns: float = 0.0
     paused_ns: Callable[[Stream], float] = lambda _: 0.0  # by the sender, which takes longer then
@@ -80,6 +81,8 @@ class ScriptedEngine:
     round_trip_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # to the gateway
     nearest_ns: Callable[[TrialSpec], float] = lambda _: 50.0  # the shortest that is known
     away_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # of the gateway, at once
+    away_from_ns: int = 0
+    late_runs: tuple[tuple[int, int], ...] = ()
     during: Callable[[], None] = lambda: None  # called while each trial "runs"
     specs: list[TrialSpec] = field(default_factory=list)
 
@@ -153,14 +156,14 @@ class ScriptedEngine:
         return ({"side": "left", **numbers, **gaps, "icmp_errors": self.icmp_errors},)
 
     def _watched(self, phase: str, spec: TrialSpec) -> dict[str, Any]:
-        away_ns = self.away_ns(spec)
+        away_ns, begin = self.away_ns(spec), self.away_from_ns
         return {
             "phase": phase,
             "cpu": 1,
             "period_ns": 1e5,
             **dict.fromkeys(("samples", "absences"), 0),
             **dict.fromkeys(("away_ns", "longest_away_ns"), away_ns),
-            "away_at": ((0, int(away_ns)),) if away_ns else (),
+            "away_at": ((begin, begin + int(away_ns)),) if away_ns else (),
             "round_trip_ns": self.round_trip_ns(spec),
             "nearest_ns": self.nearest_ns(spec),
         }
@@ -199,6 +202,7 @@ class ScriptedEngine:
             "kinds": {"foreground": self._counters(stream, len(lost)), "background": None},
             "losses": _losses(stream, lost) if lost else None,
             "lost_runs": _runs(lost),
+            "late_runs": self.late_runs,
             "silence": _silence(stream, set(lost)),
         } | self.gaps(stream)
 

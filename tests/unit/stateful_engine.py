@@ -13,6 +13,7 @@ from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import VERSION, Phase, Stream, TrialSpec
 from natxy.tester.tester import Engine, OnProgress, ignore_progress
 from natxy.trial.setup import ReadyTester
+from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import DELAY, MISDELIVERED, ScriptedEngine, rate_of
 
 NO_LIMIT = 10**12
@@ -214,7 +215,7 @@ class StatefulEngine:
                 "seed": spec.seed,
                 "nonce": spec.nonce,
                 "valid": valid,
-                "invalid_reasons": () if valid else ("a frame left too late",),
+                "invalid_reasons": () if valid else (LATE,),
                 "ended_early": False,
                 "incomplete": incomplete,
                 "connections": {

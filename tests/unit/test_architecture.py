@@ -13,6 +13,7 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 OF_ALL_ROOMS = {
     "errors",
     "exact",
+    "interrupts",
     "program_output",
     "runtime_folder",
     "statistics",

@@ -23,6 +23,7 @@ from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
+from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(0))
@@ -113,5 +114,5 @@ def test_an_invalid_trial_shows_nothing(nat64: TrafficPlan) -> None:
     """The tester may have been deaf itself; the next trial is right."""
     engine = ScriptedEngine()
     engine.lose = lambda stream: range(frames_in(stream) if len(engine.specs) == 1 else 0)
-    engine.invalid = lambda _: "late" if len(engine.specs) == 1 else ""
+    engine.invalid = lambda _: LATE if len(engine.specs) == 1 else None
     assert MEASUREMENTS["throughput"](engine.tester(nat64), NoDut())

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from natxy.dut.base import Absence
+from natxy.model.reason import Code, Reason
 from natxy.model.verdict import Verdict
 from natxy.verdict.away import NOT_AWAY, away_during, away_in
 from natxy.verdict.counted import Counting, counted
@@ -34,7 +35,8 @@ def test_a_pass_that_tells_nothing_new_is_repeated_where_noise_is_why() -> None:
     result = result_of(stream_of(sent=10_000, paused_s=0.02))
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
     assert of.verdict is Verdict.INVALID
-    assert "100,000 fps to 83,333 fps" in of.sentence
+    assert of.reason is not None
+    assert of.reason.facts == {"rate_fps": 100_000, "counted_fps": 83_333}
 
 
 def test_a_pass_at_a_rate_that_has_passed_before_is_repeated() -> None:
@@ -47,7 +49,7 @@ def test_frames_that_the_gateway_still_held_are_not_forwarded_at_the_rate() -> N
     result = result_of(stream_of(sent=10_000, held_s=0.02))
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
     assert of.verdict is Verdict.FAIL
-    assert "20.00 ms longer to leave" in of.sentence
+    assert of.reason == Reason(code=Code.HELD_BACK, facts={"held_ns": 2e7})
     long_trials = Counting(above_fps=90_000, short=False)
     assert counted(long_trials, RATE_FPS, result, away_in(result, "test", None)).fps == RATE_FPS
 

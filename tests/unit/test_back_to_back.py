@@ -10,6 +10,7 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit
 from natxy.model.measurement import Measurement
+from natxy.model.reason import Code, Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.back_to_back import (
@@ -25,6 +26,7 @@ from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.unit.clauses import in_full_series, text, texts
+from tests.unit.reasons import LATE, a_reason
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2))
@@ -50,8 +52,8 @@ class Disturbed(NoDut):
 
     engine: ScriptedEngine
 
-    def trial_fault(self) -> str | None:
-        return "it was kept from its core" if len(self.engine.specs) % 10 else None
+    def trial_fault(self) -> Reason | None:
+        return a_reason(Code.GATEWAY_POLLED_LATE) if len(self.engine.specs) % 10 else None
 
 
 def longer_than(frames: int) -> ScriptedEngine:
@@ -195,10 +197,10 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     assert len(set(nonces)) == len(nonces)
 
 
-def too_fast_for_the_tester(spec: TrialSpec) -> str:
+def too_fast_for_the_tester(spec: TrialSpec) -> Reason | None:
     """A search for the throughput has its trials of 10 ms; the bursts here are shorter."""
     stream = spec.phases[0].streams[0]
-    return "forward: late" if THROUGHPUT_FPS < rate_of(stream) < RATE_FPS else ""
+    return LATE if THROUGHPUT_FPS < rate_of(stream) < RATE_FPS else None
 
 
 def found_by_a_weak_tester(lose: Callable[[Stream], range], nat64: TrafficPlan) -> Measurement:
@@ -308,8 +310,8 @@ def test_each_repetition_begins_anew(nat64: TrafficPlan) -> None:
 
 
 def test_the_testers_ceiling_is_a_lower_bound(nat64: TrafficPlan) -> None:
-    def invalid(spec: TrialSpec) -> str:
-        return "forward: late" if frames_in(spec.phases[0].streams[0]) > 300 else ""
+    def invalid(spec: TrialSpec) -> Reason | None:
+        return LATE if frames_in(spec.phases[0].streams[0]) > 300 else None
 
     engine = ScriptedEngine(invalid=invalid)
     result = back_to_back(plan(invalid_repeats=1), engine.tester(nat64), NoDut())

@@ -8,12 +8,14 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, MeasurementError
+from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.back_to_back import BURST, BackToBackPlan, back_to_back
 from natxy.trial.timing import Timing
 from tests.unit.clauses import text
 from tests.unit.kept import Kept
+from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, frames_in
 from tests.unit.test_back_to_back import RATE_FPS, THROUGHPUT_FPS, longer_than, plan
 
@@ -120,8 +122,8 @@ def test_bursts_that_stay_invalid_bound_the_search_down_to_a_single_frame(
     nat64: TrafficPlan,
 ) -> None:
 
-    def invalid(spec: TrialSpec) -> str:
-        return "forward: late" if frames_in(spec.phases[0].streams[0]) > 1 else ""
+    def invalid(spec: TrialSpec) -> Reason | None:
+        return LATE if frames_in(spec.phases[0].streams[0]) > 1 else None
 
     engine = ScriptedEngine(invalid=invalid)
     asked = BackToBackPlan(

@@ -273,7 +273,7 @@ def test_a_trial_without_losses_says_nothing_of_repairs() -> None:
 def test_a_tester_that_is_always_away_is_told() -> None:
     bench = Bench(gateway=StatefulGateway())
     bench.engine.away = lambda _: True
-    with pytest.raises(TesterLimit, match=r"1,000 .* stay invalid: a frame left"):
+    with pytest.raises(TesterLimit, match=r"1,000 .* stay invalid: forward: a frame left"):
         bench.measure()
 
 

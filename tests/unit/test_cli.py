@@ -78,7 +78,7 @@ def test_an_invalid_trial_has_a_status(
     engine: list[str], testbed_file: Path, capsys: Captured
 ) -> None:
     assert run_command(["trial", str(testbed_file), "--rate", "2000000", "--duration", "0.1"]) == 1
-    assert "invalid: forward: a frame left too late" in capsys.readouterr().out
+    assert "invalid: forward: a frame left 2 ms after it was due" in capsys.readouterr().out
 
 
 def test_a_trial_from_a_spec(
@@ -320,7 +320,11 @@ def test_a_signal_ends_the_trial_and_the_engine(
     monkeypatch.setenv("FAKE_MODE", "endless")
     code = "import natxy.cli; natxy.cli.main()"
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "trial", str(testbed_file), "--rate", "1000"],
+        # nohup, or a shell's background, may have the tests ignore some of these signals.
+        [
+            *("env", "--default-signal", sys.executable, "-c", code),
+            *("trial", str(testbed_file), "--rate", "1000"),
+        ],
         stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
@@ -373,14 +377,14 @@ def test_what_needs_no_verb_imports_none(arguments: list[str]) -> None:
     found = imported(*arguments)
     assert {name for name in found if name.startswith("natxy.")} == {
         "natxy.cli",
+        "natxy.cli.help",
         "natxy.cli.limits",
         "natxy.cli.streams",
         "natxy.cli.verbs",
-        "natxy.dut",
-        "natxy.dut.interrupts",
         "natxy.errors",
+        "natxy.interrupts",
     }
-    assert not {"pydantic", "numpy", "pyarrow", "MLRsearch"} & found
+    assert not {"pydantic", "numpy", "pyarrow", "MLRsearch", "rich"} & found
 
 
 def test_the_list_of_commands_is_there_at_once() -> None:
@@ -442,7 +446,7 @@ def test_the_list_of_verbs_says_what_each_says_itself(verb: str) -> None:
 def test_every_verb_is_listed(capsys: Captured) -> None:
     assert run_command(["--help"]) == 0
     shown = capsys.readouterr().out
-    rows = re.findall(r"^│ ([a-z][a-z-]+) +[A-Z]", shown, re.MULTILINE)
+    rows = re.findall(r"^  ([a-z][a-z-]+) +[A-Z]", shown, re.MULTILINE)
     assert rows == list(VERBS)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 
 import pytest
 
@@ -58,6 +59,22 @@ def test_what_a_bucket_holds_is_no_rate(tokens: int, nat64: TrafficPlan) -> None
     assert value - error_fps <= CAPACITY_FPS <= value + error_fps
     longest = max(stream.due for trial in kept.trials for stream in trial.result.streams)
     assert (longest > 5_000) == (tokens > 10), "only who was helped is tried for longer"
+
+
+def test_noise_in_a_failed_trial_does_not_hide_what_a_bucket_holds(nat64: TrafficPlan) -> None:
+    """Each second failure loses a tenth of its frames to something else as well."""
+    failures = count()
+
+    def lose(stream: Stream) -> Sequence[int]:
+        own = bucket(100)(stream)
+        if not own or stream.direction == "reverse" or next(failures) % 2:
+            return own
+        return sorted({*own, *range(0, frames_in(stream), 10)})
+
+    (figure,) = found(lose, nat64).figures
+    (value,) = figure.values
+    assert figure.lower_bound == (False,)
+    assert value - max((*figure.errors, value * 0.01)) <= CAPACITY_FPS
 
 
 def test_a_gateway_that_overload_makes_slower_has_the_rate_that_passes(nat64: TrafficPlan) -> None:

@@ -17,7 +17,6 @@ from natxy.trial.load import AnyLoad
 from natxy.trial.phases import measures_phase_2, phase_1_s
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
-from natxy.verdict.pacing import ROOM_FRAMES
 from tests.unit.test_traffic import port
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
@@ -211,10 +210,9 @@ def test_repairs_make_a_tenth_of_the_connections_again_slowly() -> None:
     assert [phase.minimum_connections for phase in alone.phases] == [6, 7]
 
 
-def test_repairs_are_so_slow_that_no_short_absence_excuses_what_they_lose() -> None:
+def test_repairs_are_slow() -> None:
     fast = Establishing(rate_fps=200_000, alpha=Fraction(1, 2), repairs=True)
     assert (fast.making_again_fps, fast.asking_again_fps) == (5000, 5000)
-    assert 0.010 * fast.making_again_fps < ROOM_FRAMES
     assert Establishing(rate_fps=200_000, alpha=Fraction(1, 2)).asking_again_fps == 10_000
 
 

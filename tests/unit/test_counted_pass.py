@@ -26,7 +26,6 @@ def trial(verdict: Verdict, counted_fps: int | None) -> TrialRecord:
         verdict=verdict,
         invalid_reasons=(),
         lost_connections="",
-        fail_reason="",
         result=TrialResult.model_construct(streams=()),  # type: ignore[call-arg]
     )
 

@@ -6,6 +6,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import DutError, MeasurementError, TesterDied, TrialCancelled
+from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
@@ -16,7 +17,7 @@ TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
 
 
 class Dead(NoDut):
-    def trial_fault(self) -> str | None:
+    def trial_fault(self) -> Reason | None:
         raise DutError("the gateway has ended")
 
 

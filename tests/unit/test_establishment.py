@@ -152,7 +152,7 @@ def test_what_the_search_was_asked_for_is_in_the_file() -> None:
 
 
 def test_a_tester_that_can_do_nothing_is_an_error() -> None:
-    with pytest.raises(TesterLimit, match=r"at 1000 connections a second .* too late"):
+    with pytest.raises(TesterLimit, match=r"at 1000 connections a second .* a frame left"):
         measure(StatefulGateway(), engine={"invalid_above_fps": 0})
 
 

@@ -161,3 +161,12 @@ def test_a_damaged_member_ends_the_reading(path: Path) -> None:
     assert [next(found).text for _ in range(3)] == [b"one\n", b"", b"two\n"]
     with pytest.raises(zlib.error, match="incorrect data check"):
         next(found)
+
+
+def test_a_file_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gigabyte of zeros has a megabyte in a gzip file."""
+    monkeypatch.setattr("natxy.campaign.gzip_lines.MOST_TEXT", 1_000_000)
+    (whole,) = groups(gzip.compress(bytes(1_000_000)))
+    assert len(whole.text) == 1_000_000
+    with pytest.raises(zlib.error, match="more than 1,000,000 octets"):
+        list(groups(gzip.compress(bytes(50_000_000))))

@@ -10,7 +10,7 @@ from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
 from natxy.model.stream_counters import DelayVariation, Kinds, TagCounters
 from natxy.model.trial_result import StreamResult
-from natxy.model.trial_spec import MAX_FRAMES
+from natxy.model.trial_spec import MAX_TAGS
 from natxy.procedure.delay_variation import (
     LOST,
     MAXIMUM_IPDV,
@@ -111,9 +111,13 @@ def test_the_median_variation_of_a_tester_that_was_there_is_known_within_its_gap
 
 
 def tagged(delays: Distribution, *, lost: int = 0) -> StreamResult:
-    gaps: dict[str, Any] = {"poll_gap": spread((2, 100)), "step_gap": spread((1, 100))}
+    values_ns = [int(ns) for ns, _, count in delays.buckets for _ in range(count)]
     tags = TagCounters(
-        sent=delays.count + lost, received=delays.count, lost=lost, delay=delays, **gaps
+        sent=delays.count + lost,
+        received=delays.count,
+        lost=lost,
+        arrived=tuple((number, ns, 4000) for number, ns in enumerate(values_ns)),
+        lost_numbers=tuple(range(delays.count, delays.count + lost)),
     )
     return stream_of(sent=1000).model_copy(update={"tags": tags})
 
@@ -179,8 +183,8 @@ LATENCY: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"tags": 0}, r"^tags: 0 is out of range \(expected 1 to 1099511627775\)"),
-        ({"tags": MAX_FRAMES + 1}, "^tags: 1099511627776 is out of range"),
+        ({"tags": 0}, r"^tags: 0 is out of range \(expected 1 to 200000\)"),
+        ({"tags": MAX_TAGS + 1}, "^tags: 200001 is out of range"),
         ({"tags_after_s": Fraction(101, 10)}, r"^tags_after: 10\.1 .* \(expected 0 to 10\)"),
         ({"rate_fps": 0}, "^rate: 0 is out of range"),
         ({"rate_fps": 2**33 + 1}, "^rate: 8589934593 is out of range"),
@@ -188,7 +192,7 @@ LATENCY: dict[str, Any] = {
     ids=str,
 )
 def test_tags_that_cannot_be_are_refused(changes: dict[str, Any], said: str) -> None:
-    for possible in ({"tags": 1, "tags_after_s": 0}, {"tags": MAX_FRAMES, "tags_after_s": 10}):
+    for possible in ({"tags": 1, "tags_after_s": 0}, {"tags": MAX_TAGS, "tags_after_s": 10}):
         assert LatencyPlan(**LATENCY | possible).tags == possible["tags"]
     with pytest.raises(ConfigurationError, match=said):
         LatencyPlan(**LATENCY | changes)

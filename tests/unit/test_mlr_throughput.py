@@ -9,6 +9,7 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.measurement import Measurement
+from natxy.model.reason import Code, Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
@@ -21,6 +22,7 @@ from natxy.trial import repeats
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.unit.clauses import texts
+from tests.unit.reasons import a_reason
 from tests.unit.scripted_engine import ScriptedEngine, due_ns, frames_in, rate_of
 
 LASTS_S = Fraction(1, 20)
@@ -77,9 +79,9 @@ def test_a_weak_testers_rate_is_a_lower_bound(
 def test_noise_is_not_called_the_testers_limit(
     nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(spec: TrialSpec) -> str:
+    def away(spec: TrialSpec) -> Reason | None:
         rate_fps = rate_of(spec.phases[0].streams[0])
-        return "the gateway's CPU 1 was away for 5.00 ms" if rate_fps > 20_000 else ""
+        return a_reason(Code.GATEWAY_AWAY) if rate_fps > 20_000 else None
 
     engine = ScriptedEngine(invalid=away, too_slow=False)
     monkeypatch.setattr(repeats, "MOST", 3)
@@ -225,8 +227,8 @@ class Disturbed(NoDut):
 
     engine: ScriptedEngine
 
-    def trial_fault(self) -> str | None:
-        return "it was kept from its core" if len(self.engine.specs) % 10 else None
+    def trial_fault(self) -> Reason | None:
+        return a_reason(Code.GATEWAY_POLLED_LATE) if len(self.engine.specs) % 10 else None
 
 
 def test_trials_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) -> None:
@@ -238,6 +240,6 @@ def test_trials_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) ->
 
 
 def test_what_spoils_every_trial_is_named_with_its_own_advice(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(invalid=lambda _: "right port: its link was down at the end")
+    engine = ScriptedEngine(invalid=lambda _: a_reason(Code.LINK_DOWN, "right"))
     with pytest.raises(TesterLimit, match=r"its link was down at the end; check the cable"):
         mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), NoDut())

@@ -17,12 +17,14 @@ from natxy.cli.now_and_then import EVERY_S
 from natxy.dut.none import NoDut
 from natxy.model.event import ByDirection, Progress
 from natxy.model.measurement import Measurement
+from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.unit.campaigns import planned
+from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 PLAN = ThroughputPlan(
@@ -35,7 +37,7 @@ PLAN = ThroughputPlan(
 NOTHING = ByDirection(forward=0, reverse=0)
 LINE = re.compile(
     r"  repetition [12] of 2, trial \d+( \(\d+ invalid so far\))?: [\d,]+ fps, "
-    r"(PASS|FAIL \(lost → 1, ← 1\)|INVALID \(the core was away(; lost → 1, ← 1)?\))"
+    r"(PASS|FAIL \(lost → 1, ← 1\)|INVALID \(forward: a frame left .*\)(; lost → 1, ← 1)?\))"
     r"(; found: throughput (≥ )?[\d,]+ fps per direction)?; about .* left"
 )
 
@@ -70,11 +72,11 @@ class Cell:
     def measure(self, traffic: TrafficPlan, during: Callable[[], None]) -> Measurement:
         seen = 0
 
-        def invalid(spec: TrialSpec) -> str:
+        def invalid(spec: TrialSpec) -> Reason | None:
             nonlocal seen
             del spec
             seen += 1
-            return "the core was away" if seen % 3 == 0 else ""
+            return LATE if seen % 3 == 0 else None
 
         engine = ScriptedEngine(
             lose=lambda stream: (0,) if rate_of(stream) > 40_000 else (),

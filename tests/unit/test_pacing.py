@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from natxy.dut.none import NoDut
+from natxy.model.reason import Code
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult, WorkerResult
@@ -20,6 +21,7 @@ from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow, long_pauses
+from tests.unit.reasons import a_reason
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
@@ -145,7 +147,9 @@ def test_pauses_are_no_reason_where_another_one_remains_without_them(
 ) -> None:
     """A link that went down; pauses that are long enough for any trial count all the same."""
     engine = ScriptedEngine(
-        invalid=lambda _: "left port: its link went down", too_slow=False, paused_ns=pausing(paused)
+        invalid=lambda _: a_reason(Code.LINK_FELL, "left"),
+        too_slow=False,
+        paused_ns=pausing(paused),
     )
     trial = trial_of(engine, nat64, OF_SEARCH)
     assert trial.verdict is Verdict.INVALID

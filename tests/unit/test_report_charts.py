@@ -23,12 +23,14 @@ from natxy.campaign.report import Report, charts_of, table_of, write_report
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Figure
+from natxy.model.reason import Code
 from natxy.report.campaign_table import CampaignTable, Row, Value
 from natxy.report.cell_figures import CellResult
 from natxy.report.chart_files import write_data
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.trial_charts import pauses_chart, trace_chart
 from tests.unit.campaigns import planned, run
+from tests.unit.reasons import a_reason
 from tests.unit.test_measurement_report import measurement as some_measurement
 
 MOST_OCTETS = 5_000_000  # of a report of 1,000 trials
@@ -347,7 +349,7 @@ def of_column(
 
 def disturb(trial: dict[str, Any]) -> None:
     """Gives a trial pauses, an absence, a long reason, and delays of 400 buckets."""
-    trial |= {"away_ns": 1234567.8, "fail_reason": "lost " * 20}
+    trial |= {"away_ns": 1234567.8, "fail_reason": a_reason(Code.HELD_BACK).model_dump(mode="json")}
     for stream in trial["result"]["streams"]:
         stream["pauses"]["total_ns"] = 2345678.9
         for kind in filter(None, stream["kinds"].values()):

@@ -11,11 +11,13 @@ from natxy.dut.base import Absence
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialCancelled
 from natxy.model.event import Progress
+from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec, WatchedCpu
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, LOST, ResetPlan, Resetter, reset
 from natxy.trial.timing import Timing
 from tests.unit.clauses import text
+from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
@@ -94,7 +96,7 @@ def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:
     ("away_ns", "by_loss_s", "by_timestamps_s"),
     [
         (0, (), (0, 0)),
-        (6e6, (), (0.012, 0.012)),  # 60 frames, for which a queue has room
+        (1e6, (0.002, 0.002), (0.002, 0.002)),  # however short
         (8e6, (0.016, 0.016), (0.016, 0.016)),  # of two directions; before and after the silence
         (15e6, (0.025, 0.025), (0.0251, 0.0251)),  # no more than was measured
     ],
@@ -174,8 +176,8 @@ def test_when_it_happened_is_what_was_seen_and_not_what_was_asked_for(nat64: Tra
 
 
 def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
-    def invalid(spec: TrialSpec) -> str:
-        return "forward: late" if rate_of(spec.phases[0].streams[0]) > RATE_FPS else ""
+    def invalid(spec: TrialSpec) -> Reason | None:
+        return LATE if rate_of(spec.phases[0].streams[0]) > RATE_FPS else None
 
     engine = ScriptedEngine(invalid=invalid, during=pause)
     given = reset(plan(), engine.tester(nat64), Switch())
@@ -189,7 +191,7 @@ def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
 
 def test_each_trial_has_a_reset_the_invalid_ones_too(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
-    engine.invalid = lambda _: "forward: late" if len(engine.specs) == 1 else ""
+    engine.invalid = lambda _: LATE if len(engine.specs) == 1 else None
     dut = Switch()
     result = reset(plan(), engine.tester(nat64), dut)
     assert dut.resets == 3

@@ -14,6 +14,7 @@ from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
 from natxy.errors import TesterLimit
 from natxy.model.measurement import Measurement
+from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Stream, TrialSpec
@@ -29,6 +30,7 @@ from natxy.trial.observer import Observer, Observers
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.setup import ReadyTester, Setup
 from natxy.trial.timing import Timing
+from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -66,9 +68,9 @@ class Hour(Observer):
     def engine(self) -> ScriptedEngine:
         return ScriptedEngine(invalid=self._reason, too_slow=False, delays=one_delay)
 
-    def _reason(self, spec: TrialSpec) -> str:
+    def _reason(self, spec: TrialSpec) -> Reason | None:
         del spec
-        return "the core was away" if len(self.trials) % self.of < self.bad else ""
+        return LATE if len(self.trials) % self.of < self.bad else None
 
     def trial_ended(self, trial: TrialRecord) -> None:
         self.trials.append(trial)
@@ -127,9 +129,9 @@ def test_a_search_spends_a_part_of_the_time_on_each_rate_and_comes_back(
 ) -> None:
     """In the noise of an hour, the gateway's limit of 50,000 shows only below 40,000."""
 
-    def invalid(spec: TrialSpec) -> str:
+    def invalid(spec: TrialSpec) -> Reason | None:
         noisy = len(engine.specs) < quiet_from
-        return "away" if noisy and rate_of(spec.phases[0].streams[0]) > 40_000 else ""
+        return LATE if noisy and rate_of(spec.phases[0].streams[0]) > 40_000 else None
 
     engine = ScriptedEngine(
         lose=partial(beyond, 50_000),

@@ -5,6 +5,7 @@ from typing import Any
 
 from natxy.dut.none import Cable
 from natxy.model.distribution import NOTHING
+from natxy.model.reason import Reason
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TrafficSection
 from natxy.model.traffic import TrafficPlan
@@ -15,6 +16,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
+from tests.unit.reasons import LATE
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
@@ -34,8 +36,8 @@ def of_search(spec: TrialSpec) -> bool:
 def test_the_trials_of_the_search_are_counted_without_those_of_the_delay() -> None:
     engine = ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 10_000 else ())
 
-    def invalid(spec: TrialSpec) -> str:
-        return "forward: late" if len(engine.specs) in (1, 3) and of_search(spec) else ""
+    def invalid(spec: TrialSpec) -> Reason | None:
+        return LATE if len(engine.specs) in (1, 3) and of_search(spec) else None
 
     engine.invalid = invalid
     (ceiling,) = self_test(PLAN, tester(engine), Cable())

@@ -15,6 +15,7 @@ from natxy.cli.self_test import ceiling_table, remarks, traffic_words
 from natxy.dut.none import Cable
 from natxy.errors import StorageError
 from natxy.model.event import Hello, PortInfo, Worker
+from natxy.model.reason import Reason
 from natxy.model.self_test_record import DelayAt, OwnDelay, SelfTestRecord, TesterIdentity
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TrafficSection
@@ -33,6 +34,7 @@ from natxy.trial.setup import ReadyTester
 from natxy.trial.tester_delay import own_delay
 from natxy.trial.timing import Timing
 from natxy.whole_file import write_whole
+from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import DELAY, ScriptedEngine, frames_in, rate_of
 from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
@@ -282,9 +284,9 @@ def test_the_offset_of_a_slow_loop_is_below_its_ceiling() -> None:
 def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int) -> None:
     """The low rate, or half of the ceiling; the search itself is valid."""
 
-    def invalid(spec: TrialSpec) -> str:
+    def invalid(spec: TrialSpec) -> Reason | None:
         spoilt = rate_of(spec.phases[0].streams[0]) == spoilt_fps
-        return "forward: late" if spoilt and spec.seed == repetition_seed(1, 2) else ""
+        return LATE if spoilt and spec.seed == repetition_seed(1, 2) else None
 
     engine = ScriptedEngine(
         lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), invalid=invalid
@@ -307,9 +309,9 @@ def looped_tester(engine: ScriptedEngine) -> ReadyTester:
 def test_a_rate_that_noise_limits_is_a_lower_bound_and_says_so(too_slow: bool) -> None:
     """The tester may reach more, which one that was too slow does not."""
 
-    def invalid(spec: TrialSpec) -> str:
+    def invalid(spec: TrialSpec) -> Reason | None:
         above = rate_of(spec.phases[0].streams[0]) > 50_000
-        return "right port: 7 frames were dropped by the kernel" if above else ""
+        return LATE if above else None
 
     engine = ScriptedEngine(invalid=invalid, too_slow=too_slow)
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT)

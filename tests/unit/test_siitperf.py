@@ -139,7 +139,7 @@ def test_an_invalid_test_has_its_lines_all_the_same(
     assert siitperf(words) == 1
     lines = capsys.readouterr().out.splitlines()
     (said,) = (line for line in lines if "invalid" in line)
-    assert said.startswith(f"{kind}: the test is invalid: forward: a frame left too late")
+    assert said.startswith(f"{kind}: the test is invalid: forward: a frame left 2 ms after")
     counts = [line for line in lines if re.match("(Forward|Reverse) frames", line)]
     assert counts == [
         f"{side} frames {what}: {number}"
@@ -151,7 +151,7 @@ def test_an_invalid_test_has_its_lines_all_the_same(
 
 
 def repeats_said(out: str) -> list[str]:
-    return re.findall("^Info: Repeat .*: forward: a frame left too late$", out, re.MULTILINE)
+    return re.findall("^Info: Repeat .*: forward: a frame left .*$", out, re.MULTILINE)
 
 
 def test_an_invalid_test_is_repeated_within_the_call(
@@ -281,13 +281,18 @@ def asked(command: str, **last: int) -> Arguments:
 
 
 def test_a_lost_tagged_frame_counts_as_duration_less_delay_and_timeout() -> None:
-    tags = {"sent": 10, "received": 9, "lost": 1, "delay": arrived(9, 1e6)}
+    tags = {
+        "sent": 10,
+        "received": 9,
+        "lost": 1,
+        "arrived": [[number, 10**6, 0] for number in range(9)],
+    }
     lines = list(result_lines(asked("lat", tags_after_s=1, tags=10), forward_alone({}, tags)))
     assert lines[-2:] == ["Forward TL: 1.000000", "Forward WCL: 2500.000000"]
 
 
 def test_tags_that_are_all_lost_have_that_delay_each() -> None:
-    tags = {"sent": 3, "received": 0, "lost": 3, "delay": arrived(0, 0.0)}
+    tags = {"sent": 3, "received": 0, "lost": 3, "arrived": []}
     lines = list(result_lines(asked("lat", tags_after_s=1, tags=3), forward_alone({}, tags)))
     assert lines[-2:] == ["Forward TL: 2500.000000", "Forward WCL: 2500.000000"]
 

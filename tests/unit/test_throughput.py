@@ -21,6 +21,7 @@ from natxy.errors import ConfigurationError, StorageError, TesterLimit
 from natxy.measure.search_remarks import bound_remarks
 from natxy.model.deviation import Deviation
 from natxy.model.measurement import Measurement
+from natxy.model.reason import Code, Reason
 from natxy.model.testbed import Port
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
@@ -41,6 +42,7 @@ from natxy.trial.setup import ReadyTester, set_up, with_ports
 from natxy.trial.timing import Timing
 from tests.unit.clauses import NOT_FOLLOWED, names, text
 from tests.unit.kept import Kept
+from tests.unit.reasons import LATE, a_reason
 from tests.unit.scripted_engine import ScriptedEngine, beyond, rate_of
 from tests.unit.test_campaign_notes import report_notes
 
@@ -118,9 +120,9 @@ def test_noise_is_not_called_the_testers_limit(
 ) -> None:
     """Above 20,000 fps a core is away in each trial; nothing that grows with the rate is wrong."""
 
-    def away(spec: TrialSpec) -> str:
+    def away(spec: TrialSpec) -> Reason | None:
         rate_fps = rate_of(spec.phases[0].streams[0])
-        return "the gateway's CPU 1 was away for 5.00 ms" if rate_fps > 20_000 else ""
+        return a_reason(Code.GATEWAY_AWAY) if rate_fps > 20_000 else None
 
     monkeypatch.setattr(repeats, "MOST", 3)
     engine = ScriptedEngine(invalid=away, too_slow=False)
@@ -137,7 +139,9 @@ def test_noise_is_not_called_the_testers_limit(
 def test_a_search_says_what_limited_it(nat64: TrafficPlan) -> None:
     asked = plan()
     lossy = ScriptedEngine(lose=partial(beyond, 50_000))
-    slow = ScriptedEngine(invalid=lambda spec: "slow" * (rate_of(spec.phases[0].streams[0]) > 9999))
+    slow = ScriptedEngine(
+        invalid=lambda spec: LATE if rate_of(spec.phases[0].streams[0]) > 9999 else None
+    )
     for engine, limit in ((lossy, Limit.DUT), (slow, Limit.TESTER)):
         found = searches(asked, asked.trials(engine.tester(nat64), NoDut(), Observer()))
         assert [each.limit for each in found] == [limit, limit]
@@ -173,25 +177,28 @@ def test_a_gateway_that_loses_at_every_rate_has_none(measure: Measure) -> None:
 
 def test_a_tester_that_can_do_nothing_is_an_error(measure: Measure) -> None:
     kept = Kept()
-    with pytest.raises(TesterLimit, match="too late"):
+    with pytest.raises(TesterLimit, match="a frame left"):
         measure(plan(repetitions=1, max_rate_fps=100_000), kept, limit=0)
     assert {trial.rate_fps for trial in kept.trials} == {100_000 >> n for n in range(8)}
     with pytest.raises(TesterLimit, match="at 4000 frames"):
         measure(plan(max_rate_fps=4000, error=SearchError(rate_fps=5000)), limit=0)
 
 
+DOZED = a_reason(Code.GATEWAY_POLLED_LATE)
+
+
 def test_a_fault_of_the_dut_makes_the_trial_invalid(measure: Measure) -> None:
     class Dozing(NoDut):
         calls = 0
 
-        def trial_fault(self) -> str | None:
+        def trial_fault(self) -> Reason | None:
             self.calls += 1
-            return "the gateway was descheduled" if self.calls == 1 else None
+            return DOZED if self.calls == 1 else None
 
     kept = Kept()
     result = measure(plan(repetitions=1, error=SearchError(rate_fps=1)), kept, dut=Dozing())
     assert kept.trials[0].verdict is Verdict.INVALID
-    assert kept.trials[0].invalid_reasons == ("the gateway was descheduled",)
+    assert kept.trials[0].invalid_reasons == (DOZED,)
     assert kept.trials[1].rate_fps == kept.trials[0].rate_fps
     assert (result.figures[0].values, result.counts.invalid_trials) == ((50_000,), 1)
 

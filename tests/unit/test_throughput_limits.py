@@ -10,6 +10,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.measure.search_remarks import why_nothing_passed
 from natxy.model.measurement import Measurement
+from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
@@ -22,6 +23,7 @@ from natxy.trial.profile import QUICK, RFC
 from natxy.trial.timing import Timing
 from tests.unit.clauses import texts
 from tests.unit.kept import Kept
+from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
@@ -68,8 +70,8 @@ def test_a_search_without_a_maximum_starts_at_1000_and_grows_by_4(nat64: Traffic
 def test_a_tester_whose_trials_are_invalid_at_1000_a_second_has_another_problem(
     valid_fps: int, nat64: TrafficPlan
 ) -> None:
-    def invalid(spec: TrialSpec) -> str:
-        return "forward: late" if rate_of(spec.phases[0].streams[0]) > valid_fps else ""
+    def invalid(spec: TrialSpec) -> Reason | None:
+        return LATE if rate_of(spec.phases[0].streams[0]) > valid_fps else None
 
     engine = ScriptedEngine(invalid=invalid)
     plan = replace(PLAN, max_rate_fps=4000, invalid_repeats=0)
@@ -86,7 +88,7 @@ def test_a_tester_whose_trials_are_invalid_just_above_1000_a_second_may_have_a_l
 ) -> None:
     """4004, 2002, 1001: what is invalid there may be so for its rate."""
     engine = ScriptedEngine(
-        invalid=lambda spec: "forward: late" * (rate_of(spec.phases[0].streams[0]) > 600)
+        invalid=lambda spec: LATE if rate_of(spec.phases[0].streams[0]) > 600 else None
     )
     plan = replace(PLAN, max_rate_fps=4004, invalid_repeats=0)
     assert throughput(plan, engine.tester(nat64), NoDut()).figures[0].values == (600,)

@@ -1,5 +1,8 @@
 """The losses that count, with the simulated gateways, frame by frame."""
 
+from collections.abc import Callable
+from random import Random
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -107,3 +110,54 @@ def test_a_gateway_that_serves_directions_in_slices_loses_in_holes() -> None:
     assert not found.full().is_spread(found.clean)
     assert found.span().is_spread(found.clean)
     assert found.span().share == pytest.approx(1 / 4, abs=0.03)
+
+
+def lows_of(delay_ns: Callable[[int], float], frames: int, width: int) -> list[tuple[int, int]]:
+    return [(first, int(delay_ns(first))) for first in range(0, frames, width)]
+
+
+def test_the_delay_grows_in_the_whole_trial_as_it_did_in_clean_time() -> None:
+    """It grows by 2 us a frame, and by 3 ms more in an absence, which does not count."""
+    schedule = schedule_of((50_000, 5000))
+    found = Timeline.of(schedule, [], [(1000, 1300), (3000, 3500)])
+    lows = lows_of(lambda n: 20_000 + 2000 * n + (3_000_000 if n > 1150 else 0), 5000, 16)
+    growth = found.growth(lows)
+    assert growth is not None
+    assert growth.ns == pytest.approx(10_000_000)
+    assert growth.error_ns == pytest.approx(0, abs=1)
+
+
+def test_too_little_clean_time_shows_no_growth() -> None:
+    found = Timeline.of(schedule_of((50_000, 5000)), [], [(1000, 5000)])
+    assert found.growth(lows_of(lambda n: 20_000 + 2000 * n, 5000, 16)) is None
+
+
+def test_the_error_of_a_growth_reaches_the_truth() -> None:
+    """Absences that nobody saw, of 0.2 ms at the mean, add to 2 ms of growth."""
+    chance, reached, errors_ns = Random(5), 0, []
+    schedule = schedule_of((50_000, 5000))
+    disturbed = [(first, first + 150) for first in range(300, 5000, 500)]
+    found = Timeline.of(schedule, [], disturbed)
+    for _ in range(200):
+        unseen = {chance.randrange(5000): chance.expovariate(1 / 200_000) for _ in range(10)}
+
+        def delay_ns(number: int, unseen: dict[int, float] = unseen) -> float:
+            return 20_000 + 400 * number + sum(ns for at, ns in unseen.items() if at <= number)
+
+        growth = found.growth(lows_of(delay_ns, 5000, 16))
+        assert growth is not None
+        truth_ns = delay_ns(4999) - delay_ns(0)
+        reached += abs(growth.ns - truth_ns) <= growth.error_ns + 100_000
+        errors_ns.append(growth.error_ns)
+    assert reached >= 170, "absences are few and differ much, so twice the error is too little"
+    assert median(errors_ns) < 2_000_000
+
+
+def test_the_last_loss_that_counts_is_that_of_the_last_piece() -> None:
+    schedule = schedule_of((1000, 100))
+    runs = [(10, 1, 1), (30, 5, 5), (55, 10, 10), (90, 1, 1)]
+    assert Timeline.of(schedule, runs).last_lost == 90
+    assert Timeline.of(schedule, runs, [(60, 100)]).last_lost == 59
+    assert Timeline.of(schedule, runs, [(20, 100)]).last_lost == 10
+    assert Timeline.of(schedule, runs, [(20, 50)]).last_lost == 90
+    assert Timeline.of(schedule, runs, [(0, 100)]).last_lost is None

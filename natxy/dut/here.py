@@ -1,0 +1,89 @@
+"""A gateway on this machine that Natxy did not start: its CPUs, and its threads."""
+
+import os
+from pathlib import Path
+
+from natxy.dut.config import OnThisMachine
+from natxy.dut.cpus import watched_cpus
+from natxy.dut.process import named
+from natxy.dut.snapshot import Local
+from natxy.errors import DutError
+from natxy.model.telemetry import Snapshot
+from natxy.model.trial_spec import WatchedCpu
+
+PROC = Path("/proc")
+MOST_THREADS = 1000  # of a gateway on a CPU
+
+
+class Here:
+    """The part of a driver whose gateway may be on this machine: what `[dut]` says of its place."""
+
+    _place: OnThisMachine | None = None
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return self._place.cpus if self._place else ()
+
+    @property
+    def watched(self) -> tuple[WatchedCpu, ...]:
+        """Its CPUs, with the threads of its processes.
+
+        Of a gateway that is the kernel, or uses it, those are threads of NAPI as well. Raises
+        DutError if a process has ended.
+        """
+        if not self.cpus:
+            return ()
+        threads = {thread for number in self._process_numbers() for thread in _threads(number)}
+        threads |= set(_napi_threads(self.cpus))
+        if len(threads) > MOST_THREADS:
+            raise DutError(
+                f"dut.processes: they have {len(threads):,} threads (expected at most "
+                f"{MOST_THREADS:,}; name only those that move frames)."
+            )
+        return watched_cpus(self.cpus, threads)
+
+    def telemetry(self) -> Snapshot:
+        if not self.cpus:
+            return Snapshot()
+        return Local(cpus=self.cpus, processes=self._process_numbers()).snapshot()
+
+    def _where(self) -> dict[str, str]:
+        """Returns what a description has of its place."""
+        return {"gateway_cpu": ", ".join(map(str, self.cpus))} if self.cpus else {}
+
+    def _process_numbers(self) -> tuple[int, ...]:
+        place = self._place
+        files = place.pid_files if place else ()
+        return (*(place.processes if place else ()), *(_written(Path(path)) for path in files))
+
+
+def _written(path: Path) -> int:
+    try:
+        with path.open() as file:
+            first, *_ = file.read(64).split() or [""]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DutError(f"dut.pid_files: {path} cannot be read: {error}.") from error
+    if not first.isdecimal():
+        raise DutError(f"dut.pid_files: {path} has no number (expected that of a process).")
+    return int(first)
+
+
+def _threads(process: int) -> list[int]:
+    try:
+        return [int(path.name) for path in (PROC / str(process) / "task").iterdir()]
+    except OSError as error:
+        raise DutError(
+            f"dut.processes: there is no process {process} (expected one of this machine)."
+        ) from error
+
+
+def _napi_threads(cpus: tuple[int, ...]) -> list[int]:
+    """Returns the kernel's NAPI threads that run on these CPUs only."""
+    return [number for _, number in named("napi/") if _allowed(number) <= set(cpus)]
+
+
+def _allowed(thread: int) -> set[int]:
+    try:
+        return os.sched_getaffinity(thread)
+    except OSError:  # it has ended meanwhile
+        return {-1}

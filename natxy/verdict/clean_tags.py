@@ -1,0 +1,135 @@
+"""Latency is that of the tagged frames which nothing disturbed (docs/decisions/0039).
+
+Where these are less than half, and no other was lost, all count, and those that something disturbed
+may have waited by as much as they exceed the shortest delay. So a slow gateway on a busy machine
+has a latency with a wide error.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from natxy.dut.base import Absence
+from natxy.model.reason import Code, Reason
+from natxy.model.stream_counters import TagCounters
+from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import TrialSpec
+from natxy.statistics import median, percentile
+from natxy.verdict.losses import Losses
+from natxy.verdict.timeline import LEAST_CLEAN, Interval
+
+TENTH = Fraction(1, 10)
+LONG_PIECE = 10  # tags in its second half; a tenth of fewer would depend on single ones
+
+
+def with_clean_tags(spec: TrialSpec, result: TrialResult, absence: Absence | None) -> TrialResult:
+    """Returns the result with the tagged frames that count, each with its own error."""
+    if not any(stream.tags for stream in result.streams):
+        return result
+    lines = Losses.of(spec, result, absence).lines
+    streams = tuple(
+        stream.model_copy(
+            update={"tags": counted(stream.tags, lines[stream.phase, stream.direction].pieces)}
+        )
+        if stream.tags
+        else stream
+        for stream in result.streams
+    )
+    return result.model_copy(update={"streams": streams})
+
+
+def counted(tags: TagCounters, pieces: Sequence[Interval]) -> TagCounters:
+    """Returns the clean tags or, if these are less than LEAST_CLEAN, all, unless others were lost:
+    nobody knows whether the gateway would have lost those."""
+    only = clean(tags, pieces)
+    if only.sent >= LEAST_CLEAN * tags.sent or only.lost < tags.lost:
+        return only
+    shortest_ns = min(delay_ns - gap_ns for _, delay_ns, gap_ns in tags.arrived)
+    own_ns = {number: gap_ns for number, _, gap_ns in only.arrived}
+    arrived = tuple(
+        (number, delay_ns, own_ns.get(number, max(gap_ns, delay_ns - shortest_ns)))
+        for number, delay_ns, gap_ns in tags.arrived
+    )
+    return tags.model_copy(update={"arrived": arrived, "waited": len(arrived) - len(own_ns)})
+
+
+def clean(tags: TagCounters, pieces: Sequence[Interval]) -> TagCounters:
+    """Returns the tags of the pieces of undisturbed time.
+
+    What waited in an absence delays the frames behind it for a time that nobody knows. So a piece
+    begins after the first tag whose delay is not above the median of all, or is as short as a tenth
+    of those of a long piece's second half: the gateway may have become slower. That tag itself is
+    left out, since it was chosen for its short delay: the others are then as they come.
+    """
+    numbers = [number for number, _, _ in tags.arrived]
+    places = [(bisect_left(numbers, begin), bisect_left(numbers, end)) for begin, end in pieces]
+    delays_ns = [tags.arrived[at][1] for first, end in places for at in range(first, end)]
+    arrived, lost = list[tuple[int, int, int]](), list[int]()
+    if not delays_ns:
+        return _of(tags, arrived, [number for piece in pieces for number in _lost_in(tags, *piece)])
+    usual_ns = median(delays_ns)
+    disturbed_until = 0
+    for (begin, until), (first, end) in zip(pieces, places, strict=True):
+        if begin > disturbed_until:
+            later_ns = [tags.arrived[at][1] for at in range((first + end) // 2, end)]
+            is_long = len(later_ns) >= LONG_PIECE
+            settled_ns = max(usual_ns, percentile(later_ns, TENTH)) if is_long else usual_ns
+            settled = (at for at in range(first, end) if tags.arrived[at][1] <= settled_ns)
+            last_waiting = next(settled, end - 1)
+            first, begin = min(last_waiting + 1, end), until
+            if first < end:
+                begin = numbers[last_waiting] + 1
+        disturbed_until = until
+        arrived += tags.arrived[first:end]
+        lost += _lost_in(tags, begin, until)
+    return _of(tags, arrived, lost)
+
+
+def _lost_in(tags: TagCounters, begin: int, until: int) -> tuple[int, ...]:
+    first, end = (bisect_left(tags.lost_numbers, number) for number in (begin, until))
+    return tags.lost_numbers[first:end]
+
+
+def _of(
+    tags: TagCounters, arrived: Sequence[tuple[int, int, int]], lost: Sequence[int]
+) -> TagCounters:
+    sent = len(arrived) + len(lost)
+    return TagCounters(
+        sent=sent,
+        received=len(arrived),
+        lost=len(lost),
+        arrived=tuple(arrived),
+        lost_numbers=tuple(lost),
+        disturbed=tags.disturbed + tags.sent - sent,
+    )
+
+
+def too_few(result: TrialResult) -> tuple[Reason, ...]:
+    """Returns a reason for each direction with few clean tagged frames, of which others were
+    lost."""
+    return tuple(
+        Reason(
+            code=Code.FEW_CLEAN_TAGS,
+            where=stream.direction,
+            facts={
+                "clean": tags.sent,
+                "tags": tags.sent + tags.disturbed,
+                "limit_share": LEAST_CLEAN,
+            },
+        )
+        for stream in result.streams
+        if (tags := stream.tags)
+        and tags.disturbed
+        and tags.sent < LEAST_CLEAN * (tags.sent + tags.disturbed)
+    )
+
+
+def waits(results: Sequence[TrialResult]) -> Iterator[str]:
+    """Yields a sentence if tagged frames count that may have waited for gateway or tester."""
+    all_tags = [stream.tags for result in results for stream in result.streams if stream.tags]
+    share = max((tags.waited / max(1, tags.sent) for tags in all_tags), default=0)
+    if share:
+        yield (
+            "Tagged frames that may have waited because gateway or tester was away: at most "
+            f"{share:.1%} of a direction. They count, and the error contains their waits."
+        )

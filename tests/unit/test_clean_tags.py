@@ -1,0 +1,136 @@
+"""Tests of the tagged frames that count for latency: those that nothing disturbed."""
+
+import random
+from fractions import Fraction
+from statistics import mean
+
+import pytest
+
+from natxy.model.reason import Code, Reason
+from natxy.model.stream_counters import TagCounters
+from natxy.model.traffic import TrafficPlan
+from natxy.trial.timing import Timing
+from natxy.trial.trial_plan import TrialPlan
+from natxy.verdict.clean_tags import clean, counted, too_few, waits, with_clean_tags
+from tests.unit.results import result_of, stream_of
+
+US = 1000
+
+
+def tags_of(delays_us: dict[int, float], lost: tuple[int, ...] = ()) -> TagCounters:
+    arrived = tuple((number, int(us * US), 0) for number, us in sorted(delays_us.items()))
+    return TagCounters(
+        sent=len(arrived) + len(lost),
+        received=len(arrived),
+        lost=len(lost),
+        arrived=arrived,
+        lost_numbers=lost,
+    )
+
+
+def test_tags_of_undisturbed_time_stay() -> None:
+    tags = tags_of(dict.fromkeys(range(0, 1000, 10), 20.0), lost=(5, 995))
+    assert clean(tags, [(0, 1000)]) == tags
+    assert clean(tags, [(0, 500), (500, 1000)]) == tags, "a pause disturbs nothing"
+
+
+def test_tags_of_an_absence_and_those_behind_it_are_left_out() -> None:
+    """Those that came from 400 to 500; the queue that they made is empty at 550."""
+    waiting = {number: 20 + max(0.0, 550 - number) for number in range(400, 1000, 10)}
+    tags = tags_of(dict.fromkeys(range(0, 400, 10), 20.0) | waiting, lost=(405, 515, 605))
+    found = clean(tags, [(0, 400), (500, 1000)])
+    assert [number for number, _, _ in found.arrived] == [*range(0, 400, 10), *range(560, 1000, 10)]
+    assert {delay_ns for _, delay_ns, _ in found.arrived} == {20 * US}
+    assert found.lost_numbers == (605,), "what was lost in or behind the absence does not count"
+    assert (found.sent, found.received, found.lost) == (85, 84, 1)
+    assert found.disturbed == tags.sent - found.sent
+
+
+def test_a_gateway_that_becomes_slower_counts_with_both_delays() -> None:
+    """After the absence, each frame takes 120 us: nothing waits there that ever gets less."""
+    slower = dict.fromkeys(range(500, 1000, 10), 120.0)
+    tags = tags_of(dict.fromkeys(range(0, 600, 10), 20.0) | slower)
+    found = clean(tags, [(0, 490), (510, 1000)])
+    assert [delay_ns for _, delay_ns, _ in found.arrived] == [20 * US] * 49 + [120 * US] * 48
+
+
+@pytest.mark.parametrize(("tags", "absences"), [(100, 10), (100, 20), (4000, 20)])
+def test_leaving_out_moves_no_median_of_delays_that_vary(tags: int, absences: int) -> None:
+    """The mean of 300 medians of delays that are drawn evenly from 1 to 6 ms."""
+    chance, medians_ms = random.Random(4), []
+    for _ in range(300):
+        delays_us = {number: 1000 + 5000 * chance.random() for number in range(tags)}
+        each = tags // absences
+        found = clean(tags_of(delays_us), [(at, at + each - 1) for at in range(0, tags, each)])
+        medians_ms.append(found.delay.p50_ns / US / 1000)
+    assert mean(medians_ms) == pytest.approx(3.5, abs=0.1)
+
+
+def test_where_no_tag_arrived_those_of_undisturbed_time_are_lost() -> None:
+    """The gateway drops all frames of a direction, and was away meanwhile."""
+    found = clean(tags_of({}, lost=tuple(range(100))), [(0, 40), (60, 100)])
+    assert (found.sent, found.lost, found.disturbed) == (80, 80, 20)
+    assert too_few(result_of(stream_of(sent=100).model_copy(update={"tags": found}))) == ()
+
+
+def refused(tags: TagCounters) -> tuple[Reason, ...]:
+    return too_few(result_of(stream_of(sent=100).model_copy(update={"tags": tags})))
+
+
+# The gateway, whose delay is 100 us, was away from 20 to 80.
+WAITING = dict.fromkeys(range(100), 100.0) | {number: 180.0 - number for number in range(20, 80)}
+
+
+def test_where_few_tags_are_clean_all_count_and_may_have_waited() -> None:
+    tags = tags_of(WAITING)
+    found = counted(tags, [(0, 20), (80, 100)])
+    assert (found.sent, found.received, found.lost, found.disturbed) == (100, 100, 0, 0)
+    assert found.delay == tags.delay
+    assert found.delay.p50_ns > found.least_delay.p50_ns == 100 * US
+    assert found.waited == 61, "with the one that shows that none waits any more"
+    assert refused(found) == ()
+    (said,) = waits([result_of(stream_of(sent=100).model_copy(update={"tags": found}))])
+    assert "61.0%" in said
+
+
+def test_where_few_tags_are_clean_and_others_were_lost_the_trial_is_refused() -> None:
+    """Whether the gateway lost them by itself, nobody knows: they may be its longest latency."""
+    found = counted(tags_of(WAITING, lost=(50,)), [(0, 20), (80, 100)])
+    assert (found.waited, found.lost) == (0, 0)
+    (said,) = refused(found)
+    assert (said.code, said.where) == (Code.FEW_CLEAN_TAGS, "forward")
+    assert (said.facts["clean"], said.facts["tags"]) == (39, 101)
+    assert refused(counted(tags_of({}, lost=(1, 2, 3)), [])) != ()
+    of_its_own = counted(tags_of(WAITING, lost=(10,)), [(0, 20), (80, 100)])
+    assert (of_its_own.waited, of_its_own.lost, refused(of_its_own)) == (61, 1, ())
+
+
+def test_half_of_the_tags_are_enough() -> None:
+    tags = tags_of(dict.fromkeys(range(100), 20.0))
+    assert counted(tags, [(0, 50)]) == clean(tags, [(0, 50)])
+    assert counted(tags, [(0, 50)]).waited == 0
+    assert counted(tags, [(0, 49)]).waited == 51
+
+
+def test_the_watch_tells_which_tags_are_left_out(nat64: TrafficPlan) -> None:
+    """The gateway was away from 20 to 25 ms of 100; it counts as twice as long, and 0.2 ms."""
+    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+    spec = TrialPlan(traffic=nat64, timing=timing).spec(load=100_000, seed=1, nonce=1)
+    tags = tags_of(dict.fromkeys(range(0, 10_000, 10), 20.0))
+    result = result_of(stream_of(sent=10_000).model_copy(update={"tags": tags}), away_s=0.005)
+    watch = result.watched[0].model_copy(update={"away_at": ((20_000_000, 25_000_000),)})
+    away = result.model_copy(update={"watched": (watch,)})
+    (stream,) = with_clean_tags(spec, away, None).streams
+    assert stream.tags is not None
+    numbers = [number for number, _, _ in stream.tags.arrived]
+    assert numbers == [*range(0, 1980, 10), *range(3030, 10_000, 10)]
+    (stream,) = with_clean_tags(spec, result, None).streams
+    assert stream.tags == tags
+
+
+def test_a_result_is_written_as_it_was_after_its_distributions_were_asked_for() -> None:
+    tags = tags_of({1: 20.0, 2: 30.0})
+    written = tags.model_dump_json()
+    assert (tags.delay.max_ns, tags.least_delay.count) == (30 * US, 2)
+    assert tags.model_dump_json() == written
+    assert tags == tags_of({1: 20.0, 2: 30.0})

@@ -1,0 +1,60 @@
+"""The codes of why a trial is INVALID, of the engine and of the package, and their sentences."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from natxy.campaign.data import _sentence
+from natxy.model.reason import Code, Reason
+from tests.unit.reasons import a_reason
+
+NAMES = Path(__file__).parents[2] / "engine/spec/names.hpp"
+
+
+@pytest.mark.parametrize("code", Code)
+def test_each_has_a_sentence_and_comes_back_from_json(code: Code) -> None:
+    reason = a_reason(code)
+    assert not set("{}") & set(reason.sentence)
+    assert not reason.sentence.endswith(".")
+    assert Reason.model_validate_json(reason.model_dump_json()) == reason
+
+
+def test_the_engine_has_the_same_codes() -> None:
+    (names,) = re.findall(r"kReasonCodes = \{(.*?)\};", NAMES.read_text(), re.DOTALL)
+    of_engine = re.findall(r'\{"(\w+)",\s+ReasonCode::k(\w+)\}', names)
+    assert [name.replace("_", "") for name, _ in of_engine] == [
+        enumerator.lower() for _, enumerator in of_engine
+    ]
+    codes = list(Code)
+    assert [name for name, _ in of_engine] == codes[: codes.index(Code.GATEWAY_AWAY)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "sentence"),
+    [
+        (
+            Reason(code=Code.RX_MISSED, where="left", facts={"frames": 12_345}),
+            "left port: 12,345 frames missed for lack of descriptors",
+        ),
+        (
+            Reason(
+                code=Code.PAUSED,
+                where="reverse",
+                facts={"paused_ns": 2.5e6, "sending_ns": 1e8, "limit_share": 0.02},
+            ),
+            "reverse: the tester's core was away or too slow: the sender paused for 2.50 ms of "
+            "100 ms (expected at most 2 %)",
+        ),
+        (Reason(code=Code.UNKNOWN), "the engine gave no reason"),
+    ],
+)
+def test_facts_have_the_units_of_their_names(reason: Reason, sentence: str) -> None:
+    assert str(reason) == sentence
+
+
+def test_a_journal_of_earlier_releases_has_sentences() -> None:
+    assert _sentence("the core was away") == "the core was away"
+    assert _sentence({"code": "unknown", "where": "", "facts": {}}) == str(
+        Reason(code=Code.UNKNOWN)
+    )
