@@ -1,5 +1,6 @@
 """The record of a trial in the journal: its number, its verdict and the engine's whole result."""
 
+from math import ceil
 from typing import Literal
 
 from natxy.model.base import Model
@@ -10,6 +11,16 @@ from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
+
+
+def not_counted(*, excused: int, lost: int, frames: int, clean: int) -> int:
+    """Returns how many of the excused lost frames are taken off a stream's loss.
+
+    The others are as many as the disturbed frames would have lost at the share of the clean ones,
+    so that the loss keeps its share of all frames.
+    """
+    alike = ceil(lost * (frames - clean) / clean) if clean else 0
+    return max(0, excused - alike)
 
 
 class CountedLoss(Model):
@@ -31,6 +42,12 @@ class CountedLoss(Model):
     full_share: float = 0.0
     full_error: float = 0.0
     spread: bool = False  # the losses fill the time in which the gateway was full
+
+    @property
+    def not_counted(self) -> int:
+        return not_counted(
+            excused=self.excused, lost=self.lost, frames=self.frames, clean=self.clean
+        )
 
     @property
     def share(self) -> float:

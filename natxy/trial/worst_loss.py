@@ -25,9 +25,9 @@ def worst_loss(trial: TrialRecord) -> Loss:
     gateway lost connections, all frames count as lost, which no tolerance allows.
     """
     result = trial.result
-    excused = {(each.phase, each.direction): each.excused for each in trial.counted}
+    off = {(each.phase, each.direction): each.not_counted for each in trial.counted}
     losses = (
-        _loss(stream, excused.get((stream.phase, stream.direction), 0)) for stream in result.streams
+        _loss(stream, off.get((stream.phase, stream.direction), 0)) for stream in result.streams
     )
     worst = max(losses, key=lambda loss: loss.share, default=Loss(sent=0, lost=0))
     broken = result.changed or result.wrong or not sample_is_right(trial.sample)
@@ -40,5 +40,5 @@ def lost_share(trial: TrialRecord) -> Fraction | None:
     return None if trial.result.ended_early else worst_loss(trial).share
 
 
-def _loss(stream: StreamResult, excused: int) -> Loss:
-    return Loss(sent=stream.sent, lost=stream.lost_or_wrong - min(excused, stream.missing))
+def _loss(stream: StreamResult, not_counted: int) -> Loss:
+    return Loss(sent=stream.sent, lost=stream.lost_or_wrong - min(not_counted, stream.missing))

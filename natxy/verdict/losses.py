@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from math import ceil
 from typing import Self
 
 from natxy.dut.base import Absence
 from natxy.model.reason import Code, Reason
-from natxy.model.trial_record import CountedLoss
+from natxy.model.trial_record import CountedLoss, not_counted
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction, Stream, TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
@@ -76,10 +75,10 @@ class Losses:
 
     def _not_counted(self, stream: StreamResult) -> int:
         line = self.lines.get((stream.phase, stream.direction))
-        if line is None or not line.clean:
-            return self.excused(stream)
-        alike = ceil(line.lost * (line.frames - line.clean) / line.clean)
-        return max(0, self.excused(stream) - alike)
+        if line is None:
+            return 0
+        excused = self.excused(stream)
+        return not_counted(excused=excused, lost=line.lost, frames=line.frames, clean=line.clean)
 
     def clean_share(self, phases: Collection[str]) -> float:
         """Returns the smallest share of the frames of a direction that nothing disturbed."""

@@ -10,6 +10,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_record import CountedLoss, not_counted
 from natxy.model.trial_spec import Stream
 from natxy.model.verdict import Verdict
 from natxy.procedure.overload import OverloadPlan, overload
@@ -151,6 +152,40 @@ def test_the_share_lost_is_that_of_the_worse_direction(nat64: TrafficPlan) -> No
         update={"result": trial.result.model_copy(update={"ended_early": True})}
     )
     assert lost_share(early) is None
+
+
+@pytest.mark.parametrize(
+    ("excused", "lost", "off"),
+    [(1, 0, 1), (21, 235, 0), (100, 235, 79)],
+    ids=["nothing was lost in clean time", "the same share", "more"],
+)
+def test_excused_losses_leave_the_share_of_the_clean_frames(
+    excused: int, lost: int, off: int
+) -> None:
+    """235 of 2,163 are 10.9 %: taking 21 of 256 off would make it 9.98 % of 2,354."""
+    assert not_counted(excused=excused, lost=lost, frames=2354, clean=2163) == off
+
+
+@pytest.mark.parametrize(("lost", "left"), [(0, 0), (1, 1)])
+def test_the_share_lost_has_excused_losses_as_the_clean_frames_have(
+    nat64: TrafficPlan, lost: int, left: int
+) -> None:
+    kept = Kept()
+    measured(PLAN, nat64, Straying(4000), kept)
+    trial = next(trial for trial in kept.trials if trial.rate_fps == 4000)
+    excused = tuple(
+        CountedLoss(
+            phase=stream.phase,
+            direction=stream.direction,
+            frames=stream.sent,
+            clean=stream.sent // 2,
+            lost=lost,
+            excused=stream.missing,
+        )
+        for stream in trial.result.streams
+    )
+    assert worst_loss(trial).lost == 1
+    assert worst_loss(trial.model_copy(update={"counted": excused})).lost == left
 
 
 def test_how_often_is_checked() -> None:
