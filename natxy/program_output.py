@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -61,6 +62,32 @@ def run(command: Sequence[str], *, feed: str = "", timeout_s: float, **options: 
         except TimeoutError:
             raise subprocess.TimeoutExpired(command, timeout_s) from None
         return Finished(status=process.wait(), output=said[0], errors=said[1])
+
+
+def start(command: Sequence[str], log: Path, **options: Any) -> subprocess.Popen[bytes]:
+    """Starts a program that stays, in a session of its own; `log` gets what it prints.
+
+    Like every file that it writes, the log ends at the limit, where the kernel ends the program.
+    `options` are those of subprocess.Popen.
+    """
+    with log.open("wb") as printed:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=printed,
+            start_new_session=True,  # Ctrl-C reaches this program only
+            **options,
+        )
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (LIMIT_BYTES, LIMIT_BYTES))
+    return process
+
+
+def why_it_ended(process: subprocess.Popen[bytes] | None, log: Path) -> str:
+    """Returns the rest of a sentence that begins with a program which runs no more."""
+    if process is not None and process.poll() == -signal.SIGXFSZ:
+        return str(OutputTooLong())
+    return f"ended; its last line was: {last_line(log)}"
 
 
 def _end_all(process: subprocess.Popen[bytes], error: type[BaseException] | None, *_: Any) -> None:

@@ -14,7 +14,7 @@ from natxy.dut.priority import put_first
 from natxy.dut.process import within
 from natxy.errors import DutError
 from natxy.interrupts import without_interrupts
-from natxy.program_output import beginning, last_line
+from natxy.program_output import beginning, start, why_it_ended
 
 QUEUE_FRAMES = 10000  # tayga loses frames with the 500 that a tun has
 OWN_IPV4 = "192.0.2.1"  # sources of the ICMP errors that it sends; documentation prefixes,
@@ -120,14 +120,9 @@ class TaygaProcess(Tayga):
         self._process: subprocess.Popen[bytes] | None = None
 
     def _run(self) -> None:
-        with self._log.open("wb") as log, without_interrupts():
-            self._process = subprocess.Popen(
-                self._site.pinned(["stdbuf", "-oL", "tayga", "-d", "--config", str(self._config)]),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        command = ["stdbuf", "-oL", "tayga", "-d", "--config", str(self._config)]
+        with without_interrupts():
+            self._process = start(self._site.pinned(command), self._log)
         within(STARTS_WITHIN_S, lambda: self._attached() or self._ended())
         self.check()
         if self._site.cpu is not None:
@@ -160,8 +155,8 @@ class TaygaProcess(Tayga):
 
     def check(self) -> None:
         if self._process is None or self._ended():
-            role = self._translation.role
-            raise DutError(f"{role}tayga ended; its last line was: {last_line(self._log)}")
+            why = why_it_ended(self._process, self._log)
+            raise DutError(f"{self._translation.role}tayga {why}")
 
     @property
     def processes(self) -> tuple[int, ...]:

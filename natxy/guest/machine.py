@@ -3,8 +3,8 @@
 import contextlib
 import os
 import shutil
+import signal
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from natxy.errors import DutError
 from natxy.guest.channel import Channel, ChannelError
 from natxy.guest.image import Image
 from natxy.interrupts import without_interrupts
-from natxy.program_output import end_of
+from natxy.program_output import OutputTooLong, end_of, start
 from natxy.runtime_folder import opened, runtime_folder
 
 QEMU = "qemu-system-x86_64"
@@ -84,15 +84,8 @@ class Machine:
         command = [*spec.prefix, *qemu_arguments(spec, accelerator, other.fileno())]
         log = spec.console.with_suffix(".qemu")
         with contextlib.ExitStack() as ended:
-            with other, log.open("wb") as errors, without_interrupts():
-                self._process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=errors,
-                    stderr=errors,
-                    pass_fds=(other.fileno(),),
-                    start_new_session=True,  # Ctrl-C reaches this program only
-                )
+            with other, without_interrupts():
+                self._process = start(command, log, pass_fds=(other.fileno(),))
                 ended.callback(self.stop)
             note(self._process.pid)
             self._answer(lambda: self._channel.wait_until_ready(BOOTS_WITHIN_S[accelerator]))
@@ -192,6 +185,8 @@ class Machine:
         console = last_words(self._text_of_console())
         if PANIC in console:
             return f"The guest's kernel panicked: {console}"
+        if status == -signal.SIGXFSZ:
+            return f"The guest's console {OutputTooLong()}"
         if status is not None:
             said = errors.splitlines()[-1] if errors else f"its console's last line was: {console}"
             return f"The guest's QEMU ended with status {status}; {said}"

@@ -53,6 +53,10 @@ def answer(channel: socket.socket, command: str) -> None:
             say("CPU: 0 PID: 1 Comm: init")
             say("---[ end Kernel panic - not syncing: sysrq triggered crash ]---")
             sys.exit(0)
+        case "flood":
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # which Python ignores, and QEMU does not
+            while True:
+                say("x" * 2**20)
         case "hang":
             time.sleep(60)
         case "slow":

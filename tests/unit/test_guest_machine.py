@@ -71,6 +71,11 @@ def test_a_panic_is_told_by_the_console(guest: Machine) -> None:
         guest.run("panic")
 
 
+def test_a_guest_that_fills_its_console_is_ended(guest: Machine) -> None:
+    with pytest.raises(DutError, match=r"The guest's console printed more than 16 MiB \(expected"):
+        guest.run("flood")
+
+
 def test_a_guest_that_hangs_is_told_with_its_last_line(guest: Machine) -> None:
     with pytest.raises(
         DutError, match=r"The guest did not answer in time; its console's last line was: Booting"

@@ -1,5 +1,6 @@
 """Programs that print without end are ended, with a sentence, wherever Natxy reads them."""
 
+import os
 import resource
 import signal
 import socket
@@ -9,7 +10,7 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -18,6 +19,8 @@ from natxy.dut.command import CommandDut, run_shell
 from natxy.dut.config import CommandConfig
 from natxy.dut.execution import execute
 from natxy.dut.gateway_process import GatewayProcess
+from natxy.dut.namespace_site import NamespaceSite
+from natxy.dut.tayga import TaygaProcess, Translation
 from natxy.errors import DutError, TesterDied
 from natxy.guest.channel import Channel, ChannelError
 from natxy.program_output import LIMIT_BYTES, last_line, run
@@ -93,6 +96,33 @@ def test_a_calibration_gateway_that_prints_without_end_is_ended(
             gateway.hello()
     finally:
         gateway.quit()
+
+
+class HereSite:
+    """The place of a gateway that needs no namespace."""
+
+    cpu = None
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def pinned(self, command: list[str]) -> list[str]:
+        return command
+
+
+def test_a_tayga_that_prints_without_end_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tayga").write_text("#!/bin/sh\nexec tr '\\0' x </dev/zero\n")
+    (tmp_path / "tayga").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    nothing = Translation(device="nat64", mappings=(), prefixes=())
+    tayga = TaygaProcess(cast("NamespaceSite", HereSite(tmp_path)), nothing)
+    with pytest.raises(DutError, match=rf"tayga {TOO_MUCH}"):
+        tayga.recover()
+    (log,) = tmp_path.glob("*.log")
+    assert log.stat().st_size == LIMIT_BYTES
+    tayga.stop()
 
 
 def test_a_guest_that_announces_too_much_is_not_read() -> None:

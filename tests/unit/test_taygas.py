@@ -1,5 +1,6 @@
 """The commands that make a lab of one tayga, or of a CLAT and a PLAT; none of them is executed."""
 
+import resource
 import subprocess
 from ipaddress import IPv6Network, ip_address, ip_network
 from itertools import count
@@ -88,6 +89,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Commands:
     commands = Commands()
     monkeypatch.setattr(execution, "run", commands)
     monkeypatch.setattr(subprocess, "Popen", FakeTayga)
+    monkeypatch.setattr(resource, "prlimit", lambda *_: None)  # its number is another process's
     monkeypatch.setattr(FakeTayga, "started", [])
     monkeypatch.setattr(SharedConntrack, "_size", lambda *_: 262_144)
     return commands
