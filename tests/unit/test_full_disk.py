@@ -3,7 +3,8 @@
 import errno
 import os
 import stat
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,52 @@ def test_a_measurement_shows_its_table_then_the_error(
     assert "Journal, JSON and CSV" not in said.out, "not all of these are there"
     assert f"{name}: cannot be written: No space left on device" in said.err
     assert not list(testbed_file.parent.rglob(".natxy-*"))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
+    """Mounts a file system of so many KiB; the kernel rounds them up to whole pages."""
+    into = tmp_path / "small"
+    into.mkdir()
+
+    def mount(kib: int) -> Path:
+        options = ["-t", "tmpfs", "-o", f"size={kib}k", "small", str(into)]
+        subprocess.run(["mount", *options], check=True)
+        return into
+
+    yield mount
+    subprocess.run(["umount", "--lazy", str(into)], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mount needs root")
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("kib", [4, 8, 16, 32, 48, 64, 96])
+def test_a_disk_that_is_full_sooner_or_later_is_one_sentence(
+    kib: int, small_disk: Callable[[int], Path], testbed_file: Path, capsys: Captured
+) -> None:
+    """The first that has no room is, in turn, results.json, results.csv, and files of the report;
+    more than 200 KiB would hold all."""
+    disk = small_disk(kib)
+    assert run_command([*words(testbed_file, "--report"), "--output", str(disk / "made")]) == 1
+    said = capsys.readouterr()
+    assert "Packet delay variation of " in said.out
+    (error,) = (line for line in said.err.splitlines() if line.startswith("natxy: "))
+    assert error.endswith(": cannot be written: No space left on device")
+    assert not list(disk.rglob(".natxy-*"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mount needs root")
+@pytest.mark.usefixtures("engine")
+def test_a_disk_that_is_full_from_the_start_is_one_sentence(
+    small_disk: Callable[[int], Path], testbed_file: Path, capsys: Captured
+) -> None:
+    disk = small_disk(4)
+    (disk / "filler").write_bytes(bytes(4096))
+    assert run_command([*words(testbed_file), "--output", str(disk / "made")]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    (error,) = (line for line in said.err.splitlines() if line.startswith("natxy: "))
+    assert "No space left on device" in error
 
 
 @pytest.mark.usefixtures("engine")
