@@ -15,8 +15,9 @@ from natxy.model.measurement import Conditions, Figure, Measurement, SearchCondi
 from natxy.model.reason import Reason
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
-from natxy.model.verdict import Limit
-from natxy.search.bisection import DEFAULT_ERROR
+from natxy.model.verdict import Limit, Verdict
+from natxy.search.bisection import DEFAULT_ERROR, SearchError
+from natxy.search.confirmation import Confirmation, why_is_known
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 from natxy.trial.bound import Bound, disproved
@@ -140,8 +141,9 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
         outcome = search.run(measure)
     _check_hope(outcome, valid_trials)
     refuse_without_connections(valid_trials.done)
+    goals = tuple(_opened(goal, _doubt(goal, valid_trials)) for goal in outcome.goals)
     return _Searched(
-        outcome=outcome,
+        outcome=replace(outcome, goals=goals),
         too_slow=valid_trials.gave_up_too_slow,
         revoked=len(valid_trials.revoked),
         bounds=tuple(valid_trials.bound(goal.rate_fps or 0) for goal in outcome.goals),
@@ -154,13 +156,40 @@ def _without_disproved(searched: Sequence[_Searched]) -> list[_Searched]:
     tell_nothing = zip(*map(disproved, by_goal), strict=True)
     found = []
     for each, nothing in zip(searched, tell_nothing, strict=True):
-        goals = tuple(map(_open, each.outcome.goals, nothing))
+        limits = (Limit.TESTER if of_goal else None for of_goal in nothing)
+        goals = tuple(map(_opened, each.outcome.goals, limits))
         found.append(replace(each, outcome=replace(each.outcome, goals=goals)))
     return found
 
 
-def _open(found: GoalOutcome, nothing: bool) -> GoalOutcome:
-    return replace(found, limit=Limit.TESTER, upper_fps=None) if nothing else found
+def _opened(found: GoalOutcome, limit: Limit | None) -> GoalOutcome:
+    """Returns a goal's rate as a lower bound with this limit; None: as it is."""
+    return replace(found, limit=limit, upper_fps=None) if limit else found
+
+
+def _doubt(found: GoalOutcome, known: ValidTrials) -> Limit | None:
+    """Returns what may have bounded a goal instead of the rate; None: nothing (decision 0039).
+
+    By its exceed ratio, a goal says itself how many failures it accepts.
+    """
+    if found.limit is not Limit.DUT or not found.rate_fps or found.goal.exceed_ratio:
+        return None
+    goal = found.goal
+    counting = [_judged(trial, goal) for trial in known.done if trial.number not in known.revoked]
+    if not why_is_known(counting):
+        return None
+    confirmation = Confirmation.of(
+        counting, SearchError(fraction=goal.width), float(goal.tolerance.fraction)
+    )
+    return confirmation.doubt(found.rate_fps, repeated=False, shown_at=1)
+
+
+def _judged(trial: TrialRecord, goal: MlrGoal) -> TrialRecord:
+    """Returns the trial with the verdict of a goal, which may accept a larger loss than others."""
+    if trial.verdict is not Verdict.FAIL or trial.fail_reason:
+        return trial
+    accepts = worst_loss(trial).share <= goal.tolerance.fraction
+    return trial.model_copy(update={"verdict": Verdict.PASS}) if accepts else trial
 
 
 def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[Reason, ...]:

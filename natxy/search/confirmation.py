@@ -4,7 +4,7 @@ Pauses of a gateway that nobody watched, and losses by chance, also make trials 
 do not fill the time in which the gateway was full.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from math import ceil
 from typing import Self
@@ -122,11 +122,12 @@ class Confirmation:
             return None
         return lowest
 
-    def doubt(self, result_fps: int, *, repeated: bool) -> Limit | None:
+    def doubt(self, result_fps: int, *, repeated: bool, shown_at: int = ABOVE[-1]) -> Limit | None:
         """Returns what may have bounded the result instead of the rate; None: nothing.
 
         `repeated`: failures without a reason were repeated. Those that were not are believed, as
-        RFC 2544 asks, if trials are too short to show their reason near the result.
+        RFC 2544 asks, if trials are too short to show their reason `shown_at` errors above the
+        result.
         """
         more_fps = result_fps + MORE * self.error.at(result_fps)
         near = self.near(result_fps)
@@ -139,16 +140,36 @@ class Confirmation:
         if near is not None:
             return None
         more = any(each.forwarded_fps > more_fps for each in same if not each.is_explained)
-        frames = max((stream.due for t in same for stream in t.result.streams), default=0)
-        tells = frames * ABOVE[-1] * self.error.at(result_fps) / result_fps >= TELLING
+        frames = _frames_at(result_fps, same) if same else 0
+        tells = frames * shown_at * self.error.at(result_fps) / result_fps >= TELLING
         return Limit.UNEXPLAINED if repeated or more or tells else None
 
     def _error_fps(self, result_fps: int) -> int:
         """Returns the search's error or, if trials are too short for it, what they can show: an
         overload by 8 errors has to lose TELLING frames."""
-        frames = max((s.due for trial in self.failed for s in trial.result.streams), default=0)
+        frames = _frames_at(result_fps, self.failed) if self.failed else 0
         shown = ceil(result_fps * TELLING / (ABOVE[-1] * frames)) if frames else 0
         return max(self.error.at(result_fps), shown)
+
+
+def why_is_known(trials: Iterable[TrialRecord]) -> bool:
+    """Returns whether it is known of each failure if the rate explains it.
+
+    A trial may also have failed by frames that were late or wrong, or by lost connections.
+    """
+    return all(
+        not trial.lost_connections and (trial.fail_reason or trial.is_placed_in_time)
+        for trial in trials
+        if trial.verdict is Verdict.FAIL
+    )
+
+
+def _frames_at(rate_fps: int, trials: Collection[TrialRecord]) -> float:
+    """Returns how many frames a trial at a rate has, by the trials at the nearest rate."""
+    nearest_fps = min((each.rate_fps for each in trials), key=lambda fps: abs(fps - rate_fps))
+    near = (each for each in trials if each.rate_fps == nearest_fps)
+    frames = max((stream.due for trial in near for stream in trial.result.streams), default=0)
+    return frames * rate_fps / nearest_fps
 
 
 def _losing(trial: TrialRecord) -> set[str]:

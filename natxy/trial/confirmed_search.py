@@ -8,7 +8,7 @@ from typing import Any
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
-from natxy.search.confirmation import Confirmation
+from natxy.search.confirmation import Confirmation, why_is_known
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Found
 from natxy.trial.load import AnyLoad
@@ -109,18 +109,10 @@ class ConfirmedSearch:
 
     @property
     def _asks_why(self) -> bool:
-        """True if failures bound the result, and it is known of each whether the rate explains it.
-
-        A trial may also have failed by frames that were late or wrong.
-        """
-        if not self.is_steady:
+        """True if failures bound the result, and it is known of each if the rate explains it."""
+        if not self.is_steady or self.search.limit is not Limit.DUT or not self.search.result_fps:
             return False
-        failed = [trial for trial in self.valid_trials.done if trial.verdict is Verdict.FAIL]
-        known = all(
-            not trial.lost_connections and (trial.fail_reason or trial.is_placed_in_time)
-            for trial in failed
-        )
-        return bool(self.search.limit is Limit.DUT and self.search.result_fps) and known
+        return why_is_known(self.valid_trials.done)
 
     def _attempt(self, rate_fps: int, above_fps: int, longer: int) -> TrialRecord:
         load = self.load(rate_fps, above_fps, longer)

@@ -26,13 +26,17 @@ from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.latency import LatencyPlan, latency
+from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
+from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.profile import QUICK
 from natxy.trial.setup import Setup, set_up
 from tests.noise import taken
 
 ERROR = Fraction(1, 100)
+FASTEST_FPS = 200_000  # of the searches that begin with it
+SEARCHES = ("search", "mlr")
 ROUNDING = 0.001  # of rates that are whole numbers, and of what senders round
 TESTBED = """
 [tester]
@@ -84,8 +88,8 @@ SULKS = '{kind = "sulk", exponential_ns = 300000000, for_ns = 2000000}'
 class Row:
     truth: float  # frames or connections a second, % of the frames, or ns
     testbed: str
-    # "search": the rate is found; "loss": at this rate; "latency": the typical one
-    figure: Literal["search", "loss", "latency"] = "search"
+    # "search", "mlr": the rate is found; "loss": at this rate; "latency": the typical one
+    figure: Literal["search", "mlr", "loss", "latency"] = "search"
     rate_fps: int = 20_000
     drawn: float = 0.0  # share by which what the gateway draws may differ from the truth
 
@@ -105,6 +109,8 @@ ROWS = {
     "connections": Row(50_000, NAT),
     "loss-at-80k": Row(37.1, faults(queue(64)), "loss", 80_000, 0.002),
     "loss-at-60k": Row(16.133, faults(queue(64)), "loss", 60_000, 0.002),
+    "mlr-policer-8": Row(20_000, faults(policer(20_000, 8)), "mlr"),
+    "mlr-queue-64": Row(50_000, faults(queue(64)), "mlr"),
     "latency": Row(1_250_000, faults(DELAYS), "latency", 20_000, 0.01),
 }
 
@@ -156,6 +162,10 @@ def measure(row: Row, setup: Setup, seed: int) -> Measurement:
     if row.figure == "latency":
         plan_of_tags = LatencyPlan(**at_rate, rate_fps=row.rate_fps)
         return latency(plan_of_tags, setup.tester, setup.dut)
+    if row.figure == "mlr":
+        goal = rfc2544_goal(final_duration_s=QUICK.timing.duration_s, width=ERROR)
+        goals = MlrThroughputPlan(**at_rate, goals=(goal,), max_rate_fps=FASTEST_FPS)
+        return mlr_throughput(goals, setup.tester, setup.dut)
     if row.figure == "loss":
         series = FrameLossPlan(**at_rate, rates_fps=(row.rate_fps,))
         return frame_loss(series, setup.tester, setup.dut)
@@ -209,7 +219,7 @@ class Found:
 def found(row: Row, setup: Setup, seed: int) -> Found:
     try:
         result = Found.of(
-            measure(row, setup, seed), ERROR if row.figure == "search" else Fraction(0)
+            measure(row, setup, seed), ERROR if row.figure in SEARCHES else Fraction(0)
         )
         if row.figure == "latency":
             assert isinstance(setup.dut, CalibrationDut)
@@ -237,7 +247,7 @@ def wrong(name: str, noise_percent: float, found: list[Found], *, watch: Watch) 
     Nobody can tell the pauses of a closed box from a slower one, so noise may lower its rate.
     """
     row = ROWS[name]
-    may_be_lower = watch == "none" and row.figure == "search"
+    may_be_lower = watch == "none" and row.figure in SEARCHES
     least = row.truth * (1 - noise_percent / 100) if may_be_lower else row.truth
     return [each for each in found if each.is_wrong(least, row.truth, row.drawn)]
 

@@ -45,7 +45,7 @@ def test_a_rate_that_has_no_upper_bound_in_one_repetition_has_none_shown(
     asked = plan(goals=(NDR,), repetitions=2, max_rate_fps=60_000)
     engine = ScriptedEngine()
 
-    def lose(stream: Stream) -> range:
+    def lose(stream: Stream) -> Sequence[int]:
         is_first = engine.specs[-1].seed == engine.specs[0].seed
         return limited(stream) if is_first else range(0)
 

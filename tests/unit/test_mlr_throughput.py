@@ -1,7 +1,9 @@
 """MLRsearch as a procedure, against an engine that is a script."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -23,7 +25,7 @@ from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.unit.clauses import texts
 from tests.unit.reasons import a_reason
-from tests.unit.scripted_engine import ScriptedEngine, due_ns, frames_in, rate_of
+from tests.unit.scripted_engine import ScriptedEngine, beyond, due_ns, frames_in, rate_of
 
 LASTS_S = Fraction(1, 20)
 NDR = rfc2544_goal(final_duration_s=LASTS_S)
@@ -88,6 +90,49 @@ def test_noise_is_not_called_the_testers_limit(
     result = mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), NoDut())
     assert result.figure("NDR").lower_bound == (True,)
     assert any("a lower bound, limited by noise" in remark for remark in result.remarks)
+
+
+def hole(stream: Stream) -> Sequence[int]:
+    """A pause, which nobody has seen: it loses more frames the higher the rate is."""
+    first, lost = frames_in(stream) // 2, rate_of(stream) // 1000 - 20
+    return range(first, first + max(0, lost))
+
+
+@pytest.mark.parametrize(
+    ("lose", "exceed_ratio", "is_bound"),
+    [
+        (partial(beyond, 50_000), Fraction(0), False),
+        (hole, Fraction(0), True),
+        (hole, Fraction(1, 2), False),
+    ],
+    ids=["the rate", "a pause", "a goal that accepts failures"],
+)
+def test_an_exact_rate_has_a_failure_that_the_rate_explains(
+    lose: Callable[[Stream], Sequence[int]],
+    exceed_ratio: Fraction,
+    is_bound: bool,
+    nat64: TrafficPlan,
+) -> None:
+    goal = replace(NDR, width=Fraction(1, 100), exceed_ratio=exceed_ratio)
+    tester = ScriptedEngine(lose=lose).tester(nat64)
+    result = mlr_throughput(plan(goals=(goal,)), tester, NoDut())
+    assert result.figure("NDR").lower_bound == (is_bound,)
+    assert any("which the rate does not explain" in said for said in result.remarks) == is_bound
+    assert any(each.name == "NDR, upper bound" for each in result.figures) != is_bound
+
+
+def test_a_loss_that_a_goal_accepts_is_no_failure_of_it(nat64: TrafficPlan) -> None:
+    """The NDR is bounded by pauses, whose losses the PDR accepts; overload bounds this one."""
+
+    def lose(stream: Stream) -> Sequence[int]:
+        return sorted({*hole(stream), *beyond(50_000, stream)})
+
+    tester = ScriptedEngine(lose=lose).tester(nat64)
+    pdr = pdr_goal(LossTolerance(fraction=Fraction(1, 10)), final_duration_s=LASTS_S)
+    goals = tuple(replace(goal, width=Fraction(1, 100)) for goal in (NDR, pdr))
+    result = mlr_throughput(plan(goals=goals), tester, NoDut())
+    assert result.figure("NDR").lower_bound == (True,)
+    assert result.figure("PDR (10 % loss)").lower_bound == (False,)
 
 
 def test_a_tester_that_can_do_nothing_is_named(
@@ -175,12 +220,7 @@ def test_each_direction_is_judged_for_itself(
 
 
 LIMIT_FPS = 50_000
-
-
-def limited(stream: Stream) -> range:
-    """Returns an engine that loses all that is above the limit."""
-    frames = frames_in(stream)
-    return range(min(frames, frames * LIMIT_FPS // rate_of(stream)), frames)
+limited = partial(beyond, LIMIT_FPS)
 
 
 def test_each_goal_has_a_rate_of_its_own(nat64: TrafficPlan) -> None:
