@@ -18,7 +18,8 @@ from natxy.errors import ConfigurationError, StorageError
 
 def write_whole(path: Path, text: str, *, new: bool = False) -> None:
     with whole_file(path, new=new) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # Half characters, of a folder's name that is no UTF-8, get JSON's notation.
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from natxy.campaign.delay_curves import (
     own_trials,
 )
 from natxy.campaign.folder import DUT, EXPERIMENT, TESTBED, CampaignFolder, testbed_file
-from natxy.campaign.journal import read_journal
+from natxy.campaign.journal import as_journal, read_journal
 from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
 from natxy.campaign.records import CellState, TrialPlace, read_campaign
@@ -115,8 +115,7 @@ def read_data(folder: CampaignFolder) -> CampaignData:
             for cell, shown in zip(known, as_shown(plan.experiment, cells), strict=True)
         }
     )
-    for record in read_journal(folder.journal):
-        _read(record, reading)
+    _read_all(folder, reading)
     return CampaignData(
         experiment=asked.experiment,
         plan=plan,
@@ -156,12 +155,13 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     header: dict[str, Any] = {}
     results: list[Measurement] = []
     places: list[TrialPlace] = []
-    for record in read_journal(folder.journal):
-        header = header or record
-        if record["record"] == "measurement":
-            results.append(Measurement.model_validate_json(json.dumps(record)))
-        elif record["record"] == "trial":
-            places.append(TrialPlace(at=len(places), number=record["number"], answers=0))
+    with as_journal(folder.journal):
+        for record in read_journal(folder.journal):
+            header = header or record
+            if record["record"] == "measurement":
+                results.append(Measurement.model_validate_json(json.dumps(record)))
+            elif record["record"] == "trial":
+                places.append(TrialPlace(at=len(places), number=record["number"], answers=0))
     command = results[0].procedure if results else "trial"
     title = f"{results[0].title} of {results[0].conditions.dut}" if results else str(folder.path)
     experiment = Experiment(title=title, testbed="", measure=(MeasureSection(command=command),))
@@ -180,8 +180,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         wanted={key: _Trials.of(places, command, shown.series)},
         cell={"key": key, "column": "", "measure": command, "round": 1},
     )
-    for record in read_journal(folder.journal):
-        _read(record, reading)
+    _read_all(folder, reading)
     return CampaignData(
         experiment=experiment,
         plan=plan,
@@ -202,6 +201,12 @@ def _since_the_first(of_cells: Iterable[list[TrialPoint]]) -> tuple[TrialPoint, 
     points = [point for points in of_cells for point in points]
     first_s = min((point.at_s for point in points), default=0.0)
     return tuple(replace(point, at_s=round(point.at_s - first_s, 3)) for point in points)
+
+
+def _read_all(folder: CampaignFolder, reading: _Reading) -> None:
+    with as_journal(folder.journal):
+        for record in read_journal(folder.journal):
+            _read(record, reading)
 
 
 def _read(record: dict[str, Any], reading: _Reading) -> None:

@@ -10,9 +10,11 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
+
+from pydantic import ValidationError
 
 from natxy.campaign.bucket_columns import pack_buckets, unpack_buckets
 from natxy.campaign.fewer_runs import shorten
@@ -20,6 +22,7 @@ from natxy.campaign.gzip_lines import GzipLines, groups
 from natxy.campaign.wide_buckets import widen
 from natxy.errors import ConfigurationError, StorageError
 from natxy.model.base import Model
+from natxy.model.refusal import first_refusal, path_text
 from natxy.model.trial_record import TrialRecord
 from natxy.trial.observer import Observer
 
@@ -39,7 +42,8 @@ class Journal(Observer):
 
     def __init__(self, path: Path, header: Mapping[str, Any], *, replace: bool = False) -> None:
         self.path = path
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if replace else os.O_EXCL)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK  # a pipe refuses
+        flags |= os.O_TRUNC if replace else os.O_EXCL
         _make_folder(path.parent)
         if not replace:
             _refuse_existing(path.with_suffix(""))  # a journal of version 1
@@ -95,7 +99,7 @@ class Journal(Observer):
         """Writes records that are JSON already, as one group."""
         text = "".join(map(self._text, records))
         try:
-            self._lines.append(text.encode())
+            self._lines.append(text.encode(errors="backslashreplace"))
         except OSError as error:
             raise StorageError(
                 f"{self.path}: cannot be written: {error.strerror}; the journal holds the trials "
@@ -163,9 +167,29 @@ def read_journal(path: str | Path) -> Iterator[dict[str, Any]]:
             _check_version(record)
             unpack_buckets(record)
             yield record
-    except (OSError, zlib.error, ValueError) as error:
+    except (OSError, zlib.error, ValueError, RecursionError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
         raise ConfigurationError(f"{path}: cannot be read as a journal: {reason}") from None
+
+
+@contextmanager
+def as_journal(path: Path) -> Iterator[None]:
+    """Refuses records of a stranger's file that are not as a journal's are."""
+    try:
+        yield
+    except ValidationError as error:
+        place, sentence = first_refusal(error, Any)
+        raise _not_as_written(path, f"{path_text(place)} {sentence}") from None
+    except KeyError as error:
+        raise _not_as_written(path, f"{error.args[0]} is missing") from None
+    except (TypeError, AttributeError, IndexError, ValueError) as error:
+        raise _not_as_written(path, str(error)) from None
+
+
+def _not_as_written(path: Path, why: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path}: has a record that is not as `natxy` writes it: {why} (expected a journal)"
+    )
 
 
 def _octets_of(path: Path) -> bytes:

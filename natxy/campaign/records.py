@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from natxy.campaign.journal import read_journal
+from natxy.campaign.journal import as_journal, read_journal
 from natxy.campaign.tape import AnswerRecord
 from natxy.campaign.whole_result import whole
 from natxy.errors import ConfigurationError
@@ -62,6 +62,20 @@ class HookRecord(Model):
     status: int
     output: str  # its end
     seconds: float
+
+
+class Header(Model):
+    """What a campaign needs of the first line of its journal, which may say more."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    natxy_version: str
+    command: list[str] = Field(min_length=1)
+    seed: int
+    quick: bool
+    options: dict[str, Any] = Field(default_factory=dict)
+    columns: list[str] | None = None
+    remarks: list[str] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +149,9 @@ def read_campaign(path: Path) -> CampaignState:
             f"{path}: is not the journal of a campaign (expected one that `natxy run` wrote)"
         )
     state = CampaignState(header=header)
-    _read_cells(records, state)
+    with as_journal(path):
+        Header.model_validate(header)
+        _read_cells(records, state)
     return state
 
 

@@ -99,6 +99,8 @@ def self_test(
 ) -> None:
     """Find the highest rate that this tester reaches without loss, and its own delay."""
     chosen, source, cable = _loop(testbed, loop, ip_version, cpus_of(cores))
+    if output is not None and output.is_dir():
+        raise ConfigurationError(f"--output: {output} is a folder (expected a file)")
     sizes = tuple(frame_size) if frame_size else SIZES_BYTES
     for size in sizes:  # before anything is started
         with_traffic_options(chosen, frame_size=size, direction=None)

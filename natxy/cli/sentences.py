@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import rich.text
 from rich.console import Console
 
-from natxy.cli.streams import one_line, visible
+from natxy.cli.streams import one_line
+from natxy.visible import visible
 
 # Rich drops some control characters and passes on others, such as ESC.
 rich.text.strip_control_codes = visible  # type: ignore[assignment,attr-defined]

@@ -6,33 +6,20 @@ passes here, so no caller escapes anything.
 
 import codecs
 import contextlib
-import functools
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Iterator
 from typing import Any, TextIO, cast
 
-# Controls, formats (such as U+202E, which turns the order of letters), surrogates, line separators.
-UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-KEPT = "\n\t"
+from natxy.visible import escaped, visible
+
 LONG = (  # what is a value in an error, and how much of it is shown; paths and commands are whole
     (re.compile(r"\d{61,}"), 60),
     (re.compile(r"(?<=\")[^\"`]{121,}(?=\")"), 120),
     (re.compile(r"[^\s/`]{301,}"), 300),
 )
 UNENCODABLE = "natxy-visible"  # the name of the handler below
-
-
-def visible(text: str) -> str:
-    r"""Returns the text with \u001b in place of ESC, also for all else that is not seen.
-
-    It is JSON's notation, so that JSON stays what it is.
-    """
-    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
-        return text
-    return "".join(map(_seen, text))
 
 
 def one_line(text: str) -> str:
@@ -48,23 +35,11 @@ def shortened(sentence: str) -> str:
     return sentence
 
 
-@functools.lru_cache(maxsize=4096)
-def _seen(character: str) -> str:
-    if character in KEPT or unicodedata.category(character) not in UNSEEN:
-        return character
-    return _escaped(character)
-
-
-def _escaped(text: str) -> str:
-    units = text.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
-
-
 def _unencodable(error: UnicodeError) -> tuple[str, int]:
     """Handles characters that a stream's encoding lacks, such as a terminal's in Latin-1."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return _escaped(error.object[error.start : error.end]), error.end
+    return escaped(error.object[error.start : error.end]), error.end
 
 
 class OutputLost(OSError):

@@ -14,6 +14,7 @@ from natxy.errors import DutError
 from natxy.interrupts import without_interrupts
 from natxy.model.reason import Reason
 from natxy.model.telemetry import CpuTime, Snapshot
+from natxy.visible import visible
 
 COUNT = "the number of connections"
 DELETION = "the seconds that the deletion took, and after them, if known, how many connections"
@@ -27,7 +28,7 @@ CPU = re.compile(r"cpu(?P<cpu>\d+)\.(?P<time>busy_s|softirq_s|irq_s|steal_s)")
 
 def show_on_stderr(key: str, command: str) -> None:
     for line in command.split("\n"):
-        print(f"dut.{key}: {line}", file=sys.stderr, flush=True)
+        print(visible(f"dut.{key}: {line}"), file=sys.stderr, flush=True)
 
 
 class Commanded(Dut, ABC):

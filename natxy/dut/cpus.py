@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from natxy.dut.process import named
+from natxy.dut.process import kernel_threads
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.trial_spec import WatchedCpu
 
@@ -46,4 +46,4 @@ def watched_cpus(cpus: Sequence[int], own: Iterable[int]) -> tuple[WatchedCpu, .
 @cache
 def _softirq_threads() -> dict[int, tuple[int, ...]]:
     """Returns `ksoftirqd/N` by CPU, which runs softirqs that take longer than an interrupt may."""
-    return {int(cpu): (number,) for cpu, number in named("ksoftirqd/") if cpu.isdecimal()}
+    return {int(cpu): (number,) for cpu, number in kernel_threads("ksoftirqd/") if cpu.isdecimal()}

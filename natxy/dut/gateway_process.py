@@ -18,6 +18,7 @@ from natxy.runtime_folder import remove_dpdk_folder
 ANSWERS_WITHIN_S = 10.0
 QUITS_WITHIN_S = 3.0
 PROTOCOL = 1
+SHOWN_BYTES = 60  # of a line that is none of the protocol
 
 
 def gateway_program() -> Path:
@@ -92,7 +93,14 @@ class GatewayProcess:
         remove_dpdk_folder(self.pid)
 
     def _event(self, wanted: str) -> dict[str, Any]:
-        event: dict[str, Any] = json.loads(self._line())
+        line = self._line()
+        try:
+            event: dict[str, Any] = json.loads(line)
+        except ValueError:
+            raise DutError(
+                f"natxy-gateway sent {line[:SHOWN_BYTES]!r} (expected {wanted}; is "
+                "NATXY_GATEWAY right?)"
+            ) from None
         if event.get("event") == "error":
             raise DutError(f"natxy-gateway: {event.get('message')}")
         if event.get("event") != wanted:

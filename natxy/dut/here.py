@@ -5,9 +5,10 @@ from pathlib import Path
 
 from natxy.dut.config import OnThisMachine
 from natxy.dut.cpus import watched_cpus
-from natxy.dut.process import named
+from natxy.dut.process import kernel_threads
 from natxy.dut.snapshot import Local
-from natxy.errors import DutError
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.source import bytes_of
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
@@ -59,10 +60,11 @@ class Here:
 
 def _written(path: Path) -> int:
     try:
-        with path.open() as file:
-            first, *_ = file.read(64).split() or [""]
-    except (OSError, UnicodeDecodeError) as error:
-        raise DutError(f"dut.pid_files: {path} cannot be read: {error}.") from error
+        first, *_ = bytes_of(path).decode().split() or [""]
+    except ConfigurationError as error:
+        raise DutError(f"dut.pid_files: {error}.") from None
+    except UnicodeDecodeError:
+        first = ""
     if not first.isdecimal():
         raise DutError(f"dut.pid_files: {path} has no number (expected that of a process).")
     return int(first)
@@ -79,7 +81,7 @@ def _threads(process: int) -> list[int]:
 
 def _napi_threads(cpus: tuple[int, ...]) -> list[int]:
     """Returns the kernel's NAPI threads that run on these CPUs only."""
-    return [number for _, number in named("napi/") if _allowed(number) <= set(cpus)]
+    return [number for _, number in kernel_threads("napi/") if _allowed(number) <= set(cpus)]
 
 
 def _allowed(thread: int) -> set[int]:

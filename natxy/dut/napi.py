@@ -8,7 +8,7 @@ import os
 
 from natxy.dut.execution import execute, in_namespace, write_file
 from natxy.dut.priority import put_first
-from natxy.dut.process import named, within
+from natxy.dut.process import kernel_threads, within
 from natxy.errors import DutError
 
 APPEARS_WITHIN_S = 2.0
@@ -34,4 +34,4 @@ def thread_napi(namespace: str, interface: str, cpu: int) -> tuple[int, ...]:
 
 def napi_threads(interface: str) -> list[int]:
     """Returns process numbers of the interface's NAPI threads, `napi/INTERFACE-NUMBER`."""
-    return [number for _, number in named(f"napi/{interface}-")]
+    return [number for _, number in kernel_threads(f"napi/{interface}-")]

@@ -11,6 +11,7 @@ from pathlib import Path
 from natxy.errors import DutError
 
 PATIENCE_S = 2.0
+KTHREADD = 2  # the process whose children are the threads of the kernel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +57,17 @@ def within(seconds: float, condition: Callable[[], bool]) -> bool:
     return True
 
 
-def named(prefix: str) -> list[tuple[str, int]]:
-    """Returns the processes and kernel threads whose names begin so: what follows, and number."""
+def kernel_threads(prefix: str, proc: Path = Path("/proc")) -> list[tuple[str, int]]:
+    """Returns the kernel's threads whose names begin so: what follows, and number.
+
+    Any user can give a process such a name, but no process is a child of the kernel's.
+    """
     found: list[tuple[str, int]] = []
-    for path in Path("/proc").glob("[0-9]*/comm"):
+    for path in proc.glob("[0-9]*/stat"):
         with suppress(OSError):  # the process ended meanwhile
-            name = path.read_text().strip()
-            if name.startswith(prefix):
+            before, _, after = path.read_text(errors="replace").rpartition(")")
+            name = before.partition("(")[2]
+            if name.startswith(prefix) and int(after.split()[1]) == KTHREADD:
                 found.append((name.removeprefix(prefix), int(path.parent.name)))
     return found
 
@@ -70,7 +75,7 @@ def named(prefix: str) -> list[tuple[str, int]]:
 def _start_ticks(pid: int) -> int | None:
     """Returns field 22 of /proc/PID/stat; None if the process has ended or is a zombie."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
         return None
     fields = text.rpartition(")")[2].split()  # a program's name may hold blanks

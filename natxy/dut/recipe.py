@@ -21,7 +21,7 @@ from natxy.dut.ip_versions import Pair
 from natxy.model.addresses import not_of_version, version_of
 from natxy.model.base import Model, refuse
 from natxy.model.refusal import shown
-from natxy.model.source import Source
+from natxy.model.source import Source, with_home
 
 PLACEHOLDER = re.compile(r"@\{(\w+)\}")
 KINDS = {  # of variables: the values that a kind has beside addresses, and what it is called
@@ -186,7 +186,7 @@ def read_recipe(name: str, source: Source | None = None) -> Recipe:
     """
     source = source or Source(name="recipe")
     if name.endswith(".toml"):
-        path = Path(source.name).parent / Path(name).expanduser()
+        path = Path(source.name).parent / with_home(name)
         read = Source.read(path)
         name = path.stem
     elif name in recipe_names():

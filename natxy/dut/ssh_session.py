@@ -13,11 +13,11 @@ from collections.abc import Coroutine
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from natxy.dut.config import SshConfig
 from natxy.errors import DutError
+from natxy.model.source import with_home
 from natxy.program_output import AT_ONCE_BYTES, LIMIT_BYTES, OutputTooLong
 
 T = TypeVar("T")
@@ -119,8 +119,8 @@ class SshSession:
         import asyncssh
 
         config, host = self._config, self._host
-        known = str(Path(config.known_hosts).expanduser())
-        key = None if config.key is None else str(Path(config.key).expanduser())
+        known = str(with_home(config.known_hosts))
+        key = None if config.key is None else str(with_home(config.key))
         own_key: dict[str, Any] = {} if key is None else {"client_keys": [key], "agent_path": None}
         try:
             return await asyncssh.connect(
@@ -215,7 +215,7 @@ class SshSession:
         if self._config.log is None:
             return
         try:
-            with Path(self._config.log).expanduser().open("a", encoding="utf-8") as log:
+            with with_home(self._config.log).open("a", encoding="utf-8") as log:
                 now = datetime.now(UTC).isoformat(timespec="milliseconds")
                 log.write(f"{now}  {self._host}  {end}  {command}\n")
         except OSError as error:

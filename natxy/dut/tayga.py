@@ -120,9 +120,11 @@ class TaygaProcess(Tayga):
         self._process: subprocess.Popen[bytes] | None = None
 
     def _run(self) -> None:
-        command = ["stdbuf", "-oL", "tayga", "-d", "--config", str(self._config)]
         with without_interrupts():
-            self._process = start(self._site.pinned(command), self._log)
+            self._process = start(
+                self._site.pinned(["stdbuf", "-oL", "tayga", "-d", "--config", str(self._config)]),
+                self._log,
+            )
         within(STARTS_WITHIN_S, lambda: self._attached() or self._ended())
         self.check()
         if self._site.cpu is not None:

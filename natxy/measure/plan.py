@@ -95,6 +95,7 @@ class Plan:
             duration_s=float(timing.duration_s),
             drain_s=float(timing.drain_s),
             settle_s=float(timing.settle_s),
+            variant=tester.hello.variant,
             frame_timeout_s=float(timing.frame_timeout_s),
             search=search,
             seed=self.seed,

@@ -169,6 +169,7 @@ class Conditions(Model):
     frame_timeout_s: float = 0.0  # 0: none
     search: SearchConditions | None = None  # None: the procedure did not search for a rate
     seed: int
+    variant: str = ""  # of the engine, such as x86-64-v3
     connections: ConnectionConditions | None = None  # None: stateless
     tester_delay: OwnDelay | None = None  # a part of every delay; None: no self-test is stored
 

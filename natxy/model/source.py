@@ -107,6 +107,15 @@ class Source:
         raise ConfigurationError(f"{where}: {path_text(path)}{separator}{sentence}")
 
 
+def with_home(name: str) -> Path:
+    """Returns the path with the home folder in place of ~; as in a shell, a user that nobody knows
+    stays as it is."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
+
+
 def bytes_of(path: Path, most: int = MAX_BYTES) -> bytes:
     """Returns what a regular file holds: reading a pipe waits, and reading a device may not end."""
     try:

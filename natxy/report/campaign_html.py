@@ -4,7 +4,6 @@ import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from natxy.errors import ConfigurationError
 from natxy.report.campaign_table import CampaignTable, Row
 from natxy.report.charts import Chart
+from natxy.report.html_text import page_text
 
 # What the page may load: nothing from elsewhere. The charts are drawn by scripts inside it.
 POLICY = (
@@ -39,9 +39,9 @@ def campaign_html(
     drawn = [chart for chart in charts if chart.rows]
     return page.substitute(
         policy=POLICY,
-        title=escape(table.title),
+        title=page_text(table.title),
         body="\n".join(_body(table, published, drawn, told)),
-        footer=escape(told.made_by),
+        footer=page_text(told.made_by),
         charts=_in_script(json.dumps([asdict(chart) for chart in drawn], ensure_ascii=False)),
         bundle=bundle().replace("</script", r"<\/script"),
     )
@@ -75,20 +75,20 @@ def _body(
     table: CampaignTable, published: CampaignTable | None, charts: Sequence[Chart], told: Told
 ) -> Iterator[str]:
     if told.quick:
-        yield f'<p class="quick">{escape(QUICK)}</p>'
-    yield f"<p>{escape(told.summary)}</p>"
+        yield f'<p class="quick">{page_text(QUICK)}</p>'
+    yield f"<p>{page_text(told.summary)}</p>"
     yield "<h2>Results</h2>"
     yield from _table(table)
     if published is not None:
-        yield f"<h2>{escape(published.title)}</h2>"
+        yield f"<h2>{page_text(published.title)}</h2>"
         if published.rows:
             yield from _table(published)
         yield from _list(published.notes)
     for chart in charts:
-        yield f"<h2>{escape(chart.title)}</h2>"
-        yield f'<ul class="legend" id="legend-{escape(chart.key)}"></ul>'
-        yield f'<div class="chart" id="chart-{escape(chart.key)}"></div>'
-        yield f'<p class="soft">Data: data/{escape(chart.key)}.csv</p>'
+        yield f"<h2>{page_text(chart.title)}</h2>"
+        yield f'<ul class="legend" id="legend-{page_text(chart.key)}"></ul>'
+        yield f'<div class="chart" id="chart-{page_text(chart.key)}"></div>'
+        yield f'<p class="soft">Data: data/{page_text(chart.key)}.csv</p>'
     if table.notes:
         yield "<h2>Notes</h2>"
         yield from _list(table.notes)
@@ -103,21 +103,21 @@ def _body(
 
 def _list(lines: Sequence[str]) -> Iterator[str]:
     yield "<ul>"
-    yield from (f"<li>{escape(line)}</li>" for line in lines)
+    yield from (f"<li>{page_text(line)}</li>" for line in lines)
     yield "</ul>"
 
 
 def _folded(name: str, text: str) -> str:
-    return f"<details><summary>{escape(name)}</summary><pre>{escape(text)}</pre></details>"
+    return f"<details><summary>{page_text(name)}</summary><pre>{page_text(text)}</pre></details>"
 
 
 def _table(table: CampaignTable) -> Iterator[str]:
     yield '<div class="wide"><table>'
-    heads = "".join(f"<th>{escape(column)}</th>" for column in ("", *table.columns))
+    heads = "".join(f"<th>{page_text(column)}</th>" for column in ("", *table.columns))
     yield f"<thead><tr>{heads}</tr></thead><tbody>"
     for row in table.rows:
-        cells = "".join(f"<td>{escape(value.text)}</td>" for value in row.values)
-        yield f"<tr{_class(row)}><td>{escape(row.name)}</td>{cells}</tr>"
+        cells = "".join(f"<td>{page_text(value.text)}</td>" for value in row.values)
+        yield f"<tr{_class(row)}><td>{page_text(row.name)}</td>{cells}</tr>"
     yield "</tbody></table></div>"
 
 

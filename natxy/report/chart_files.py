@@ -7,7 +7,7 @@ from typing import Any
 from natxy.report.charts import Chart
 from natxy.report.csv_text import csv_text
 from natxy.report.results_json import SCALED_DOWN
-from natxy.whole_file import whole_file, write_whole
+from natxy.whole_file import is_stream, whole_file, write_whole
 
 
 def write_data(charts: Sequence[Chart], folder: Path, *, scaled_down: bool) -> None:
@@ -18,7 +18,9 @@ def write_data(charts: Sequence[Chart], folder: Path, *, scaled_down: bool) -> N
     for chart in charts:
         if not chart.rows:
             for ending in ("csv", "parquet"):  # of an earlier report
-                (folder / f"{chart.key}.{ending}").unlink(missing_ok=True)
+                old = folder / f"{chart.key}.{ending}"
+                if not is_stream(old):
+                    old.unlink(missing_ok=True)
             continue
         rows = [{**row, SCALED_DOWN: scaled_down} for row in chart.rows]
         write_whole(folder / f"{chart.key}.csv", rows_csv(rows))
@@ -36,10 +38,16 @@ def write_parquet(rows: Sequence[dict[str, Any]], path: Path) -> None:
         import pyarrow.parquet as pq
     except ImportError:
         return
-    columns = {name: [row.get(name) for row in rows] for name in _names(rows)}
-    with whole_file(path) as temporary:
-        pq.write_table(pa.table(columns), temporary)
+    columns = {name: [_whole(row.get(name)) for row in rows] for name in _names(rows)}
+    # Not by its name, which need not be UTF-8.
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        pq.write_table(pa.table(columns), file)
 
 
 def _names(rows: Sequence[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _whole(value: Any) -> Any:
+    """Returns a text without half characters, which a Parquet file cannot have."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value

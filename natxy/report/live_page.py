@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from string import Template
+
+from natxy.report.html_text import page_text
 
 REFRESH_S = 5
 PAGE = Template("""<!doctype html>
@@ -38,13 +39,13 @@ class LiveCell:
 
 def live_page(title: str, cells: Sequence[LiveCell], *, has_report: bool, left: str = "") -> str:
     rows = "".join(
-        f'<tr class="{cell.state}"><td>{number}</td><td>{escape(cell.name)}</td>'
-        f"<td>{escape(cell.said)}</td></tr>"
+        f'<tr class="{cell.state}"><td>{number}</td><td>{page_text(cell.name)}</td>'
+        f"<td>{page_text(cell.said)}</td></tr>"
         for number, cell in enumerate(cells, start=1)
     )
     return PAGE.substitute(
         refresh=REFRESH_S,
-        title=escape(title),
+        title=page_text(title),
         ended=sum(cell.ended for cell in cells),
         count=len(cells),
         left=left,

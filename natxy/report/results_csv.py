@@ -39,7 +39,9 @@ PLACES = {
     "exceed_ratio": "search.exceed_ratio",
     "duration_sum_s": "search.duration_sum_s",
     "initial_duration_s": "search.initial_duration_s",
-    **_in_place("seed", "figure", "direction", "at", "at_value", "at_unit", "found", "uncertain"),
+    **_in_place(
+        "seed", "variant", "figure", "direction", "at", "at_value", "at_unit", "found", "uncertain"
+    ),
     **_in_place("unit", "rates", "statistic", "bound", "missing", "largest_error"),
     **_in_place(*STATISTICS),
     **_in_place("conforms", "deviations", "remarks", "trials", "invalid_trials", "overturned"),

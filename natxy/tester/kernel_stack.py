@@ -22,7 +22,7 @@ from natxy.model.trial_spec import Side
 from natxy.tester.port_identity import arguments_of
 
 ROOT = Path("/")
-COPIED = ("net_af_packet", "eth_af_packet", "net_pcap")
+COPIED = ("net_af_packet", "net_pcap")
 BEFORE_THE_STACK = "net_af_xdp"
 INTERFACE_KEYS = ("iface", "rx_iface", "tx_iface", "rx_iface_in")
 GET_ADDRESSES = 0x8912  # linux/sockios.h: SIOCGIFCONF
@@ -164,12 +164,12 @@ def _ipv4_addresses() -> list[tuple[str, str]]:
 
 def _interface_in(entry: bytes) -> str:
     """Returns the name without the label that an address may have, as in eth0:1."""
-    return entry[:NAME_BYTES].partition(b"\0")[0].decode().partition(":")[0]
+    return entry[:NAME_BYTES].partition(b"\0")[0].decode(errors="replace").partition(":")[0]
 
 
 def _ipv6_addresses(root: Path) -> list[tuple[str, str]]:
     try:
-        lines = (root / "proc/thread-self/net/if_inet6").read_text().splitlines()
+        lines = (root / "proc/thread-self/net/if_inet6").read_text(errors="replace").splitlines()
     except OSError:  # a kernel without IPv6
         return []
     each = (line.split() for line in lines)

@@ -8,9 +8,11 @@ from pathlib import Path
 NAMESPACES = Path("/run/netns")
 OWN_NAMESPACE = Path("/proc/self/ns/net")
 PCI = re.compile(r"(?:pci:)?(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])")
-KERNEL_INTERFACES = ("net_af_xdp", "net_af_packet", "eth_af_packet", "net_tap", "net_pcap")
+KERNEL_INTERFACES = ("net_af_xdp", "net_af_packet", "net_tap", "net_pcap")
 SOCKETS = {"net_vhost": "iface", "net_virtio_user": "path"}  # driver: what names the socket
 MEMIF_SOCKET = "/run/memif.sock"  # DPDK's defaults
+# eth_pcap is net_pcap, virtio_user is net_virtio_user.
+ALIAS = re.compile(r"^(eth_|(?=virtio_user))")
 NO = ("no", "0", "false")
 
 
@@ -53,8 +55,9 @@ def ends_here(device: str, root: Path = Path("/")) -> bool:
 
 
 def arguments_of(device: str) -> tuple[str, dict[str, str]]:
-    """Returns what a device string begins with, and its arguments."""
-    driver, *arguments = device.split(",")
+    """Returns what a device string begins with, by DPDK's newer name, and its arguments."""
+    written, *arguments = device.split(",")
+    driver = ALIAS.sub("net_", written)
     return driver, dict(argument.split("=", 1) for argument in arguments if "=" in argument)
 
 

@@ -21,8 +21,15 @@ RECORDS: TypeAdapter[list[SelfTestRecord]] = TypeAdapter(list[SelfTestRecord])
 
 def state_file() -> Path:
     given = os.environ.get("XDG_STATE_HOME")
-    folder = Path(given) if given else Path.home() / ".local" / "state"
+    folder = Path(given) if given else _home() / ".local" / "state"
     return folder / "natxy" / FILE_NAME
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # a user of a container whom no file knows
+        return Path("/")
 
 
 def with_self_test(record: SelfTestRecord, path: Path) -> str:

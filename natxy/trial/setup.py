@@ -228,6 +228,8 @@ def _tester(
     traffic.check()  # before the engine takes a port
     claims.take_ports(resolved.tester, dut.tester_namespace)
     claims.announce_cpus(dut.cpus)
+    if testbed.dut.get("kind") not in LABS:
+        check_kernel(resolved.tester)  # again: what starts a gateway may have changed it
     _ = dut.watched  # a process that has ended is said before the ports start
     records_fd = None if records is None else records.fd
     command = engine_command(resolved.tester, dut.tester_namespace, records_fd=records_fd)

@@ -17,7 +17,7 @@ import pytest
 from natxy.dut.execution import execute, in_namespace
 from natxy.dut.ledger import sweep
 from natxy.dut.namespaces import make_namespace, remove_namespace
-from natxy.dut.process import named, within
+from natxy.dut.process import within
 from tests.programs import ROOT
 from tests.valid import valid
 
@@ -152,6 +152,9 @@ def test_what_the_kernel_would_send_is_refused_with_the_command_that_mends_it(
     assert sent_by_the_kernel() == before
 
 
+COMM = "natxy-engine\n"
+
+
 @pytest.mark.usefixtures("host")
 def test_an_interface_is_as_promiscuous_as_before(tmp_path: Path) -> None:
     inside("ip link set t1 promisc on")
@@ -167,7 +170,7 @@ def test_an_interface_is_as_promiscuous_as_before(tmp_path: Path) -> None:
     )
     assert within(30, lambda: flags() != before)
     engines = set(execute(["ip", "netns", "pids", HOST]).split()) - {str(process.pid)}
-    (engine,) = (pid for _, pid in named("natxy-engine") if str(pid) in engines)
+    (engine,) = (pid for pid in engines if Path(f"/proc/{pid}/comm").read_text() == COMM)
     for pid in (process.pid, *map(int, engines)):
         os.kill(pid, signal.SIGKILL)
     process.wait()

@@ -29,6 +29,16 @@ options = { rate = 1000 }
 """
 
 
+# The first line of a campaign's journal, as far as it must say something.
+HEADER: dict[str, Any] = {
+    "natxy_version": "0.1.0",
+    "command": ["natxy run"],
+    "seed": 7,
+    "experiment": "title",
+    "quick": False,
+}
+
+
 def planned(path: Path, **changes: Any) -> CampaignPlan:
     asked = read_asked(path)
     return plan_of(asked.experiment, asked.testbed, asked.experiment.seed or 0, **changes)

@@ -17,6 +17,7 @@ OF_ALL_ROOMS = {
     "program_output",
     "runtime_folder",
     "statistics",
+    "visible",
     "whole_file",
 }
 CLOCK = "run's clock"  # engine/port may use one header of engine/run

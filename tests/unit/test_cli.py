@@ -383,6 +383,7 @@ def test_what_needs_no_verb_imports_none(arguments: list[str]) -> None:
         "natxy.cli.verbs",
         "natxy.errors",
         "natxy.interrupts",
+        "natxy.visible",
     }
     assert not {"pydantic", "numpy", "pyarrow", "MLRsearch", "rich"} & found
 

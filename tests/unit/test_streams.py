@@ -17,9 +17,10 @@ from rich.text import Text
 from natxy.cli import run_command
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import console_of, joined, quote, say
-from natxy.cli.streams import Shown, visible
+from natxy.cli.streams import Shown
 from natxy.cli.verbs import VERBS
 from natxy.dut.commanded import show_on_stderr
+from natxy.visible import visible
 from tests.command import natxy
 
 Captured = pytest.CaptureFixture[str]

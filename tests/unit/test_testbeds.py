@@ -27,7 +27,7 @@ from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection, VarySection
-from tests.unit.campaigns import EXPERIMENT
+from tests.unit.campaigns import EXPERIMENT, HEADER
 from tests.unit.conftest import NAT64
 
 
@@ -143,7 +143,7 @@ def test_a_cell_whose_workers_keep_dying_gets_its_sentence(
 
     asked = read_asked(files[0])
     plan = plan_of(asked.experiment, asked.testbed, 7)
-    header = {"experiment": "title", "seed": 7}
+    header = HEADER
     path = tmp_path / "journal.jsonl.gz"
     watcher = JsonNarrator()
     with Journal(path, header) as journal:
@@ -294,7 +294,7 @@ def test_the_commands_of_a_cell_are_shown_before_a_worker_gets_it(
     files[0].write_text(EXPERIMENT.replace(f"[[vary]]{series}", columns) + hooks)
     asked = read_asked(*files[:1], files[1:])
     plans = [plan_of(asked.experiment, testbed, 7) for testbed in asked.testbeds]
-    header = {"experiment": "title", "seed": 7}
+    header = HEADER
     client = Submits()
     with Journal(tmp_path / "journal.jsonl.gz", header) as journal:
         runner = TestbedsRunner(

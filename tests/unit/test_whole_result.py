@@ -20,6 +20,7 @@ from natxy.campaign.whole_result import rest_of, whole
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
+from tests.unit.campaigns import HEADER
 from tests.unit.demo_journal import SEARCH, STATEFUL, TICK_HZ, Gateway, write
 from tests.unit.results import result_of, stream_of
 
@@ -67,7 +68,7 @@ def test_a_resumed_cell_gets_the_whole_result(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl.gz"
     record, result = next(Gateway(STATEFUL).trials())
     cell = CellRecord(key="1", number=1, column="", measure="", round=1, seed=1, started="")
-    with Journal(path, {"experiment": "one"}) as journal:
+    with Journal(path, HEADER) as journal:
         journal.append(cell)
         tape = Tape()
         tape.answer(RUN, lambda: result.model_dump(mode="json"))
@@ -82,7 +83,7 @@ def test_a_resumed_cell_gets_the_whole_result(tmp_path: Path) -> None:
 def version_2(path: Path, trials: Sequence[tuple[TrialRecord, TrialResult]]) -> None:
     """Writes a campaign's journal as version 2: all buckets, and a stateful result twice."""
     cell = CellRecord(key="1", number=1, column="", measure="", round=1, seed=1, started="")
-    lines: list[dict[str, Any]] = [{"record": "campaign", "version": 2, "experiment": "one"}]
+    lines: list[dict[str, Any]] = [{"record": "campaign", "version": 2, **HEADER}]
     lines.append(cell.model_dump(mode="json"))
     for record, result in trials:
         answer = AnswerRecord(call=RUN, of_trial=result == record.result)

@@ -1,0 +1,9 @@
+"""Text of others in a page: neither markup nor characters that hide what stands there."""
+
+from html import escape
+
+from natxy.visible import visible
+
+
+def page_text(text: str) -> str:
+    return escape(visible(text))
