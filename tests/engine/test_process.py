@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import pytest
 
+from natxy.tester.engine_process import EngineProcess
 from tests.programs import installed
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +26,20 @@ def looped_spec(*, frames: int, rate_fps: int, nonce: int = 1) -> dict[str, Any]
     stream["segments"] = [{"frames": frames, "rate_fps": rate_fps, "pause_ns": 0}]
     stream["foreground"]["hop_limit_drop"] = 0
     return spec | {"nonce": nonce}
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGSTOP])
+def test_an_engine_that_crashed_or_hangs_leaves_no_folder_of_dpdk(number: signal.Signals) -> None:
+    process = EngineProcess([str(installed("natxy-engine")), *LOOP])
+    hello = json.loads(str(process.receive(30)))
+    folder = Path(f"/var/run/dpdk/natxy-{process.pid}")
+    is_made = folder.exists()
+    os.kill(process.pid, number)
+    process.close()
+    assert hello["event"] == "hello"
+    assert is_made == (os.geteuid() == 0)
+    assert not folder.exists()
+    assert not Path(f"/proc/{process.pid}").exists()
 
 
 class Engine:

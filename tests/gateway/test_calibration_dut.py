@@ -159,6 +159,20 @@ def test_a_realtime_policy_ends_by_itself(dut: CalibrationDut) -> None:
     assert policy(dut) == os.SCHED_OTHER
 
 
+def test_a_folder_whose_name_has_a_comma_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DPDK separates the arguments of a device by commas."""
+    folder = tmp_path / "a,b"
+    folder.mkdir()
+    monkeypatch.setattr("natxy.dut.ledger.runtime_folder", lambda: folder)
+    plan = AddressPlan(left_ip_version=6, right_ip_version=4, networks=1)
+    made = CalibrationDut(CalibrationConfig(kind="calibration"), plan, tester_cpus=())
+    with pytest.raises(DutError, match=r"a,b: has a comma in its name"):
+        made.start()
+    made.stop()
+
+
 def test_a_folder_may_have_a_long_name_up_to_that_of_a_socket(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

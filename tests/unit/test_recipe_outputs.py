@@ -98,6 +98,10 @@ SAMPLES = [
 ]  # fmt: skip
 
 
+def needs(program: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(not Path(program).exists(), reason=f"{program} is not installed")
+
+
 def commands(name: str, key: str) -> list[str]:
     read = read_recipe(name)
     given = {n: VALUES[v.kind] for n, v in read.variables.items() if v.kind == "interface"}
@@ -130,6 +134,24 @@ def test_a_sample_is_read(sample: Sample, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     if sample.output != "-":
         assert done.stdout.split()[-1] == sample.output
+
+
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [
+        ("vpp-nat64", "vppctl"),
+        pytest.param("openbsd-pf-nat64", "pfctl", marks=needs("/usr/bin/perl")),
+        pytest.param("freebsd-ipfw-nat64", "ipfw", marks=needs("/usr/bin/time")),
+    ],
+)
+def test_a_deletion_prints_its_seconds(name: str, program: str, tmp_path: Path) -> None:
+    (command,) = commands(name, "delete_all")
+    stand_in(tmp_path, program, "")
+    done = shell(tmp_path, command)
+    assert done.returncode == 0, done.stderr
+    (seconds,) = done.stdout.split()
+    assert 0 <= float(seconds) < 30
+    assert (tmp_path / "called").read_text().strip()
 
 
 def test_only_the_recipes_own_domain_of_map_is_deleted(tmp_path: Path) -> None:
