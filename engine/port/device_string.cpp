@@ -39,14 +39,15 @@ std::string pci_name(const std::string& name) {
   return address;
 }
 
-// Returns the driver of a virtual device: net_af_xdp for net_af_xdp0. Empty if the name is not that
-// of a virtual device.
+// Returns the driver of a virtual device: net_af_xdp for net_af_xdp0, and for eth_af_xdp0, an older
+// name. Empty if the name is not that of a virtual device.
 std::string driver_of(std::string_view name) {
   const auto end = name.find_last_not_of("0123456789");
   const auto driver = name.substr(0, end == std::string_view::npos ? 0 : end + 1);
   const bool prefixed = driver.starts_with("net_") || driver.starts_with("eth_");
   const bool plain = driver.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == driver.npos;
-  return prefixed && plain && driver.size() > 4 ? std::string(driver) : std::string();
+  if (!prefixed || !plain || driver.size() <= 4) return {};
+  return "net_" + std::string(driver.substr(4));
 }
 
 [[noreturn]] void refuse_device(const std::string& text) {
@@ -73,8 +74,8 @@ unsigned long DeviceString::number(const std::string& key, unsigned long otherwi
 }
 
 std::string DeviceString::interface() const {
-  if (driver != "net_af_xdp" && driver != "net_af_packet" && driver != "eth_af_packet" &&
-      driver != "net_tap" && driver != "net_pcap") {
+  if (driver != "net_af_xdp" && driver != "net_af_packet" && driver != "net_tap" &&
+      driver != "net_pcap") {
     return {};
   }
   return argument("iface").value_or("");

@@ -77,7 +77,7 @@ DriverTraits traits_of(const DeviceString& device) {
   if (driver == "net_af_xdp") {  // the ring has as many frames as the queue has descriptors
     return {.rx_descriptors = 2048, .tx_descriptors = 2048, .rx_pool_is_umem = true};
   }
-  if (driver == "net_af_packet" || driver == "eth_af_packet") {
+  if (driver == "net_af_packet") {
     return {.rx_ring_frames =
                 static_cast<std::uint32_t>(device.number("framecnt", kAfPacketFrameCount))};
   }
@@ -100,7 +100,7 @@ std::uint16_t frame_room_bytes(const DeviceString& device, const std::string& dr
 }
 
 void check_arguments(const DeviceString& device, std::uint16_t mtu_bytes) {
-  if (device.driver == "net_af_packet" || device.driver == "eth_af_packet") {
+  if (device.driver == "net_af_packet") {
     check_one_queue(device, "qpairs");
     check_af_packet_frames(device, mtu_bytes);
   }

@@ -26,6 +26,11 @@ TEST(DeviceString, TellsVirtualDevicesApartFromPci) {
   EXPECT_EQ(parse_device("0001ABCD:01:00.1").name, "1abcd:01:00.1");
   EXPECT_TRUE(parse_device("ring").ring());
   EXPECT_EQ(parse_device("net_virtio_user3,path=/x").driver, "net_virtio_user");
+  const auto old = parse_device("eth_pcap1,iface=t0");  // DPDK's older name of the driver
+  EXPECT_EQ(old.name, "eth_pcap1");
+  EXPECT_EQ(old.driver, "net_pcap");
+  EXPECT_EQ(old.interface(), "t0");
+  EXPECT_EQ(traits_of(parse_device("eth_ring0")).refusal, traits_of(parse_device("ring")).refusal);
   EXPECT_EQ(parse_device("net_memif0,socket=/run/x.sock").argument("socket"), "/run/x.sock");
 }
 

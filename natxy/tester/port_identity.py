@@ -11,8 +11,7 @@ PCI = re.compile(r"(?:pci:)?(?:([0-9A-Fa-f]{4,8}):)?([0-9A-Fa-f]{2}:[0-9A-Fa-f]{
 KERNEL_INTERFACES = ("net_af_xdp", "net_af_packet", "net_tap", "net_pcap")
 SOCKETS = {"net_vhost": "iface", "net_virtio_user": "path"}  # driver: what names the socket
 MEMIF_SOCKET = "/run/memif.sock"  # DPDK's defaults
-# eth_pcap is net_pcap, virtio_user is net_virtio_user.
-ALIAS = re.compile(r"^(eth_|(?=virtio_user))")
+ALIAS = re.compile("^eth_")  # an older name of each driver: eth_pcap is net_pcap
 NO = ("no", "0", "false")
 
 
