@@ -16,7 +16,9 @@ NOISE = (
     "reasons that do not grow with the rate, such as a core that was away or was placed badly; "
     f"{AT_LEAST}"
 )
-STEADY = "give it cores of its own and name them, or use --loss or --search mlr"
+STEADY = (
+    "give it cores of its own and name them, or use --loss, or --search mlr with --exceed-ratio"
+)
 UNEXPLAINED = (
     "since the losses above this rate came in holes, or now and then, which the rate does not "
     f"explain: the gateway pauses, or loses frames by chance ({STEADY}); {AT_LEAST}"

@@ -141,7 +141,7 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
         outcome = search.run(measure)
     _check_hope(outcome, valid_trials)
     refuse_without_connections(valid_trials.done)
-    goals = tuple(_opened(goal, _doubt(goal, valid_trials)) for goal in outcome.goals)
+    goals = tuple(_confirmed(goal, valid_trials) for goal in outcome.goals)
     return _Searched(
         outcome=replace(outcome, goals=goals),
         too_slow=valid_trials.gave_up_too_slow,
@@ -167,21 +167,27 @@ def _opened(found: GoalOutcome, limit: Limit | None) -> GoalOutcome:
     return replace(found, limit=limit, upper_fps=None) if limit else found
 
 
-def _doubt(found: GoalOutcome, known: ValidTrials) -> Limit | None:
-    """Returns what may have bounded a goal instead of the rate; None: nothing (decision 0039).
+def _confirmed(found: GoalOutcome, known: ValidTrials) -> GoalOutcome:
+    """Returns what a goal found: a lower bound if something else than the rate may have bounded it,
+    and an upper bound of which the rate is the reason (decision 0039).
 
     By its exceed ratio, a goal says itself how many failures it accepts.
     """
-    if found.limit is not Limit.DUT or not found.rate_fps or found.goal.exceed_ratio:
-        return None
+    rate_fps = found.rate_fps
+    if found.limit is not Limit.DUT or not rate_fps or found.goal.exceed_ratio:
+        return found
     goal = found.goal
     counting = [_judged(trial, goal) for trial in known.done if trial.number not in known.revoked]
     if not why_is_known(counting):
-        return None
+        return found
     confirmation = Confirmation.of(
         counting, SearchError(fraction=goal.width), float(goal.tolerance.fraction)
     )
-    return confirmation.doubt(found.rate_fps, repeated=False, shown_at=1)
+    doubt = confirmation.doubt(rate_fps, repeated=False, shown_at=1)
+    near = confirmation.near(rate_fps)
+    if doubt or near is None or found.upper_fps is None:
+        return _opened(found, doubt)
+    return replace(found, upper_fps=max(found.upper_fps, near.rate_fps))
 
 
 def _judged(trial: TrialRecord, goal: MlrGoal) -> TrialRecord:

@@ -129,7 +129,7 @@ class Confirmation:
         RFC 2544 asks, if trials are too short to show their reason `shown_at` errors above the
         result.
         """
-        more_fps = result_fps + MORE * self.error.at(result_fps)
+        more_fps = (1 - self.accepted) * result_fps + MORE * self.error.at(result_fps)
         near = self.near(result_fps)
         bound = near or min(self.failed, key=lambda each: each.rate_fps, default=None)
         losing = set() if bound is None else _losing(bound)
@@ -153,7 +153,7 @@ class Confirmation:
 
 
 def why_is_known(trials: Iterable[TrialRecord]) -> bool:
-    """Returns whether it is known of each failure if the rate explains it.
+    """Returns whether it is known of each failure whether the rate explains it.
 
     A trial may also have failed by frames that were late or wrong, or by lost connections.
     """

@@ -46,11 +46,6 @@ class GoalOutcome:
     conditional_fps: float | None
     limit: Limit
 
-    @property
-    def lower_bound(self) -> bool:
-        """True if the rate is only a lower bound, because trials above it stayed INVALID."""
-        return self.limit is Limit.TESTER
-
 
 @dataclass(frozen=True, kw_only=True)
 class MlrOutcome:

@@ -70,7 +70,7 @@ def test_finds_a_hard_limit_within_the_width(limit_fps: int) -> None:
     assert found.rate_fps <= limit_fps < found.upper_fps
     # Rates are whole numbers: each bound may be half a frame a second off the package's.
     assert found.upper_fps - found.rate_fps <= found.upper_fps * WIDTH + 1
-    assert (found.limit, found.lower_bound) == (Limit.DUT, False)
+    assert found.limit is Limit.DUT
     assert_tested(outcome)
 
 
@@ -225,7 +225,7 @@ def test_a_device_that_takes_the_maximum() -> None:
     outcome = search(NDR, maximum_fps=4000).run(hard_limit(5000))
     (found,) = outcome.goals
     assert (found.rate_fps, found.upper_fps, found.limit) == (4000, None, Limit.MAXIMUM)
-    assert not found.lower_bound
+    assert found.limit is not Limit.TESTER
 
 
 def test_a_device_that_passes_nothing() -> None:
@@ -239,7 +239,7 @@ def test_a_tester_that_is_weaker_than_the_device() -> None:
     (found,) = outcome.goals
     assert found.rate_fps is not None
     assert 2500 <= found.rate_fps < 5000
-    assert (found.limit, found.lower_bound) == (Limit.TESTER, True)
+    assert found.limit is Limit.TESTER
     assert outcome.ceiling_fps == 8000
     assert [tried.rate_fps for tried in outcome.trials[:2]] == [8000, 4050]
     assert_tested(outcome)
@@ -273,13 +273,13 @@ def test_the_devices_own_limit_below_a_weak_testers() -> None:
     outcome = search(NDR).run(weak_tester(hard_limit(3000), 5000))
     (found,) = outcome.goals
     assert found.rate_fps == pytest.approx(3000, rel=0.0015)
-    assert not found.lower_bound
+    assert found.limit is not Limit.TESTER
 
 
 def test_a_tester_that_can_do_nothing() -> None:
     outcome = search(NDR, PDR).run(weak_tester(hard_limit(7000), 1))
     assert {found.rate_fps for found in outcome.goals} == {None}
-    assert all(found.lower_bound for found in outcome.goals)
+    assert {found.limit for found in outcome.goals} == {Limit.TESTER}
 
 
 def test_a_failure_without_loss_is_a_failure() -> None:
