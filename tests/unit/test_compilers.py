@@ -20,12 +20,19 @@ esac
 """
 
 
+CTEST = """#!/bin/sh
+case "$*" in
+  *"$BREAKS"*) echo "1 tests failed"; exit 8 ;;
+esac
+"""
+
+
 def run(folder: Path, breaks: str, status: int = 0) -> subprocess.CompletedProcess[str]:
     """Runs a copy of it, in which compilers and cmake are scripts."""
     (folder / "tools").mkdir()
     copy = folder / "tools" / "compilers"
     copy.write_text(PROGRAM.read_text())
-    for name, script in {"cmake": CMAKE, "g++-98": "", "clang++-99": ""}.items():
+    for name, script in {"cmake": CMAKE, "ctest": CTEST, "g++-98": "", "clang++-99": ""}.items():
         (folder / name).write_text(script)
         (folder / name).chmod(0o755)
     environment = {
@@ -48,12 +55,13 @@ def test_all_that_are_there_build(tmp_path: Path) -> None:
         ("COMPILER=clang++-99", "1 passed, 1 failed"),
         ("--build build/compilers/g++-98", "1 passed, 1 failed"),
         ("--build", "0 passed, 2 failed"),
+        ("--test-dir build/compilers/g++-98", "1 passed, 1 failed"),
     ],
 )
 def test_one_that_does_not_build_is_named(breaks: str, counts: str, tmp_path: Path) -> None:
     done = run(tmp_path, breaks)
     assert done.returncode == 1
-    assert "does not build the programs" in done.stdout
+    assert "does not build the programs, or their tests fail" in done.stdout
     assert counts in done.stdout.splitlines()[-1]
 
 
