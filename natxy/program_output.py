@@ -79,7 +79,14 @@ def start(command: Sequence[str], log: Path, **options: Any) -> subprocess.Popen
             start_new_session=True,  # Ctrl-C reaches this program only
             **options,
         )
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (LIMIT_BYTES, LIMIT_BYTES))
+    try:
+        _, allowed = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+        most = LIMIT_BYTES if allowed == resource.RLIM_INFINITY else min(LIMIT_BYTES, allowed)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
     return process
 
 

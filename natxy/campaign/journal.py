@@ -54,6 +54,9 @@ class Journal(Observer):
             raise
         except OSError as error:
             raise ConfigurationError(f"{path}: cannot be written: {error.strerror}") from None
+        if not stat.S_ISREG(os.fstat(self._file).st_mode):
+            os.close(self._file)
+            raise ConfigurationError(f"{path}: is not a file (expected a new one, or a journal)")
         self._lines = GzipLines(self._file)
         self.append_written([{"record": "campaign", "version": VERSION, **header}])
 
@@ -165,7 +168,8 @@ def read_journal(path: str | Path) -> Iterator[dict[str, Any]]:
         for line in _lines(_octets_of(Path(path))):
             record = json.loads(line)
             _check_version(record)
-            unpack_buckets(record)
+            with as_journal(Path(path)):
+                unpack_buckets(record)
             yield record
     except (OSError, zlib.error, ValueError, RecursionError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
@@ -182,13 +186,13 @@ def as_journal(path: Path) -> Iterator[None]:
         raise _not_as_written(path, f"{path_text(place)} {sentence}") from None
     except KeyError as error:
         raise _not_as_written(path, f"{error.args[0]} is missing") from None
-    except (TypeError, AttributeError, IndexError, ValueError) as error:
+    except (TypeError, AttributeError, IndexError, ValueError, ArithmeticError) as error:
         raise _not_as_written(path, str(error)) from None
 
 
 def _not_as_written(path: Path, why: str) -> ConfigurationError:
     return ConfigurationError(
-        f"{path}: has a record that is not as `natxy` writes it: {why} (expected a journal)"
+        f"{path}: cannot be read as a journal: a record is not as Natxy writes it: {why}"
     )
 
 

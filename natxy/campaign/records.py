@@ -3,17 +3,30 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, field_validator
 
 from natxy.campaign.journal import as_journal, read_journal
 from natxy.campaign.tape import AnswerRecord
 from natxy.campaign.whole_result import whole
 from natxy.errors import ConfigurationError
-from natxy.model.base import Model
+from natxy.model.base import Model, refuse
 from natxy.model.measurement import Measurement
+
+
+def _moment(text: str) -> str:
+    try:
+        if text:
+            datetime.fromisoformat(text)
+    except ValueError:
+        refuse("is not a time (expected one such as 2026-11-29T12:00:00+00:00)")
+    return text
+
+
+Moment = Annotated[str, AfterValidator(_moment)]  # ISO 8601; empty: not known
 
 
 class CellRecord(Model):
@@ -26,10 +39,18 @@ class CellRecord(Model):
     measure: str
     round: int
     seed: int
-    started: str  # ISO 8601
+    started: Moment
     answers: int = 0  # of those above, how many still count; 0 at the first beginning
     testbed: int = 1  # its number, where there are several; 0: no worker has measured the cell
     provenance: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("provenance")
+    @classmethod
+    def _has_tables(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in ("host", "tester"):
+            if not isinstance(value.get(name, {}), dict):
+                refuse(f"{name} is not a table", member=name)
+        return value
 
     @property
     def host(self) -> str:
@@ -47,7 +68,7 @@ class CellEnd(Model):
     record: Literal["cell-end"] = "cell-end"
     key: str
     error: str = ""
-    ended: str
+    ended: Moment
 
 
 BEFORE, AFTER = "before", "after"  # when the commands around the campaign run

@@ -228,7 +228,7 @@ class CalibrationDut(Lab):
             without_throttling(self._ledger)
         folder = self._ledger.make_folder()
         if "," in str(folder):  # it separates the arguments of DPDK's devices
-            raise DutError(f"{folder.parent}: has a comma in its name (expected a folder without).")
+            raise DutError(f"{folder.parent}: has a comma in its name (expected one without).")
         self._socket = str(folder / "memif.sock")
         if (excess := len(os.fsencode(self._socket)) - LONGEST_SOCKET_BYTES) > 0:
             longest = len(os.fsencode(folder.parent)) - excess

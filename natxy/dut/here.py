@@ -13,6 +13,7 @@ from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
 PROC = Path("/proc")
+MOST_DIGITS = 10  # of the number of a process
 MOST_THREADS = 1000  # of a gateway on a CPU
 
 
@@ -65,7 +66,7 @@ def _written(path: Path) -> int:
         raise DutError(f"dut.pid_files: {error}.") from None
     except UnicodeDecodeError:
         first = ""
-    if not first.isdecimal():
+    if not first.isdecimal() or len(first) > MOST_DIGITS:
         raise DutError(f"dut.pid_files: {path} has no number (expected that of a process).")
     return int(first)
 

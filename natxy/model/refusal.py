@@ -79,6 +79,8 @@ def _unknown_key(error: ErrorDetails, model: Any) -> str:
     near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.7)
     if near:
         return f"is not a known key, did you mean {near[0]}?"
+    if not known:
+        return "is not a known key"
     return f"is not a known key (expected one of {', '.join(known)})"
 
 

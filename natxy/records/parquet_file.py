@@ -64,7 +64,8 @@ class RecordsFile:
             with contextlib.ExitStack() as opened:
                 temporary = opened.enter_context(whole_file(self.path, new=True))
                 self._pipe = opened.enter_context(RecordsPipe(temporary.parent))
-                writer = pq.ParquetWriter(temporary, SCHEMA, compression="zstd")
+                file = opened.enter_context(temporary.open("wb"))  # its name need not be UTF-8
+                writer = pq.ParquetWriter(file, SCHEMA, compression="zstd")
                 self._writer = opened.enter_context(writer)
                 self._opened = opened.pop_all()
         except StorageError as error:  # before anything is measured

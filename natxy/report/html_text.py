@@ -6,4 +6,5 @@ from natxy.visible import visible
 
 
 def page_text(text: str) -> str:
-    return escape(visible(text))
+    """Returns the text; the lines of a file may have any ends."""
+    return escape(visible(text.replace("\r\n", "\n")))

@@ -30,6 +30,23 @@ def test_the_engine_has_the_same_codes() -> None:
     assert [name for name, _ in of_engine] == codes[: codes.index(Code.GATEWAY_AWAY)]
 
 
+def test_the_page_of_the_protocol_has_the_codes_and_facts_of_the_engine() -> None:
+    page = (NAMES.parents[2] / "docs/reference/engine-protocol.md").read_text()
+    table = page.partition("| Code | Facts |")[2].partition("\n\n")[0]
+    rows = [
+        [re.findall(r"`(\w+)`", cell) for cell in line.split("|")[1:3]]
+        for line in table.splitlines()
+        if line.startswith("| `")
+    ]
+    codes = list(Code)
+    assert {code for named, _ in rows for code in named} == set(
+        codes[: codes.index(Code.GATEWAY_AWAY)]
+    )
+    for named, facts in rows:
+        for code in (each for each in codes if each in named):
+            assert set(re.findall(r"\{(\w+)\}", code.sentence)) - {"where"} <= set(facts), code
+
+
 @pytest.mark.parametrize(
     ("reason", "sentence"),
     [

@@ -61,6 +61,12 @@ def test_a_pid_file_that_never_ends_is_not_waited_for(tmp_path: Path) -> None:
             _ = NoDut(NoDutConfig(cpus=(0,), pid_files=(str(path),))).watched
 
 
+def test_a_number_of_a_thousand_digits_is_no_process(tmp_path: Path) -> None:
+    (tmp_path / "pid").write_text("1" * 5000)
+    with pytest.raises(DutError, match="has no number"):
+        _ = NoDut(NoDutConfig(cpus=(0,), pid_files=(str(tmp_path / "pid"),))).watched
+
+
 def without(*names: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda record: {name: value for name, value in record.items() if name not in names}
 
@@ -72,17 +78,22 @@ def changed(**members: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
 WRONG = {
     "a header without a seed": ("campaign", without("seed"), "seed is missing"),
     "a header without a command": ("campaign", changed(command=[]), "command"),
-    "an unknown command": ("campaign", changed(quick="no"), "quick"),
+    "a header of words": ("campaign", changed(quick="no"), "quick"),
     "a cell without a key": ("cell", without("key"), "key is missing"),
     "a cell of one word": ("cell", changed(provenance=3), "provenance"),
+    "a cell of no machine": ("cell", changed(provenance={"host": 3}), "host is not a table"),
+    "a cell at another time": ("cell", changed(started="yesterday"), '"yesterday" is not a time'),
     "a trial without a number": ("trial", without("number"), "number is missing"),
     "a trial without a result": ("trial", without("result"), "result is missing"),
-    "a trial of another kind": ("trial", changed(result=[1]), "has a record that is not"),
+    "a trial of another kind": ("trial", changed(result=[1]), "list"),
     "a trial at another time": ("trial", changed(started="yesterday"), "yesterday"),
     "a measurement of one word": ("measurement", changed(figures="none"), "figures"),
     "an end without a key": ("cell-end", without("key"), "key is missing"),
     "a hook without a time": ("hook", without("when"), "when is missing"),
 }
+
+
+UNREAD = {(verb, "a trial at another time") for verb in ("status", "resume")}
 
 
 @pytest.mark.parametrize("verb", ["status", "report", "resume"])
@@ -99,8 +110,8 @@ def test_a_journal_that_is_none_is_one_sentence(
     capsys.readouterr()
     status = run_command([verb, str(folder)])
     said = capsys.readouterr().err
-    if status == 0:  # what this command does not read
-        assert (verb, kind) in {("status", "trial"), ("resume", "trial")}
+    if (verb, wrong) in UNREAD:
+        assert status == 0
         return
     assert status == 2
     assert FILE_NAME in said
@@ -118,6 +129,10 @@ def test_a_pipe_is_no_place_for_a_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / FILE_NAME)
     with pytest.raises(ConfigurationError, match="cannot be written"):
         Journal(tmp_path / FILE_NAME, {}, replace=True)
+    reader = os.open(tmp_path / FILE_NAME, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(ConfigurationError, match="is not a file"):
+        Journal(tmp_path / FILE_NAME, {}, replace=True)
+    os.close(reader)
 
 
 @pytest.mark.usefixtures("engine")
@@ -159,6 +174,7 @@ def test_a_command_that_hides_is_shown_wherever_it_is_printed(capsys: Captured) 
 
 def test_a_page_shows_what_hides_in_it() -> None:
     assert page_text(f"<b>{TURNED}") == "&lt;b&gt;\\u202eecho harmless"
+    assert page_text("a = 1\r\n") == "a = 1\n"
     cell = LiveCell(name=TURNED, state="running", said=TURNED, ended=False)
     page = live_page(TURNED, [cell], has_report=False)
     assert "\u202e" not in page
@@ -178,7 +194,7 @@ def test_a_program_that_is_no_gateway_is_one_sentence(
 
 
 def test_names_of_drivers_have_two_spellings() -> None:
-    for old, new in (("eth_pcap0", "net_pcap0"), ("virtio_user1", "net_virtio_user1")):
+    for old, new in (("eth_pcap0", "net_pcap0"), ("eth_vhost1", "net_vhost1")):
         words = ",iface=lo,path=/run/x"
         assert port_identity(old + words, None) == port_identity(new + words, None)
         assert port_identity(old + words, None) is not None

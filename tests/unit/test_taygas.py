@@ -89,7 +89,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> Commands:
     commands = Commands()
     monkeypatch.setattr(execution, "run", commands)
     monkeypatch.setattr(subprocess, "Popen", FakeTayga)
-    monkeypatch.setattr(resource, "prlimit", lambda *_: None)  # its number is another process's
+    monkeypatch.setattr(resource, "prlimit", lambda *_: (0, -1))  # its number is another process's
     monkeypatch.setattr(FakeTayga, "started", [])
     monkeypatch.setattr(SharedConntrack, "_size", lambda *_: 262_144)
     return commands
