@@ -47,11 +47,11 @@ records: $(INSTALLED) ## Install numpy and pyarrow, which the option --records n
 	@$(PIP) install $$($(REQUIREMENTS) records)
 
 ##@ Test
-check: $(DEVELOPMENT) ## Before each commit: format, lint, types, Python unit tests (minutes).
+check: $(DEVELOPMENT) packages-test ## Before each commit: format, lint, types, Python unit tests (minutes).
 	@tools/test_ladder.py check
 
 # Some tests wait, so there is one process more than processors.
-unit: $(DEVELOPMENT) ## Run the Python unit tests.
+unit: $(DEVELOPMENT) packages-test ## Run the Python unit tests.
 	@$(BIN)/pytest -q -n $$(($(JOBS) + 1)) -m "not long" tests/unit
 
 test: $(DEVELOPMENT) packages-test packages-guest ## Run all tests of CI; NOISE=5% also takes that share of each core.
