@@ -11,7 +11,7 @@ from pathlib import Path
 from natxy.errors import DutError
 
 PATIENCE_S = 2.0
-KTHREADD = 2  # the process whose children are the threads of the kernel
+PF_KTHREAD = 0x0020_0000  # linux/sched.h: a thread of the kernel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +60,14 @@ def within(seconds: float, condition: Callable[[], bool]) -> bool:
 def kernel_threads(prefix: str, proc: Path = Path("/proc")) -> list[tuple[str, int]]:
     """Returns the kernel's threads whose names begin so: what follows, and number.
 
-    Any user can give a process such a name, but no process is a child of the kernel's.
+    Any user can give a process such a name, but not the flag (field 9 of /proc/PID/stat).
     """
     found: list[tuple[str, int]] = []
     for path in proc.glob("[0-9]*/stat"):
         with suppress(OSError):  # the process ended meanwhile
             before, _, after = path.read_text(errors="replace").rpartition(")")
             name = before.partition("(")[2]
-            if name.startswith(prefix) and int(after.split()[1]) == KTHREADD:
+            if name.startswith(prefix) and int(after.split()[6]) & PF_KTHREAD:
                 found.append((name.removeprefix(prefix), int(path.parent.name)))
     return found
 

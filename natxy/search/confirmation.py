@@ -140,14 +140,14 @@ class Confirmation:
         if near is not None:
             return None
         more = any(each.forwarded_fps > more_fps for each in same if not each.is_explained)
-        frames = _frames_at(result_fps, same) if same else 0
+        frames = _frames_at(result_fps, same)
         tells = frames * shown_at * self.error.at(result_fps) / result_fps >= TELLING
         return Limit.UNEXPLAINED if repeated or more or tells else None
 
     def _error_fps(self, result_fps: int) -> int:
         """Returns the search's error or, if trials are too short for it, what they can show: an
         overload by 8 errors has to lose TELLING frames."""
-        frames = _frames_at(result_fps, self.failed) if self.failed else 0
+        frames = _frames_at(result_fps, self.failed)
         shown = ceil(result_fps * TELLING / (ABOVE[-1] * frames)) if frames else 0
         return max(self.error.at(result_fps), shown)
 
@@ -165,7 +165,10 @@ def why_is_known(trials: Iterable[TrialRecord]) -> bool:
 
 
 def _frames_at(rate_fps: int, trials: Collection[TrialRecord]) -> float:
-    """Returns how many frames a trial at a rate has, by the trials at the nearest rate."""
+    """Returns how many frames a trial at a rate has, by the trials at the nearest rate; 0 if there
+    is no trial."""
+    if not trials:
+        return 0
     nearest_fps = min((each.rate_fps for each in trials), key=lambda fps: abs(fps - rate_fps))
     near = (each for each in trials if each.rate_fps == nearest_fps)
     frames = max((stream.due for trial in near for stream in trial.result.streams), default=0)

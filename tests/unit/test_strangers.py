@@ -39,10 +39,10 @@ TURNED = "\u202eecho harmless"
 @pytest.mark.parametrize(
     ("stat", "found"),
     [
-        (b"77 (napi/d0-1-5) S 2 0 0 0", [("1-5", 77)]),
-        (b"77 (napi/d0-) x) S 2 0 0 0", [(") x", 77)]),
-        (b"77 (napi/d0-1-5) S 1 77 0 0", []),
-        (b"77 (caf\xe9) S 1 77 0 0", []),
+        (b"77 (napi/d0-1-5) S 2 0 0 0 -1 2129984 0", [("1-5", 77)]),
+        (b"77 (napi/d0-) x) S 2 0 0 0 -1 2129984 0", [(") x", 77)]),
+        (b"77 (napi/d0-1-5) S 2 77 77 0 -1 4194304 0", []),  # in a container, 2 may be a program
+        (b"77 (caf\xe9) S 1 77 77 0 -1 4194304 0", []),
     ],
     ids=["a thread of the kernel", "a bracket", "a process with its name", "no UTF-8"],
 )
