@@ -13,8 +13,9 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import SearchError
 
-ABOVE = (2, 4, 8)  # errors above the result at which further trials are run
-NEAR = ABOVE[-1] + 0.5
+NEAREST = 2  # errors above the result at which further trials begin, each time twice as far
+SHOWN = 8  # errors above the result at which an overload shows itself in each trial
+WIDEST = 1 / 2  # of the result; a failure further above says too little of it
 TELLING = 40  # lost frames, which fill a time if the rate is why
 SURELY = 3  # times what a bucket leaves to be lost is more than noise explains
 MORE = 3  # errors by which a gateway that is full forwards more than the result
@@ -55,21 +56,34 @@ class Confirmation:
     def near(self, result_fps: int) -> TrialRecord | None:
         """Returns the failure at the lowest rate that bounds the result; None if none does.
 
-        If no frame was lost, the rate that counts must come again: that of noise does not.
+        The rate is not the reason where another failure forwarded more. If no frame was lost, the
+        rate that counts must come again: that of noise does not.
         """
         error_fps = self._error_fps(result_fps)
+        farthest_fps = result_fps + max(WIDEST * result_fps, (SHOWN + 1) * error_fps)
         near = [
             trial
             for at, trial in self.bounding.items()
-            if at <= result_fps + NEAR * error_fps
+            if at <= farthest_fps
             and (not trial.fail_reason or trial.full_fps[0] >= result_fps - error_fps)
+            and not self._is_surpassed(trial)
         ]
         return min(near, key=lambda trial: trial.rate_fps, default=None)
 
+    def _is_surpassed(self, trial: TrialRecord) -> bool:
+        """Returns whether more than a trial's rate came through in a failure of the same phase."""
+        return any(
+            each.is_explained and each.full_fps[0] > trial.rate_fps
+            for each in _alike(self.failed, trial)
+        )
+
     def rates_above(self, result_fps: int, failed_fps: int) -> list[int]:
         """Returns the rates at which longer trials tell why `failed_fps` failed."""
-        error_fps = self._error_fps(result_fps)
-        return [failed_fps, *(result_fps + factor * error_fps + 1 for factor in ABOVE)]
+        rates, above_fps = [failed_fps], NEAREST * self._error_fps(result_fps)
+        while above_fps <= WIDEST * result_fps:
+            rates.append(result_fps + above_fps + 1)
+            above_fps *= 2
+        return rates
 
     def overloaded_fps(self, result_fps: int) -> int | None:
         """Returns what the gateway forwards while it is full, if that is less than the result."""
@@ -122,7 +136,7 @@ class Confirmation:
             return None
         return lowest
 
-    def doubt(self, result_fps: int, *, repeated: bool, shown_at: int = ABOVE[-1]) -> Limit | None:
+    def doubt(self, result_fps: int, *, repeated: bool, shown_at: int = SHOWN) -> Limit | None:
         """Returns what may have bounded the result instead of the rate; None: nothing.
 
         `repeated`: failures without a reason were repeated. Those that were not are believed, as
@@ -130,15 +144,12 @@ class Confirmation:
         result.
         """
         more_fps = (1 - self.accepted) * result_fps + MORE * self.error.at(result_fps)
-        near = self.near(result_fps)
-        bound = near or min(self.failed, key=lambda each: each.rate_fps, default=None)
-        losing = set() if bound is None else _losing(bound)
-        # Connections may be created faster than they are used.
-        same = [each for each in self.failed if not losing or _losing(each) & losing]
+        if self.near(result_fps) is not None:
+            return None
+        lowest = min(self.failed, key=lambda each: each.rate_fps, default=None)
+        same = _alike(self.failed, lowest)
         if any(each.is_explained and each.full_fps[0] > more_fps for each in same):
             return Limit.VARIES
-        if near is not None:
-            return None
         more = any(each.forwarded_fps > more_fps for each in same if not each.is_explained)
         frames = _frames_at(result_fps, same)
         tells = frames * shown_at * self.error.at(result_fps) / result_fps >= TELLING
@@ -148,7 +159,7 @@ class Confirmation:
         """Returns the search's error or, if trials are too short for it, what they can show: an
         overload by 8 errors has to lose TELLING frames."""
         frames = _frames_at(result_fps, self.failed)
-        shown = ceil(result_fps * TELLING / (ABOVE[-1] * frames)) if frames else 0
+        shown = ceil(result_fps * TELLING / (SHOWN * frames)) if frames else 0
         return max(self.error.at(result_fps), shown)
 
 
@@ -173,6 +184,15 @@ def _frames_at(rate_fps: int, trials: Collection[TrialRecord]) -> float:
     near = (each for each in trials if each.rate_fps == nearest_fps)
     frames = max((stream.due for trial in near for stream in trial.result.streams), default=0)
     return frames * rate_fps / nearest_fps
+
+
+def _alike(failed: Iterable[TrialRecord], trial: TrialRecord | None) -> list[TrialRecord]:
+    """Returns the failures in a phase in which this trial lost frames, or all if it lost none.
+
+    Connections may be created faster than they are used.
+    """
+    losing = set() if trial is None else _losing(trial)
+    return [each for each in failed if not losing or _losing(each) & losing]
 
 
 def _losing(trial: TrialRecord) -> set[str]:

@@ -140,6 +140,35 @@ def test_the_figure_has_the_error_of_the_failure_that_bounds_it(nat64: TrafficPl
     assert any("up to 4 % above the result" in remark for remark in result.remarks)
 
 
+def test_an_explained_failure_far_above_the_result_is_its_error(nat64: TrafficPlan) -> None:
+    """Up to 20 % above 10,000 it loses a frame in each trial, at any moment."""
+
+    def lose(stream: Stream) -> Sequence[int]:
+        if rate_of(stream) > CAPACITY_FPS * 1.2:
+            return beyond(CAPACITY_FPS, stream)
+        return (3,) if rate_of(stream) > CAPACITY_FPS else ()
+
+    (figure,) = found(lose, nat64).figures
+    assert figure.lower_bound == (False,)
+    (error_fps,) = figure.errors
+    assert CAPACITY_FPS * 1.2 < figure.values[0] + error_fps < CAPACITY_FPS * 1.34
+
+
+def test_a_failure_bounds_nothing_if_more_came_through_in_another(nat64: TrafficPlan) -> None:
+    """From 10,000 to 10,500 it loses one frame in fifty, and up to 13,000 one in a thousand."""
+
+    def lose(stream: Stream) -> Sequence[int]:
+        if rate_of(stream) > 13_000:
+            return beyond(13_000, stream)
+        each = 50 if rate_of(stream) < 10_500 else 1_000
+        return range(7, frames_in(stream), each) if rate_of(stream) > CAPACITY_FPS else ()
+
+    (figure,) = found(lose, nat64).figures
+    assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
+    assert figure.lower_bound == (False,)
+    assert figure.values[0] + figure.errors[0] > 13_000
+
+
 def test_an_accepted_loss_helps_no_pass(nat64: TrafficPlan) -> None:
     """At 5 % of loss, 10,000 frames come through at 10,526 a second, full as the gateway is."""
     kept = Kept()
