@@ -19,7 +19,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.testbed import MAX_CPU, ConnectionsSection, Testbed, TrafficSection
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.loss_tolerance import LossTolerance
-from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR
+from natxy.trial.repeats import INVALID_REPEATS, MEASUREMENT_S, VALID_FACTOR
 from natxy.trial.seeds import MAX_SEED, new_seed
 
 MOST_LISTED = 1000
@@ -84,9 +84,9 @@ RetryTimeOption = Annotated[
         "at one frame size, mix, number of networks and burst length. Each invalid trial counts "
         "with its planned time, which is its duration plus its drain. With connections, duration "
         "and drain of phase 1 are added. When a limit that you set is used up, no invalid trial is "
-        "repeated. When the default limit is used up, there are still up to 3 repeats at each rate "
-        "(up to 10 in latency, pdv, ipdv, back-to-back, recovery and reset). If a command first "
-        "searches for its rate, as latency does, the invalid trials of this search count, too "
+        f"repeated. When the default limit is used up, there are {INVALID_REPEATS} repeats at each "
+        "rate. If a command first searches for its rate, as latency does, the invalid trials "
+        "of this search count, too "
         f"[default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid trials].",
         metavar="S",
     ),

@@ -11,6 +11,7 @@ from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS
 from natxy.trial.bound import Bounded
 from natxy.trial.maximum import Maximum
+from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.timing import check
 
 
@@ -22,7 +23,7 @@ class SearchPlan(Plan):
     loss: LossTolerance | None = None  # None: a trial that loses a frame is a FAIL
     loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
     early_end: bool = False  # a trial ends at its first certain loss, and is a FAIL
-    invalid_repeats: int = 3
+    invalid_repeats: int = INVALID_REPEATS
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -28,6 +28,7 @@ from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Load, steady
 from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, few_repetitions
+from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.verdict.delay_error import QUIET, DelayError, doubts, error_remarks
@@ -43,7 +44,7 @@ class RatePlan(Plan):
 
     rate_fps: int | None = None  # per direction; None: the throughput, which is measured first
     search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
-    invalid_repeats: int = 10
+    invalid_repeats: int = INVALID_REPEATS
     records: bool = False  # record every frame, to the pipe with which the tester was set up
 
     def __post_init__(self) -> None:

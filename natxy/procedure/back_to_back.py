@@ -23,6 +23,7 @@ from natxy.trial.bursts import burst_rate
 from natxy.trial.load import Load
 from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile, few_repetitions
+from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check
@@ -69,7 +70,7 @@ class BackToBackPlan(Plan):
     search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
     # Error of the longest burst; None: the frames that pass in EXCESS_S at the throughput.
     step_frames: int | None = None
-    invalid_repeats: int = 10
+    invalid_repeats: int = INVALID_REPEATS
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -43,9 +43,6 @@ CAPACITY = "connection tracking table capacity C"
 # Long pauses are allowed: the number of connections that a table holds does not depend on how
 # evenly it was filled, and beta allows larger differences of the rate.
 PAUSE_SHARE = Fraction(1, 4)
-# Time for repeats of INVALID trials at one rate. It is short, since a lower rate is as good.
-BUDGET_S = Fraction(1)
-LEAST_REPEATS = 3
 # One repetition is enough: a search confirms the trials that decide, and another search usually
 # finds the same number.
 PROFILES = ESTABLISHMENT_PROFILES | {
@@ -158,9 +155,7 @@ def _search(
     """Runs one search and returns its result; adds its events to `course`."""
     search = CapacitySearch(goal)
     # If the tester is too slow for a rate, the search itself repeats the trial.
-    valid_trials = ValidTrials(
-        trials=trials, repetition=number, least=LEAST_REPEATS, budget_s=BUDGET_S, slow_repeats=0
-    )
+    valid_trials = ValidTrials(trials=trials, repetition=number, slow_repeats=0)
     course.trials.append(valid_trials.done)
     while (attempt := search.next()) is not None:
         outcome = _outcome(plan, attempt, valid_trials, course)

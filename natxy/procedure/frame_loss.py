@@ -24,6 +24,7 @@ from natxy.trial.load import Load, steady
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
+from natxy.trial.repeats import INVALID_REPEATS, SHARE
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
@@ -51,7 +52,7 @@ class FrameLossPlan(Plan):
     step: Fraction = HIGHEST_STEP  # as a share of the maximum
     rates_fps: tuple[int, ...] = ()
     loss: LossTolerance | None = None  # the series ends if two successive rates lose no more
-    invalid_repeats: int = 3
+    invalid_repeats: int = INVALID_REPEATS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,7 +155,8 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
     left_out = ""
     for number in range(1, plan.repetitions + 1):
         try:
-            trial = trials.run_valid(plan.load(rate_fps), number, plan.invalid_repeats)
+            load = plan.load(rate_fps)
+            trial = trials.run_valid(load, number, plan.invalid_repeats, share=SHARE)
         except TesterLimit as limit:
             left_out = limit.in_options
             break

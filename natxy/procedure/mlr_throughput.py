@@ -26,6 +26,7 @@ from natxy.trial.load import Load, steady
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, deviations, few_repetitions
+from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.setup import ReadyTester
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
@@ -47,7 +48,7 @@ class MlrThroughputPlan(Plan):
     repetitions: int = 1
     min_rate_fps: int = 100  # lower rates are not tried
     max_rate_fps: int | None = None  # None: the media's rate
-    invalid_repeats: int = 3
+    invalid_repeats: int = INVALID_REPEATS
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -24,6 +24,7 @@ from natxy.procedure.throughput import ThroughputPlan, searches
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK
+from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.seeds import MAX_SEED, repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing, check
@@ -34,7 +35,6 @@ SIZES_BYTES = (84, 128, 256, 512, 1024, 1280, 1518)  # RFC 2544 section 9.1, RFC
 ERROR = SearchError(fraction=Fraction(1, 100))
 DELAY_SHARE = 2  # the loaded delay is measured at half of the limit, where no queue fills up
 OFFSET_FPS = 1000  # so low that a frame has left the loop before the next one is due
-DELAY_REPEATS = 3  # at least; see Repeats
 
 
 class Ceiling(Model):
@@ -176,7 +176,7 @@ def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt:
     trial = trials.run_valid(
         load=rate_fps,
         repetition=1,
-        invalid_repeats=DELAY_REPEATS,
+        invalid_repeats=INVALID_REPEATS,
         seed=repetition_seed(plan.seed, 2),
     )
     delays = [counters.delay for _, _, counters in trial.result.counters()]

@@ -1,28 +1,21 @@
-"""Decides how often an INVALID trial is repeated.
+"""Decides how often an INVALID trial is repeated (docs/reference/trials.md).
 
-Noise is random: the next trial may be valid, so a budget of time is spent on repeats. A problem
-that grows with the rate remains: a tester that is too slow will be too slow again.
+All INVALID trials of a measurement share a retry time, since noise is random: the next trial may be
+valid. A reason that grows with the rate comes again: a tester that is too slow will be too slow.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
 
-BUDGET_S = Fraction(10)  # for the trials at one rate, in one repetition
-MOST = 200
-# The same for trials with a bad placement of the CPUs: a host may leave them there for half a
-# minute, and no trial says anything in the meantime.
-BADLY_PLACED_FACTOR = 4  # times the budget and the number of the others
-# For all INVALID trials of a measurement if no time was given, beside so many times the time of its
-# valid ones. If each rate spent its whole budget in an hour in which a host takes the cores away, a
-# person would wait long for a figure that is refused or a bound in the end.
+INVALID_REPEATS = 3  # of a trial at one rate, even if no time is left by default
+# The retry time if none was given, beside so many times the time of the valid trials.
 MEASUREMENT_S = Fraction(40)
 VALID_FACTOR = 4
-# The share of what is left of a limit that a search spends on one rate before it tries another one.
-# It comes back to the rates that stayed INVALID if time is left then. Without it, the first rate
-# that noise makes INVALID uses up all, and the result is a chance rate far below.
-SEARCH_SHARE = Fraction(1, 4)
+# The share of the time left that one rate may take if others follow. Without it, the first rate
+# that noise makes INVALID takes all, and a search ends at a chance rate far below.
+SHARE = Fraction(1, 4)
 # From a trial's end to the next one's first frame, without drain and settle time.
 BETWEEN_S = Fraction(1, 10)
 
@@ -59,43 +52,24 @@ class RetryTime:
 
 @dataclass(kw_only=True)
 class Repeats:
-    """Counts the INVALID trials of one load.
+    """Counts the INVALID trials of one load, after `time` has counted them.
 
-    `least` repeats are run however long they take, except if the time left is a limit.
+    A host may leave CPUs badly placed for half a minute, and no trial says anything meanwhile: such
+    trials may take all the time that is left.
     """
 
-    least: int
-    trial_s: Fraction  # planned duration of one trial, with the phases before the measured one
-    budget_s: Fraction = BUDGET_S  # for all trials of the load
-    left_s: Fraction = MEASUREMENT_S  # of the measurement's budget, when the load begins
-    is_limit: bool = False  # whether that bounds the `least` repeats, too; see RetryTime
-    limit_share: Fraction = Fraction(1)  # of `left_s` that the trials of the load may take
+    time: RetryTime
+    each_s: Fraction  # planned duration of a trial, with what precedes the next one
+    least: int  # repeats even if no time is left; none if the user gave the time
+    share: Fraction = Fraction(1)  # of the time left that the load may take
     slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`
     invalid: int = 0
     too_slow: int = 0
     badly_placed: int = 0
+    _own_s: Fraction = field(init=False)
 
-    @property
-    def each_s(self) -> Fraction:
-        """The planned duration of a trial, with the time to the next one."""
-        return self.trial_s + BETWEEN_S
-
-    @property
-    def most(self) -> int:
-        """The highest number of repeats, as the budget allows."""
-        return self._room(self.budget_s, MOST)
-
-    def _room(self, budget_s: Fraction, most: int) -> int:
-        room = int(budget_s / self.trial_s) if self.trial_s else most
-        if self.is_limit:
-            return max(self.least, min(most, room))
-        left = int(self.left_s / self.each_s)
-        return max(self.least, min(most, room, left))
-
-    @property
-    def _is_limit_reached(self) -> bool:
-        """True if the trials, whatever the reason of each, have used up a time that is a limit."""
-        return self.is_limit and self.invalid * self.each_s >= self.left_s * self.limit_share
+    def __post_init__(self) -> None:
+        self._own_s = self.time.left_s * self.share
 
     def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:
         """Counts an INVALID trial, and returns whether it must not be repeated.
@@ -105,11 +79,8 @@ class Repeats:
         self.invalid += 1
         self.badly_placed += trial.badly_placed
         self.too_slow += trial.too_slow if too_slow is None else too_slow
-        slow_repeats = self.least if self.slow_repeats is None else self.slow_repeats
-        return (
-            self.invalid - self.badly_placed > self.most
-            or self.badly_placed
-            > self._room(BADLY_PLACED_FACTOR * self.budget_s, BADLY_PLACED_FACTOR * MOST)
-            or self.too_slow > slow_repeats
-            or self._is_limit_reached
-        )
+        if self.too_slow > (self.least if self.slow_repeats is None else self.slow_repeats):
+            return True
+        own_s = (self.invalid - self.badly_placed) * self.each_s
+        is_over = self.time.left_s <= 0 or (own_s > 0 and own_s >= self._own_s)
+        return is_over and (self.time.is_limit or self.invalid > self.least)

@@ -26,7 +26,7 @@ from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import AnyLoad, Load
 from natxy.trial.observer import Observer
 from natxy.trial.phases import measures_phase_2, phase_1_s, ramp_phases
-from natxy.trial.repeats import Repeats, RetryTime
+from natxy.trial.repeats import BETWEEN_S, Repeats, RetryTime
 from natxy.trial.seeds import nonce, repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
@@ -123,7 +123,7 @@ class Trials:
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
         valid = record.verdict is not Verdict.INVALID
-        self.retry_time.count(self.repeats(load, 0).each_s, valid=valid)
+        self.retry_time.count(self._each_s(load), valid=valid)
         self.arrivals.add(record.result, valid=valid)
         self.observer.trial_ended(record)
         self.tester.keep_records(record)
@@ -202,15 +202,16 @@ class Trials:
         invalid_repeats: int,
         *,
         seed: int | None = None,
+        share: Fraction = Fraction(1),
     ) -> TrialRecord:
         """Runs a trial and repeats it while it is INVALID; raises TesterLimit if it stays so.
 
-        The seed is by default that of the repetition.
+        The seed is by default that of the repetition. `share` is that of the retry time left.
         """
         load = self._plan.load(load)
         if seed is None:
             seed = repetition_seed(self.campaign_seed, repetition)
-        repeats = self.repeats(load, invalid_repeats)
+        repeats = self.repeats(load, invalid_repeats, share=share)
         self.discarded = []
         while True:
             self.observer.trial_started(load.rate_fps, (load.rate_fps, load.rate_fps))
@@ -227,17 +228,29 @@ class Trials:
             f"{explained(trial.invalid_reasons, load.rate_fps, too_slow=trial.too_slow)}"
         )
 
-    def repeats(self, load: AnyLoad, least: int) -> Repeats:
+    def repeats(
+        self,
+        load: AnyLoad,
+        least: int,
+        *,
+        share: Fraction = Fraction(1),
+        slow_repeats: int | None = None,
+    ) -> Repeats:
         """Returns how often a trial of this load is repeated while it is INVALID."""
+        return Repeats(
+            time=self.retry_time,
+            each_s=self._each_s(load),
+            least=least,
+            share=share,
+            slow_repeats=slow_repeats,
+        )
+
+    def _each_s(self, load: AnyLoad) -> Fraction:
+        """Returns the planned time of a trial."""
         trial_s = load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
         if isinstance(load, Load):
             trial_s += phase_1_s(self.tester.traffic, self.timing)
-        return Repeats(
-            least=least,
-            trial_s=trial_s,
-            left_s=self.retry_time.left_s,
-            is_limit=self.retry_time.is_limit,
-        )
+        return trial_s + BETWEEN_S
 
     @property
     def _plan(self) -> TrialPlan:

@@ -1,7 +1,7 @@
 """The trials of one repetition of a search, in which a load is repeated until a trial is valid."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from natxy.errors import TesterLimit
@@ -12,7 +12,7 @@ from natxy.search.bisection import Bisection
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bound, was_badly_placed
 from natxy.trial.load import AnyLoad, Load
-from natxy.trial.repeats import BUDGET_S, SEARCH_SHARE
+from natxy.trial.repeats import INVALID_REPEATS, SHARE
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
 from natxy.verdict.advice import explained
@@ -26,8 +26,7 @@ class ValidTrials:
 
     trials: Trials
     repetition: int
-    least: int  # repeats of an INVALID trial; see Repeats
-    budget_s: Fraction = BUDGET_S
+    least: int = INVALID_REPEATS  # repeats of an INVALID trial; see Repeats
     slow_repeats: int | None = None  # repeats if the tester was too slow; None: `least`
     is_too_slow: Callable[[TrialRecord], bool] = lambda trial: trial.too_slow
     done: list[TrialRecord] = field(default_factory=list)
@@ -38,7 +37,6 @@ class ValidTrials:
     # Numbers of failed trials that tell nothing: their CPUs were placed badly.
     revoked: set[int] = field(default_factory=set)
     _revocations: int = field(default=0, init=False)
-    _limit_share: Fraction = field(default=Fraction(1), init=False)  # see Repeats
     _each_s: Fraction = field(default=Fraction(0), init=False)  # of a trial at the last rate
     _noisy_fps: set[int] = field(default_factory=set, init=False)  # rates that stayed INVALID
 
@@ -49,7 +47,6 @@ class ValidTrials:
         and for which time is left, it goes on: such a rate is tried again.
         """
         search = verified.search
-        self._limit_share = SEARCH_SHARE
         while True:
             if (rate_fps := search.next()) is not None:
                 yield rate_fps
@@ -63,9 +60,9 @@ class ValidTrials:
                 return
 
     def _may_go_back(self, search: Bisection) -> bool:
-        """Returns whether noise ended the search, and a limit of time has room for a trial.
+        """Returns whether noise ended the search, and the time that was given has room for a trial.
 
-        Without a limit, each rate has had its own time.
+        By default, the time may be many times that of the valid trials: a bound has to do.
         """
         time = self.trials.retry_time
         if search.limit is not Limit.TESTER or not time.is_limit:
@@ -136,12 +133,7 @@ class ValidTrials:
         An INVALID trial means that all repeats were invalid, so that the load says nothing about
         the gateway. `bracket` is only for the observer.
         """
-        repeats = replace(
-            self.trials.repeats(load, self.least),
-            budget_s=self.budget_s,
-            slow_repeats=self.slow_repeats,
-            limit_share=self._limit_share,
-        )
+        repeats = self.trials.repeats(load, self.least, share=SHARE, slow_repeats=self.slow_repeats)
         self._each_s = repeats.each_s
         seed = repetition_seed(self.trials.campaign_seed, self.repetition)
         while True:

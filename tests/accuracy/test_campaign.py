@@ -15,7 +15,8 @@ from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.campaign.records import read_campaign
-from natxy.procedure.capacity import CAPACITY, LEAST_REPEATS
+from natxy.procedure.capacity import CAPACITY
+from natxy.trial.repeats import INVALID_REPEATS
 from tests.valid import with_and_without_noise
 
 ENTRIES = (2_000, 3_001)
@@ -115,7 +116,7 @@ def check_capacities(folder: Path) -> None:
         assert len(figure.values) == 2
         for value, is_bound in zip(figure.values, figure.lower_bound, strict=True):
             assert value == entries or (is_bound and C0 <= value < entries)
-        assert not any(figure.lower_bound) or result.counts.invalid_trials > LEAST_REPEATS
+        assert not any(figure.lower_bound) or result.counts.invalid_trials > INVALID_REPEATS
 
 
 def check_rate(folder: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from natxy.model.verdict import Verdict
 from natxy.search.bisection import GROWTH, Bisection, SearchError
-from natxy.trial.repeats import Repeats, RetryTime
+from natxy.trial.repeats import BETWEEN_S, INVALID_REPEATS, SHARE, Repeats, RetryTime
 from tests.simulation import rule
 from tests.simulation.rule import Judged
 from tests.simulation.trial import Bench, run
@@ -55,13 +55,14 @@ class Trials:
         verdict = found[0] if isinstance(found, tuple) else found.verdict
         self.result.trials += 1
         self.result.invalid += verdict is Verdict.INVALID
-        self.result.seconds += seconds + DRAIN_S + 0.1
-        self.retry.count(Fraction(seconds + DRAIN_S), valid=verdict is not Verdict.INVALID)
+        planned_s = Fraction(seconds + DRAIN_S) + BETWEEN_S
+        self.result.seconds += float(planned_s)
+        self.retry.count(planned_s, valid=verdict is not Verdict.INVALID)
         return found
 
     def repeats(self, rate_fps: int) -> Repeats:
-        trial_s = Fraction(self.seconds(rate_fps) + DRAIN_S)
-        return Repeats(least=3, trial_s=trial_s, left_s=self.retry.left_s)
+        each_s = Fraction(self.seconds(rate_fps) + DRAIN_S) + BETWEEN_S
+        return Repeats(least=INVALID_REPEATS, each_s=each_s, time=self.retry, share=SHARE)
 
 
 def _bisection(

@@ -31,7 +31,7 @@ from natxy.trial.timing import Timing
 
 SECONDS = Timing(duration_s=Fraction(60), drain_s=Fraction(2))
 PLAN: dict[str, Any] = {"timing": SECONDS, "seed": 1, "repetitions": 1}
-AT_RATE = {"invalid_repeats": 10, "records": False}
+AT_RATE = {"invalid_repeats": 3, "records": False}
 SEARCH = {
     "error": SearchError(fraction=Fraction(1, 1000)),
     "invalid_repeats": 3,
@@ -50,7 +50,7 @@ SEARCH = {
         (delay_variation.IpdvPlan, PLAN, AT_RATE),
         (recovery.RecoveryPlan, PLAN, {**AT_RATE, "after_s": None}),
         (reset.ResetPlan, PLAN, AT_RATE),
-        (back_to_back.BackToBackPlan, PLAN, {"invalid_repeats": 10}),
+        (back_to_back.BackToBackPlan, PLAN, {"invalid_repeats": 3}),
         (
             frame_loss.FrameLossPlan,
             {"timing": SECONDS, "seed": 1},

@@ -20,7 +20,6 @@ from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
-from natxy.trial import repeats
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.unit.clauses import texts
@@ -78,15 +77,12 @@ def test_a_weak_testers_rate_is_a_lower_bound(
     assert any("limited by the tester" in remark for remark in result.remarks)
 
 
-def test_noise_is_not_called_the_testers_limit(
-    nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_noise_is_not_called_the_testers_limit(nat64: TrafficPlan) -> None:
     def away(spec: TrialSpec) -> Reason | None:
         rate_fps = rate_of(spec.phases[0].streams[0])
         return a_reason(Code.GATEWAY_AWAY) if rate_fps > 20_000 else None
 
     engine = ScriptedEngine(invalid=away, too_slow=False)
-    monkeypatch.setattr(repeats, "MOST", 3)
     result = mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), NoDut())
     assert result.figure("NDR").lower_bound == (True,)
     assert any("a lower bound, limited by noise" in remark for remark in result.remarks)

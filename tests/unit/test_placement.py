@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,14 @@ from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.tester.placements import FILE_NAME, KEPT_S, Placements
 from natxy.trial.observer import Observer
-from natxy.trial.repeats import MEASUREMENT_S, VALID_FACTOR, Repeats
+from natxy.trial.repeats import (
+    INVALID_REPEATS,
+    MEASUREMENT_S,
+    SHARE,
+    VALID_FACTOR,
+    Repeats,
+    RetryTime,
+)
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.trials import Trials
@@ -492,12 +500,31 @@ def test_a_gateway_that_loses_near_and_far_fails(nat64: TrafficPlan) -> None:
     assert trial.verdict is Verdict.FAIL
 
 
-def test_far_trials_have_a_budget_of_their_own(nat64: TrafficPlan) -> None:
-    trials = trials_of(far_until(10_000), nat64)
-    (far,) = [trials.run(load=10_000, repetition=1, seed=1)]
-    repeats = Repeats(least=0, trial_s=Fraction(1, 10), left_s=Fraction(1000))
-    ended = next(number for number in range(1, 1000) if repeats.are_over(far))
-    assert ended == 401  # 40 s, not 10
+@pytest.mark.parametrize(("is_far", "share"), [(True, Fraction(1)), (False, SHARE)])
+@pytest.mark.parametrize("given_s", [None, Fraction(20)])
+def test_one_rate_has_a_share_of_the_time_but_far_trials_may_take_all(
+    is_far: bool, share: Fraction, given_s: Fraction | None, nat64: TrafficPlan
+) -> None:
+    trial = trials_of(far_until(10_000), nat64).run(load=10_000, repetition=1, seed=1)
+    trial = trial.model_copy(update={"badly_placed": is_far})
+    time, each_s = RetryTime(given_s=given_s), Fraction(1, 10)
+    repeats = Repeats(time=time, each_s=each_s, least=0, share=SHARE)
+    ran = 1
+    time.count(each_s, valid=False)
+    while not repeats.are_over(trial):
+        time.count(each_s, valid=False)
+        ran += 1
+    assert ran * each_s == (given_s or MEASUREMENT_S) * share
+
+
+@pytest.mark.parametrize(("given_s", "trials"), [(None, 4), (Fraction(1), 1)])
+def test_some_repeats_need_no_time_unless_the_user_gave_it(
+    given_s: Fraction | None, trials: int, nat64: TrafficPlan
+) -> None:
+    trial = trials_of(far_until(10_000), nat64).run(load=10_000, repetition=1, seed=1)
+    time = RetryTime(given_s=given_s, used_s=Fraction(50))
+    repeats = Repeats(time=time, each_s=Fraction(1, 10), least=INVALID_REPEATS)
+    assert next(ran for ran in count(1) if repeats.are_over(trial)) == trials
 
 
 def ran_in_vain(trials: Trials) -> list[int]:
@@ -512,12 +539,12 @@ def ran_in_vain(trials: Trials) -> list[int]:
 
 
 def test_the_invalid_trials_of_a_measurement_have_a_budget_together(nat64: TrafficPlan) -> None:
-    """Else a search in an hour of noise would spend the whole budget of a rate at each rate."""
+    """Else a search in an hour of noise would spend as much time at each rate."""
     trials = trials_of(far_until(10_000), nat64)
     ran = ran_in_vain(trials)
     each_s = trials.retry_time.used_s / sum(ran)
-    # The whole budget at the first rate but one trial, and then the least.
-    assert ran == [int(MEASUREMENT_S / each_s) + 1, 4, 4]
+    # The whole time at the first rate, and then the least.
+    assert ran == [math.ceil(MEASUREMENT_S / each_s), 4, 4]
 
 
 @pytest.mark.parametrize("retry_s", [Fraction(0), Fraction(1, 10), Fraction(2), Fraction(5)])

@@ -34,7 +34,6 @@ from natxy.report.measurement_table import measurement_notes, measurement_tables
 from natxy.report.results_json import result_entry, write_results
 from natxy.search.bisection import SearchError
 from natxy.tester.tester import OnProgress
-from natxy.trial import repeats
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC, deviations
 from natxy.trial.seeds import nonce, repetition_seed
@@ -115,16 +114,13 @@ def test_a_slow_tester_yields_a_lower_bound(measure: Measure) -> None:
     assert any("limited by the tester" in note for note in notes(result))
 
 
-def test_noise_is_not_called_the_testers_limit(
-    nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_noise_is_not_called_the_testers_limit(nat64: TrafficPlan) -> None:
     """Above 20,000 fps a core is away in each trial; nothing that grows with the rate is wrong."""
 
     def away(spec: TrialSpec) -> Reason | None:
         rate_fps = rate_of(spec.phases[0].streams[0])
         return a_reason(Code.GATEWAY_AWAY) if rate_fps > 20_000 else None
 
-    monkeypatch.setattr(repeats, "MOST", 3)
     engine = ScriptedEngine(invalid=away, too_slow=False)
     asked, tester = plan(repetitions=1), engine.tester(nat64)
     (found,) = searches(asked, asked.trials(tester, NoDut(), Observer()))
