@@ -328,6 +328,13 @@ def schedules(options: argparse.Namespace) -> dict[int, Schedule]:
     }
 
 
+def wait(for_s: float) -> None:
+    """Sleeps in short pieces: a signal just before a sleep would only be seen after it."""
+    until_s = time.monotonic() + for_s
+    while (left_s := until_s - time.monotonic()) > 0:
+        time.sleep(min(1.0, left_s))
+
+
 def main() -> int:
     signal.signal(signal.SIGINT, end)  # also if it is ignored by inheritance
     signal.signal(signal.SIGTERM, end)
@@ -337,7 +344,7 @@ def main() -> int:
         with workers(schedules(options)):
             if options.command:
                 return run(options.command)
-            time.sleep(options.seconds if options.seconds is not None else 1e9)
+            wait(math.inf if options.seconds is None else options.seconds)
     except Ended:
         return 0 if options.seconds is None else 130
     except Refused as refused:

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from tests.nobody import AS_NOBODY
-from tools.noise import Pieces, Schedule, Taken
+from tools.noise import Ended, Pieces, Schedule, Taken, wait
 
 NOISE = Path(__file__).parents[2] / "tools" / "noise"
 PIECES = Pieces(shortest_s=1e-4, longest_s=1e-2)
@@ -128,6 +128,21 @@ def test_whatever_ends_it_ends_the_noise(number: signal.Signals) -> None:
     with process:
         process.wait(10)
     assert gone(workers)
+
+
+def test_a_signal_just_before_a_sleep_is_seen_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel does not end a sleep that has not begun when a signal comes."""
+    slept_s: list[float] = []
+
+    def sleep(for_s: float) -> None:
+        slept_s.append(for_s)
+        if len(slept_s) == 3:
+            raise Ended
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    with pytest.raises(Ended):
+        wait(float("inf"))
+    assert max(slept_s) <= 1
 
 
 @pytest.mark.parametrize(
