@@ -14,7 +14,7 @@ from typing import TypeVar
 import pytest
 
 from natxy.model.trial_record import TrialRecord
-from natxy.trial.load import AnyLoad
+from natxy.trial.load import Load
 from natxy.trial.trials import Trials
 
 ATTEMPTS = 500
@@ -57,7 +57,7 @@ def valid(attempt: Callable[[], Result], reasons: Callable[[Result], Sequence[ob
     )
 
 
-def valid_trial(trials: Trials, load: AnyLoad | int, *, seed: int = 1) -> TrialRecord:
+def valid_trial(trials: Trials, load: Load | int, *, seed: int = 1) -> TrialRecord:
     return valid(
         lambda: trials.run(load=load, repetition=1, seed=seed),
         lambda trial: trial.invalid_reasons,

@@ -158,7 +158,7 @@ def _capacity(plan: CapacityPlan, testbed: Testbed) -> Fraction:
     search = CapacitySearch(plan.goal)
     once_s = Fraction(0)
     while (attempt := search.next()) is not None:
-        load = Establishing(rate_fps=attempt.rate_cps, alpha=plan.alpha, count=attempt.connections)
+        load = Establishing(rate_cps=attempt.rate_cps, alpha=plan.alpha, count=attempt.connections)
         once_s += _establishing_s(plan, testbed, load)
         passes = attempt.connections <= table and attempt.rate_cps <= _device(plan.goal.max_cps)
         answer = Answer.PASS if passes else Answer.FAIL
@@ -172,7 +172,7 @@ def _tear_down(plan: TearDownPlan, testbed: Testbed) -> Fraction:
         testbed = _with_connections(testbed, rate_fps=plan.rate_cps)
     total_s = Fraction(0)
     for at in _sized(plan.sizes, testbed):
-        load = Establishing(rate_fps=_phase_1_fps(at))
+        load = Establishing(rate_cps=_phase_1_fps(at))
         once_s = _establishing_s(plan, at, load) + DELETION_S
         total_s += phase_1_search_s(plan.timing, at) + plan.repetitions * once_s
     return total_s

@@ -25,7 +25,7 @@ from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.statistics import median
 from natxy.trial.connection_table import refuse_without_connections
-from natxy.trial.load import Load, steady
+from natxy.trial.load import Frames, steady
 from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, few_repetitions
 from natxy.trial.repeats import INVALID_REPEATS
@@ -225,7 +225,7 @@ def _departure(clause: str) -> Deviation:
     )
 
 
-def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Load:
+def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Frames:
     recording = what.recording.model_copy(update={"frames": plan.records})
     load = steady(rate_fps, plan.timing.duration_s, recording)
     last_due_ns = (sum(segment.frames for segment in load.segments) - 1) * 10**9 // rate_fps

@@ -20,7 +20,7 @@ from natxy.procedure.at_rate import Rate, found_rate
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
 from natxy.trial.bursts import burst_rate
-from natxy.trial.load import Load
+from natxy.trial.load import Frames
 from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile, few_repetitions
 from natxy.trial.repeats import INVALID_REPEATS
@@ -223,7 +223,7 @@ def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
         segment = Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
         trials.timing = train.timing(frames)
         trial = valid_trials.run(
-            Load(segments=(segment,), fills_buffers=True), (rate_fps, rate_fps)
+            Frames(segments=(segment,), fills_buffers=True), (rate_fps, rate_fps)
         )
         if trial.invalid_reasons:
             too_slow = takes_too_long(trial, rate_fps, train.excess_ns)

@@ -189,7 +189,7 @@ def _outcome(
     course: Course,
 ) -> Outcome:
     load = Establishing(
-        rate_fps=attempt.rate_cps,
+        rate_cps=attempt.rate_cps,
         alpha=plan.alpha,
         count=attempt.connections,
         pause_share=PAUSE_SHARE,

@@ -22,7 +22,7 @@ from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS, Direction, Kind
 from natxy.procedure.throughput import Search, ThroughputPlan, searches
 from natxy.trial.churn import Sought, churn_load, most_new
 from natxy.trial.connection_table import parameters_of
-from natxy.trial.load import Load
+from natxy.trial.load import Frames
 from natxy.trial.maximum import Maximum, maximum_of, maximum_of_connections, media_beside
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
@@ -99,7 +99,7 @@ class ChurnPlan(ThroughputPlan):
         above_fps: int = 0,
         longer: int = 1,
         burst_rate_fps: int | None = None,
-    ) -> Load:
+    ) -> Frames:
         return churn_load(
             super().load(rate_fps, above_fps, burst_rate_fps=burst_rate_fps),
             self.timing.duration_s,

@@ -23,6 +23,7 @@ from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.observer import Observer
 from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.setup import ReadyTester
+from natxy.verdict.counted import Counting
 
 RATE = "TCP connection tear-down rate"
 
@@ -35,7 +36,8 @@ class ClosingPlan(EstablishmentPlan):
     made_cps: int = 1  # rate of the handshakes, which the testbed has or a search finds
 
     def load(self, rate_cps: int, above_cps: int) -> Closing:
-        return Closing(rate_fps=rate_cps, above_cps=above_cps, made_fps=self.made_cps, by=self.by)
+        counting = Counting(above_fps=above_cps, short=True)
+        return Closing(rate_cps=rate_cps, counting=counting, made_fps=self.made_cps, by=self.by)
 
 
 def check_transport(by: str, traffic: TrafficPlan) -> None:

@@ -29,6 +29,7 @@ from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
+from natxy.verdict.counted import Counting
 from natxy.verdict.stuck import is_stuck
 
 DEFAULT_ALPHA = Fraction(1, 2)
@@ -69,11 +70,11 @@ class EstablishmentPlan(SearchPlan):
     def load(self, rate_cps: int, above_cps: int) -> Establishing:
         """Returns the load of a trial; its rate, lowered by pauses, must exceed `above_cps`."""
         return Establishing(
-            rate_fps=rate_cps,
+            rate_cps=rate_cps,
             alpha=self.alpha,
             loss=self.loss.fraction if self.loss else Fraction(0),
             early_end_s=self.timing.drain_s if self.early_end else Fraction(0),
-            above_cps=above_cps,
+            counting=Counting(above_fps=above_cps, short=True),
         )
 
 

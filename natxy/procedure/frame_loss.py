@@ -20,7 +20,7 @@ from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
 from natxy.trial.connection_table import refuse_without_connections
-from natxy.trial.load import Load, steady
+from natxy.trial.load import Frames, steady
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
@@ -64,7 +64,7 @@ class FrameLossPlan(Plan):
         if self.max_rate_fps is not None:
             self.timing.check_rate("--max-rate", self.max_rate_fps)
 
-    def load(self, rate_fps: int) -> Load:
+    def load(self, rate_fps: int) -> Frames:
         accepted = self.loss or LossTolerance()
         return replace(steady(rate_fps, self.timing.duration_s), accepted=accepted)
 
@@ -153,9 +153,9 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
     done: list[TrialRecord] = []
     excused: list[TrialRecord] = []
     left_out = ""
+    load = plan.load(rate_fps)
     for number in range(1, plan.repetitions + 1):
         try:
-            load = plan.load(rate_fps)
             trial = trials.run_valid(load, number, plan.invalid_repeats, share=SHARE)
         except TesterLimit as limit:
             left_out = limit.in_options
@@ -224,10 +224,8 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
                 error = max(loss * of.full_error / of.full_share, frames.percent(1))
                 errors.setdefault(key, []).append(max(by_placement, error))
                 continue
-            too_low = (
-                _mean_with(highest[key], [losses[key] for losses in left_out if key in losses])
-                - frames.loss_percent
-            )
+            of_left_out = [losses[key] for losses in left_out if key in losses]
+            too_low = _mean_with(highest[key], of_left_out) - frames.loss_percent
             either_way = abs(frames.loss_percent - loss)
             if not loss and of is not None:
                 either_way = min(either_way, 100 * of.unseen)

@@ -22,7 +22,7 @@ from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 from natxy.trial.bound import Bound, disproved
 from natxy.trial.connection_table import refuse_without_connections
-from natxy.trial.load import Load, steady
+from natxy.trial.load import Frames, steady
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, deviations, few_repetitions
@@ -206,7 +206,7 @@ def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[Reason, ...
     they only help the gateway, a trial that lost more than any goal accepts has failed anyway.
     """
     most = max((goal.tolerance for goal in plan.goals), key=lambda tolerance: tolerance.fraction)
-    if not Load(segments=(), accepted=most).passes(result):
+    if not Frames(segments=(), accepted=most).passes(result):
         return ()
     paused = long_pauses(result, min(goal.width for goal in plan.goals) / 2)
     return (paused,) if paused else ()

@@ -19,7 +19,7 @@ from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
 from natxy.procedure.at_rate import Rate, RatePlan, rate_of
 from natxy.trial.connection_table import refuse_without_connections
-from natxy.trial.load import Load
+from natxy.trial.load import Frames
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
@@ -96,7 +96,7 @@ def recovery(
     )
 
 
-def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Load:
+def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Frames:
     """Returns the load: 110 % of the throughput, or the media's rate if lower; then half of it."""
     plan.check_overload(throughput_fps)
     media_fps = maximum_of(tester.hello, tester.traffic, None).rate_fps
@@ -104,7 +104,7 @@ def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Load:
     high_fps = min(overload_fps, media_fps) if media_fps else overload_fps
     low_fps = max(1, int(high_fps * AFTERWARDS))
     parts = ((high_fps, plan.timing.duration_s), (low_fps, plan.lasts_after_s))
-    return Load(
+    return Frames(
         segments=tuple(
             Segment(frames=frames_of(fps, length_s), rate_fps=fps, pause_ns=0)
             for fps, length_s in parts
@@ -112,18 +112,18 @@ def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Load:
     )
 
 
-def _recovery_s(stream: StreamResult, load: Load) -> float:
+def _recovery_s(stream: StreamResult, load: Frames) -> float:
     """Returns the recovery time; 0 if the last lost frame was sent before the rate dropped."""
     return _after_fall_s(stream.losses.last_number, load) if stream.losses else 0.0
 
 
-def _counted_s(stream: StreamResult, load: Load) -> float:
+def _counted_s(stream: StreamResult, load: Frames) -> float:
     """Returns the time to the last lost frame that no absence of gateway or tester explains."""
     last = stream.losses.last_counted if stream.losses else None
     return 0.0 if last is None else _after_fall_s(last, load)
 
 
-def _after_fall_s(number: int, load: Load) -> float:
+def _after_fall_s(number: int, load: Frames) -> float:
     overload, low = load.segments
     return max(0, number - overload.frames) / low.rate_fps
 
@@ -143,7 +143,7 @@ def _doubts(result: TrialResult) -> tuple[Reason, ...]:
     )[:1]
 
 
-def _figures(done: Sequence[TrialRecord], load: Load) -> tuple[Figure, ...]:
+def _figures(done: Sequence[TrialRecord], load: Frames) -> tuple[Figure, ...]:
     streams: dict[Direction, list[StreamResult]] = {}
     for trial in done:
         for stream in trial.result.streams:
@@ -189,7 +189,9 @@ def _deviations(plan: RecoveryPlan, throughput: Rate) -> Deviations:
     )
 
 
-def _remarks(done: Sequence[TrialRecord], load: Load, figures: Sequence[Figure]) -> tuple[str, ...]:
+def _remarks(
+    done: Sequence[TrialRecord], load: Frames, figures: Sequence[Figure]
+) -> tuple[str, ...]:
     high, low = load.segments
     said = [f"Overload at {high.rate_fps:,} fps, then {low.rate_fps:,} fps, per direction."]
     if any(any(figure.upper_bound) for figure in figures):

@@ -146,7 +146,7 @@ def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> No
     """Fills the table; repeats a phase 1 that loses frames."""
     rate_cps = trials.tester.traffic.required_connections.rate_fps
     assert rate_cps is not None, "with_phase_1_rate has found one"
-    load = Establishing(rate_fps=rate_cps)
+    load = Establishing(rate_cps=rate_cps)
     made = 0
     for _ in range(plan.incomplete_repeats + 1):
         trials.observer.trial_started(rate_cps, (rate_cps, rate_cps))

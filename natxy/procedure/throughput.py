@@ -31,7 +31,7 @@ from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.confirmed_search import ConfirmedSearch
 from natxy.trial.connection_table import refuse_without_connections
-from natxy.trial.load import Load, steady
+from natxy.trial.load import Frames, steady
 from natxy.trial.maximum import Maximum, maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, deviations, few_repetitions
@@ -107,7 +107,7 @@ class ThroughputPlan(SearchPlan):
         above_fps: int = 0,
         longer: int = 1,
         burst_rate_fps: int | None = None,
-    ) -> Load:
+    ) -> Frames:
         """Returns the load of a trial, which lasts `longer` times as long as usual.
 
         A frame is lost after the frame timeout or, if there is none, after the drain. The counted

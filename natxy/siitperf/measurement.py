@@ -14,7 +14,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Recording, Tags, TrialSpec
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.timeouts import Timeouts, timeouts_of
-from natxy.trial.load import Load, steady
+from natxy.trial.load import Frames, steady
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import Setup
@@ -29,7 +29,7 @@ class SiitperfTest:
     arguments: Arguments
     timing: Timing
     timeouts: Timeouts
-    load: Load
+    load: Frames
     phase_2: bool  # False: a stateful test of phase 1 only
 
     @classmethod

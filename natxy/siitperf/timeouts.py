@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
 from natxy.siitperf.arguments import Arguments
-from natxy.trial.load import Load
+from natxy.trial.load import Frames
 
 NS_PER_MS = 10**6
 
@@ -29,7 +29,7 @@ class Timeouts:
         pause_ms = max(self.phase_1_pause_ms, self.phase_2_pause_ms)
         return Fraction(self.drain_ms + pause_ms, 1000)
 
-    def load(self, load: Load) -> Load:
+    def load(self, load: Frames) -> Frames:
         *others, last = load.segments
         paused = last.model_copy(update={"pause_ns": self.phase_2_pause_ms * NS_PER_MS})
         return replace(load, segments=(*others, paused))

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from natxy.dut.base import Absence
 from natxy.model.phase_names import TEST
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import MAX_MIX_N, Direction, Mix, Phase, Stream
-from natxy.trial.load import Load
+from natxy.trial.load import Frames
 from natxy.trial.phases import phase, steady_segment
-from natxy.verdict.away import Away
+from natxy.verdict.away import away_in
 from natxy.verdict.counted import Counted, Offer, counted_of, worst_poll_gap_s
 from natxy.verdict.losses import Losses
 
@@ -19,7 +20,7 @@ Sought = Literal["new", "load"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Churn(Load):
+class Churn(Frames):
     """Frames of connections that phase 1 created, and of new ones.
 
     In the initiator's direction, `load_fps` frames a second use connections of phase 1 and
@@ -39,10 +40,25 @@ class Churn(Load):
         """The rate that a search is for."""
         return self.new_cps if self.sought == "new" else self.load_fps
 
-    def counted(self, result: TrialResult, away: Away, losses: Losses) -> Counted:
-        """Returns the counted rate (docs/decisions/0017)."""
+    def test_phase(self, traffic: TrafficPlan) -> Phase:
+        """Returns the phase in which connections are created while others are used."""
+        return phase(TEST, *self._streams(traffic))
+
+    def _streams(self, traffic: TrafficPlan) -> Iterator[Stream]:
+        asked = traffic.required_connections
+        for stream in traffic.streams(self.segments):
+            if stream.direction == self.outward:
+                yield traffic.create_beside(stream, self.mix, first=asked.count)
+            elif self.load_fps:
+                frames = max(1, int(self.load_fps * self.duration_s))
+                replies = steady_segment(frames, self.load_fps)
+                yield stream.model_copy(update={"segments": (replies,)})
+
+    def counted(self, result: TrialResult, absence: Absence | None, losses: Losses) -> Counted:
         assert self.counting is not None, "asked by a search for a rate"
         (segment,) = self.segments
+        away = away_in(result, TEST, absence)
+        measured = result.of_phase(TEST)
         offers = [
             Offer(
                 stream=stream,
@@ -50,13 +66,13 @@ class Churn(Load):
                 away=away,
                 growth=losses.growth(stream),
             )
-            for stream in result.streams
+            for stream in measured.streams
         ]
-        return counted_of(self.counting, self.rate_fps, offers, worst_poll_gap_s(result))
+        return counted_of(self.counting, self.rate_fps, offers, worst_poll_gap_s(measured))
 
 
 def churn_load(
-    like: Load,
+    like: Frames,
     duration_s: Fraction,
     *,
     new_cps: int,
@@ -83,22 +99,6 @@ def churn_load(
         outward=outward,
         mix=mix,
     )
-
-
-def churn_phase(traffic: TrafficPlan, load: Churn) -> Phase:
-    """Returns the phase in which connections are created while others are used."""
-    return phase(TEST, *_streams(traffic, load))
-
-
-def _streams(traffic: TrafficPlan, load: Churn) -> Iterator[Stream]:
-    asked = traffic.required_connections
-    for stream in traffic.streams(load.segments):
-        if stream.direction == load.outward:
-            yield traffic.create_beside(stream, load.mix, first=asked.count)
-        elif load.load_fps:
-            frames = max(1, int(load.load_fps * load.duration_s))
-            replies = steady_segment(frames, load.load_fps)
-            yield stream.model_copy(update={"segments": (replies,)})
 
 
 def most_new(traffic: TrafficPlan, entries: int | None) -> int:

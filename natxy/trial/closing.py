@@ -1,5 +1,6 @@
 """The load of a search for the tear-down rate of TCP: connections are made, then closed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -9,8 +10,10 @@ from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Role, TcpSegment
 from natxy.model.trial_spec import Phase
-from natxy.trial.establishing import Establishing, establishing_phases
+from natxy.trial.establishing import Establishing
 from natxy.trial.phases import phase, steady_segment
+from natxy.trial.setup import Starting
+from natxy.trial.timing import Timing
 
 Closer = Literal["fin", "rst"]
 SEGMENTS: dict[Closer, tuple[tuple[str, Role, TcpSegment], ...]] = {
@@ -36,21 +39,24 @@ class Closing(Establishing):
 
     @property
     def making(self) -> Establishing:
-        return Establishing(rate_fps=self.made_fps, count=self.count)
+        return Establishing(rate_cps=self.made_fps, count=self.count)
 
     @property
     def sought_fps(self) -> dict[str, int]:
-        return {name: self.rate_fps for name, _, _ in SEGMENTS[self.by]}
+        return {name: self.rate_cps for name, _, _ in SEGMENTS[self.by]}
 
     def lasts_s(self, drain_s: Fraction, asked: ConnectionsSection | None) -> Fraction:
         assert asked is not None, "only a testbed with connections is asked to close them"
-        one_s = Fraction(self.frames(asked), self.rate_fps) + drain_s
+        one_s = Fraction(self.frames(asked), self.rate_cps) + drain_s
         return self.making.lasts_s(drain_s, asked) + len(SEGMENTS[self.by]) * one_s
 
-
-def closing_phases(traffic: TrafficPlan, load: Closing) -> tuple[Phase, ...]:
-    segment = steady_segment(load.frames(traffic.required_connections), load.rate_fps)
-    closing = (
-        phase(name, traffic.close((segment,), role, sent)) for name, role, sent in SEGMENTS[load.by]
-    )
-    return (*establishing_phases(traffic, load.making), *closing)
+    def phases(
+        self, traffic: TrafficPlan, timing: Timing, ramp: Sequence[Starting] = ()
+    ) -> tuple[Phase, ...]:
+        del ramp
+        segment = steady_segment(self.frames(traffic.required_connections), self.rate_cps)
+        closing = (
+            phase(name, traffic.close((segment,), role, sent))
+            for name, role, sent in SEGMENTS[self.by]
+        )
+        return (*self.making.phases(traffic, timing), *closing)

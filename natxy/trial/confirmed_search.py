@@ -11,7 +11,7 @@ from natxy.search.bisection import Bisection
 from natxy.search.confirmation import Confirmation, why_is_known
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Found
-from natxy.trial.load import AnyLoad
+from natxy.trial.load import Load
 from natxy.trial.maximum import Maximum
 from natxy.trial.valid_trials import ValidTrials
 from natxy.trial.worst_loss import lost_share
@@ -37,7 +37,7 @@ class ConfirmedSearch:
     search: Bisection
     valid_trials: ValidTrials
     repeats: int  # of a failure
-    load: Callable[[int, int, int], AnyLoad]
+    load: Callable[[int, int, int], Load]
     least_fps: int = 1  # a lower rate fails without a trial
     can_last: bool = True  # False: the number of frames is given
     lost: Callable[[TrialRecord], Fraction | None] = lost_share

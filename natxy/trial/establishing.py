@@ -1,7 +1,9 @@
 """The load of a search for the establishment rate: phase 1 alone, or with validation (RFC 9693)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from natxy.dut.base import Absence
 from natxy.model.phase_names import ACKNOWLEDGE, AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE
@@ -10,11 +12,13 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.trial.load import Load
 from natxy.trial.phases import phase, steady_segment
+from natxy.trial.setup import Starting
+from natxy.trial.timing import Timing
 from natxy.verdict.away import away_in
-from natxy.verdict.counted import Counted, Counting, Offer, counted_of, worst_poll_gap_s
+from natxy.verdict.counted import Counted, Offer, counted_of, worst_poll_gap_s
 from natxy.verdict.losses import Losses
-from natxy.verdict.pacing import PAUSE_SHARE
 
 SLOWLY = 10  # missing connections are created, or tested, again at a tenth of the rate
 # The highest rate of repairs. In an absence of 10 ms come 50 frames, which most queues hold, so
@@ -23,7 +27,7 @@ REPAIR_FPS = 5000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Establishing:
+class Establishing(Load):
     """The load of a search for the establishment rate: phase 1, with or without validation.
 
     In validation, the responder sends a frame for each connection, in linear order, at alpha times
@@ -37,16 +41,18 @@ class Establishing:
     repetition.
     """
 
-    rate_fps: int
+    rate_cps: int
     alpha: Fraction | None = None  # None: no validation
     count: int | None = None  # None: the testbed's count
     loss: Fraction = Fraction(0)  # the accepted share of phase 1's connections
-    early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
-    pauses: bool = True  # the senders may pause, as those of a steady load
-    pause_share: Fraction = PAUSE_SHARE  # longest pauses of a valid trial
-    # In a search, the counted rate must exceed this; `pause_share` is not used then.
-    above_cps: int | None = None
+    pauses: bool = True  # as those of a steady load
     repairs: bool = False
+
+    makes_connections: ClassVar[bool] = True
+
+    @property
+    def rate_fps(self) -> int:
+        return self.rate_cps
 
     @property
     def tolerances(self) -> tuple[LossTolerance, ...]:
@@ -63,45 +69,37 @@ class Establishing:
         accepted = LossTolerance(fraction=self.loss)
         return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
 
-    def counted(
-        self,
-        result: TrialResult,
-        absence: Absence | None,
-        above_cps: int,
-        losses: Losses | None = None,
-    ) -> Counted:
+    def counted(self, result: TrialResult, absence: Absence | None, losses: Losses) -> Counted:
         """Returns the counted rate, of the phase that took longer in comparison to its time to
         send (docs/decisions/0017)."""
+        assert self.counting is not None, "asked by a search for a rate"
         rates_fps = self.sought_fps
         offers = [
             Offer(
                 stream=stream,
                 rate_fps=rates_fps[stream.phase],
                 away=away_in(result, stream.phase, absence),
-                growth=losses.growth(stream) if losses else None,
+                growth=losses.growth(stream),
             )
             for stream in result.streams
             if stream.phase in rates_fps
         ]
-        counting = Counting(above_fps=above_cps, short=True)
-        return counted_of(counting, self.rate_fps, offers, worst_poll_gap_s(result))
+        return counted_of(self.counting, self.rate_cps, offers, worst_poll_gap_s(result))
 
     @property
     def sought_fps(self) -> dict[str, int]:
         """The rates of the phases that decide whether the rate is too high."""
         return {
-            ESTABLISH: self.rate_fps,
+            ESTABLISH: self.rate_cps,
             VALIDATE: self.validation_fps,
-            ACKNOWLEDGE: self.rate_fps,
+            ACKNOWLEDGE: self.rate_cps,
         }
 
     def at_rate(self, result: TrialResult) -> TrialResult:
-        """Returns the result without the phases that repeat missing connections."""
         streams = tuple(stream for stream in result.streams if stream.phase not in AGAIN)
         return result.model_copy(update={"streams": streams})
 
     def is_repaired(self, result: TrialResult) -> bool:
-        """Returns whether each connection existed in the end, whatever was lost before."""
         table = result.connections
         if not self.repairs or table is None or result.ended_early or result.incomplete:
             return False
@@ -111,19 +109,18 @@ class Establishing:
 
     @property
     def validation_fps(self) -> int:
-        return max(1, int(self.rate_fps * (self.alpha or 1)))
+        return max(1, int(self.rate_cps * (self.alpha or 1)))
 
     def frames(self, asked: ConnectionsSection) -> int:
         return asked.count if self.count is None else self.count
 
     def lasts_s(self, drain_s: Fraction, asked: ConnectionsSection | None) -> Fraction:
-        """Returns the duration of a trial, without the phases that repeat missing connections."""
         assert asked is not None, "only a testbed with connections is asked to establish them"
-        rates_fps = [self.rate_fps]
+        rates_fps = [self.rate_cps]
         if self.alpha is not None or asked.is_tcp:
             rates_fps.append(self.validation_fps)
         if asked.is_tcp:
-            rates_fps.append(self.rate_fps)
+            rates_fps.append(self.rate_cps)
         frames = self.frames(asked)
         return sum((Fraction(frames, rate) + drain_s for rate in rates_fps), start=Fraction(0))
 
@@ -133,11 +130,41 @@ class Establishing:
 
     @property
     def making_again_fps(self) -> int:
-        return self._slowly(self.rate_fps)
+        return self._slowly(self.rate_cps)
 
     def _slowly(self, rate_fps: int) -> int:
         slow_fps = rate_fps // SLOWLY
         return max(1, min(slow_fps, REPAIR_FPS) if self.repairs else slow_fps)
+
+    def phases(
+        self, traffic: TrafficPlan, timing: Timing, ramp: Sequence[Starting] = ()
+    ) -> tuple[Phase, ...]:
+        del timing, ramp
+        asked = traffic.required_connections
+        frames = self.frames(asked)
+        few = -(-frames // SLOWLY)
+        connections = traffic.connections_among(frames)
+        # If a connection is lost finally, the rate has failed, and validation would be useless.
+        least = 0 if asked.order == "repeating" else connections - int(connections * self.loss)
+        # If more connections are missing than can be repaired, none is repaired.
+        repairable = max(0, least - traffic.connections_among(few))
+        at_rate = (steady_segment(frames, self.rate_cps),)
+        made = traffic.establish(at_rate)
+        phases = [phase(ESTABLISH, made, least=repairable if self.repairs else least)]
+        if self.repairs:
+            made_again = traffic.establish_missing((steady_segment(few, self.making_again_fps),))
+            phases.append(phase(MAKE_AGAIN, made_again, least=least))
+        if self.alpha is not None or traffic.is_tcp:
+            answers = traffic.validate((steady_segment(frames, self.validation_fps),))
+            phases.append(phase(VALIDATE, answers, least=repairable if self.repairs else 0))
+        if self.alpha is not None:
+            # This phase lasts at most as long as validation, or a second for 50,000 connections, so
+            # that connections need not live much longer.
+            again = traffic.validate((steady_segment(few, self.asking_again_fps),), "missing")
+            phases.append(phase(ASK_AGAIN, again))
+        if traffic.is_tcp:
+            phases.append(phase(ACKNOWLEDGE, traffic.acknowledge(at_rate)))
+        return tuple(phases)
 
 
 def connections_held(result: TrialResult) -> int:
@@ -147,31 +174,3 @@ def connections_held(result: TrialResult) -> int:
     if answers:
         return sum(answers)
     return result.connections.stored if result.connections else 0
-
-
-def establishing_phases(traffic: TrafficPlan, load: Establishing) -> tuple[Phase, ...]:
-    asked = traffic.required_connections
-    frames = load.frames(asked)
-    few = -(-frames // SLOWLY)
-    connections = traffic.connections_among(frames)
-    # If a connection is lost finally, the rate has failed, and validation would be useless.
-    least = 0 if asked.order == "repeating" else connections - int(connections * load.loss)
-    # If more connections are missing than can be repaired, none is repaired.
-    repairable = max(0, least - traffic.connections_among(few))
-    at_rate = (steady_segment(frames, load.rate_fps),)
-    made = traffic.establish(at_rate)
-    phases = [phase(ESTABLISH, made, least=repairable if load.repairs else least)]
-    if load.repairs:
-        made_again = traffic.establish_missing((steady_segment(few, load.making_again_fps),))
-        phases.append(phase(MAKE_AGAIN, made_again, least=least))
-    if load.alpha is not None or traffic.is_tcp:
-        answers = traffic.validate((steady_segment(frames, load.validation_fps),))
-        phases.append(phase(VALIDATE, answers, least=repairable if load.repairs else 0))
-    if load.alpha is not None:
-        # This phase lasts at most as long as validation, or a second for 50,000 connections, so
-        # that connections need not live much longer.
-        again = traffic.validate((steady_segment(few, load.asking_again_fps),), "missing")
-        phases.append(phase(ASK_AGAIN, again))
-    if traffic.is_tcp:
-        phases.append(phase(ACKNOWLEDGE, traffic.acknowledge(at_rate)))
-    return tuple(phases)

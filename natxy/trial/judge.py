@@ -10,19 +10,15 @@ from natxy.model.reason import Reason
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
-from natxy.trial.churn import Churn
 from natxy.trial.connection_table import (
     lost_before_phase_2,
     lost_in_phase_2,
     needed_timeout_s,
     sample_is_right,
 )
-from natxy.trial.establishing import Establishing
-from natxy.trial.load import AnyLoad, Load
+from natxy.trial.load import Load
 from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.trial import Outcome
-from natxy.verdict.away import away_in
-from natxy.verdict.counted import Counted, counted
 from natxy.verdict.delay_error import late_in_doubt
 from natxy.verdict.losses import Losses, excuse, full_of
 from natxy.verdict.pacing import long_pauses
@@ -33,7 +29,7 @@ from natxy.verdict.timeline import LEAST_CLEAN, Full
 @dataclass(frozen=True, kw_only=True)
 class FinishedTrial:
     spec: TrialSpec
-    load: AnyLoad
+    load: Load
     outcome: Outcome
     measured: TrialResult  # the phases whose figures are the trial's
 
@@ -137,7 +133,7 @@ def _is_repaired(trial: FinishedTrial) -> bool:
     """Returns whether absences of the gateway explain the whole loss, and each connection existed
     after the repairs."""
     load, whole = trial.load, trial.whole
-    if not isinstance(load, Establishing) or not load.is_repaired(whole):
+    if not load.is_repaired(whole):
         return False
     return excuse(trial.spec, whole, trial.outcome.absence) is not None
 
@@ -154,7 +150,7 @@ def _undisturbed(trial: FinishedTrial) -> FinishedTrial | None:
     came in an absence.
     """
     load, phases = trial.load, _phases(trial)
-    if isinstance(load, Establishing) or load.fills_buffers:
+    if load.makes_connections or load.fills_buffers:
         return None
     losses = trial.losses
     if losses.clean_share(phases) < LEAST_CLEAN:
@@ -174,7 +170,7 @@ def _excuse(trial: FinishedTrial) -> Reason | None:
         trial.outcome.absence,
         load.tolerances,
         _phases(trial),
-        fills_buffers=isinstance(load, Load) and load.fills_buffers,
+        fills_buffers=load.fills_buffers,
     )
 
 
@@ -190,14 +186,15 @@ def _late(trial: FinishedTrial) -> Reason | None:
 def _paused_too_long(trial: FinishedTrial) -> Reason | None:
     """Returns a reason if pauses doubt a FAIL; in a search, a FAIL only means a lower rate."""
     load = trial.load
-    searches = isinstance(load, Establishing) or load.counting is not None
+    searches = load.makes_connections or load.counting is not None
     return None if searches else long_pauses(trial.measured, load.pause_share)
 
 
 def _of_rate(trial: FinishedTrial) -> Judged:
     """Judges the rate of a trial whose loss is accepted."""
     load, whole = trial.load, trial.whole
-    if of := _counted(trial):
+    if load.counting is not None:
+        of = load.counted(whole, trial.outcome.absence, trial.losses)
         forwarded = of.gateway_fps / load.rate_fps
         if of.verdict is Verdict.FAIL and (placed := _badly_placed(trial, forwarded)):
             return Judged(Verdict.INVALID, (placed,), excused=True)
@@ -205,24 +202,5 @@ def _of_rate(trial: FinishedTrial) -> Judged:
         failed = of.reason if of.verdict is Verdict.FAIL else None
         return Judged(of.verdict, invalid, failed, of.fps)
     # Connections that are created, or tested, again must only exist: the rate does not matter.
-    paced = load.at_rate(whole) if isinstance(load, Establishing) else whole
-    paused = long_pauses(paced, load.pause_share)
+    paused = long_pauses(load.at_rate(whole), load.pause_share)
     return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)
-
-
-def _counted(trial: FinishedTrial) -> Counted | None:
-    """Returns the counted rate; None if the trial belongs to no search for a rate."""
-    load, absence = trial.load, trial.outcome.absence
-    if isinstance(load, Establishing):
-        above_cps = load.above_cps
-        return (
-            None
-            if above_cps is None
-            else load.counted(trial.whole, absence, above_cps, trial.losses)
-        )
-    if load.counting is None:
-        return None
-    away = away_in(trial.whole, trial.spec.phases[-1].name, absence)
-    if isinstance(load, Churn):
-        return load.counted(trial.measured, away, trial.losses)
-    return counted(load.counting, load.rate_fps, trial.measured, away, trial.losses)

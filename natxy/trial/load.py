@@ -1,38 +1,91 @@
-"""The load of a trial: its frames, what it records, and what it tolerates."""
+"""The load of a trial: what it sends, what it records, and what it tolerates."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from natxy.dut.base import Absence
+from natxy.errors import ConfigurationError
+from natxy.model.phase_names import RAMP, TEST
 from natxy.model.testbed import ConnectionsSection
-from natxy.model.traffic import frames_of
+from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import NO_RECORDING, Recording, Segment
+from natxy.model.trial_spec import NO_RECORDING, Phase, Recording, Segment
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
-from natxy.trial.establishing import Establishing
-from natxy.trial.phases import steady_segment
-from natxy.verdict.counted import Counting
+from natxy.trial.phases import before_phase_2, phase, steady_segment
+from natxy.trial.setup import Starting
+from natxy.trial.timing import Timing
+from natxy.verdict.away import away_in
+from natxy.verdict.counted import Counted, Counting, counted
+from natxy.verdict.losses import Losses
 from natxy.verdict.pacing import PAUSE_SHARE
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load:
-    """The frames that a trial sends in each direction, and what it records and tolerates."""
-
-    segments: tuple[Segment, ...]
+class Load(ABC):
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     link_may_fall: bool = False  # True in a reset, in which links of the gateway go down
-    accepted: LossTolerance = NO_LOSS
-    # Tolerances of other goals of the same search, which judge the trial as well.
-    also_accepted: tuple[LossTolerance, ...] = ()
     fills_buffers: bool = False  # the load fills queues, so that even a short absence loses frames
     # True: a sender that is far behind moves its schedule; False: it sends all overdue frames.
     pauses: bool = False
     pause_share: Fraction = PAUSE_SHARE  # longest pauses of a valid trial
     counting: Counting | None = None  # used instead of `pause_share` in a search for a rate
 
-    count: ClassVar[None] = None  # connections, if a search varies their number
+    makes_connections: ClassVar[bool] = False  # the load is phase 1; else that comes before it
+
+    @property
+    @abstractmethod
+    def rate_fps(self) -> int:
+        """The rate that a search varies, or the highest one."""
+
+    @property
+    def count(self) -> int | None:
+        """The number of connections, if a search varies it."""
+        return None
+
+    @property
+    @abstractmethod
+    def tolerances(self) -> tuple[LossTolerance, ...]: ...
+
+    @abstractmethod
+    def passes(self, result: TrialResult) -> bool:
+        """Returns whether the loss is accepted, and nothing else is wrong."""
+
+    @abstractmethod
+    def phases(
+        self, traffic: TrafficPlan, timing: Timing, ramp: Sequence[Starting] = ()
+    ) -> tuple[Phase, ...]:
+        """Returns the phases of a trial; flows of `ramp` start before it, each in a phase."""
+
+    @abstractmethod
+    def lasts_s(self, drain_s: Fraction, asked: ConnectionsSection | None) -> Fraction:
+        """Returns the duration of a trial with its drains, without the phases before the measured
+        one and those that repeat connections."""
+
+    @abstractmethod
+    def counted(self, result: TrialResult, absence: Absence | None, losses: Losses) -> Counted:
+        """Returns the counted rate of a trial in a search (docs/decisions/0017)."""
+
+    def at_rate(self, result: TrialResult) -> TrialResult:
+        """Returns the result without the phases that repeat connections."""
+        return result
+
+    def is_repaired(self, _: TrialResult) -> bool:
+        """Returns whether each connection existed in the end, whatever was lost before."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frames(Load):
+    """The frames that a trial sends in each direction."""
+
+    segments: tuple[Segment, ...]
+    accepted: LossTolerance = NO_LOSS
+    # Tolerances of other goals of the same search, which judge the trial as well.
+    also_accepted: tuple[LossTolerance, ...] = ()
 
     @property
     def rate_fps(self) -> int:
@@ -59,15 +112,41 @@ class Load:
         return Fraction(sum(segment.duration_ns for segment in self.segments), 10**9)
 
     def lasts_s(self, drain_s: Fraction, _: ConnectionsSection | None) -> Fraction:
-        """Returns the duration of a trial, without the phases before the measured one."""
         return self.duration_s + drain_s
 
+    def phases(
+        self, traffic: TrafficPlan, timing: Timing, ramp: Sequence[Starting] = ()
+    ) -> tuple[Phase, ...]:
+        for segment in self.segments:
+            timing.check_rate("--rate", segment.rate_fps)
+        if traffic.connections is not None:
+            if ramp:
+                raise ConfigurationError(
+                    "[connections]: is not possible with incremental load (expected simultaneous "
+                    "load)"
+                )
+            return (*before_phase_2(traffic, timing), self.test_phase(traffic))
+        starting = (self._starting(i, each) for i, each in enumerate(ramp, start=1))
+        return (*starting, self.test_phase(traffic))
 
-def steady(rate_fps: int, duration_s: Fraction, recording: Recording = NO_RECORDING) -> Load:
+    def test_phase(self, traffic: TrafficPlan) -> Phase:
+        """Returns the measured phase."""
+        return phase(TEST, *traffic.streams(self.segments))
+
+    def _starting(self, number: int, flows: Starting) -> Phase:
+        segments = self.segments
+        if flows.lasts_s is not None:
+            segments = steady(segments[0].rate_fps, flows.lasts_s).segments
+        return phase(f"{RAMP} {number}", *flows.traffic.streams(segments))
+
+    def counted(self, result: TrialResult, absence: Absence | None, losses: Losses) -> Counted:
+        assert self.counting is not None, "asked by a search for a rate"
+        away = away_in(result, TEST, absence)
+        return counted(self.counting, self.rate_fps, result.of_phase(TEST), away, losses)
+
+
+def steady(rate_fps: int, duration_s: Fraction, recording: Recording = NO_RECORDING) -> Frames:
     """Returns a load with one rate from beginning to end."""
     frames = frames_of(rate_fps, duration_s)
     segments = (steady_segment(frames, rate_fps),)
-    return Load(segments=segments, recording=recording, pauses=True)
-
-
-AnyLoad = Load | Establishing
+    return Frames(segments=segments, recording=recording, pauses=True)

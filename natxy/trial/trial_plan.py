@@ -3,15 +3,10 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from natxy.errors import ConfigurationError
-from natxy.model.phase_names import AGAIN, RAMP, TEST
+from natxy.model.phase_names import AGAIN
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import NO_RECORDING, VERSION, Phase, TrialSpec, WarmUp, WatchedCpu
-from natxy.trial.churn import Churn, churn_phase
-from natxy.trial.closing import Closing, closing_phases
-from natxy.trial.establishing import Establishing, establishing_phases
-from natxy.trial.load import AnyLoad, Load, steady
-from natxy.trial.phases import before_phase_2, phase
+from natxy.model.trial_spec import VERSION, Phase, TrialSpec, WarmUp, WatchedCpu
+from natxy.trial.load import Load, steady
 from natxy.trial.setup import Starting
 from natxy.trial.timing import REALTIME_LIMIT_S, Timing
 from natxy.verdict.pacing import lateness_tolerance_ns
@@ -37,7 +32,7 @@ class TrialPlan:
         is_short = lasts_ns <= _ns(REALTIME_LIMIT_S)
         return asked == "on" or (asked == "auto" and is_short and self.realtime_allowed)
 
-    def load(self, load: AnyLoad | int) -> AnyLoad:
+    def load(self, load: Load | int) -> Load:
         if not isinstance(load, int):
             return load
         self.timing.check_rate("--rate", load)
@@ -46,14 +41,14 @@ class TrialPlan:
     def spec(
         self,
         *,
-        load: AnyLoad | int,
+        load: Load | int,
         seed: int,
         nonce: int,
         watched: tuple[WatchedCpu, ...] = (),
     ) -> TrialSpec:
         """Returns the spec of a trial; if `load` is a number, it is the rate of a steady load."""
         load = self.load(load)
-        phases = self._phases(load)
+        phases = load.phases(self.traffic, self.timing, self.ramp)
         tester = self.traffic.testbed.tester
         stateful = self.traffic.connections is not None
         return TrialSpec(
@@ -65,7 +60,7 @@ class TrialPlan:
             lateness_tolerance_ns=lateness_tolerance_ns(tester, pauses=load.pauses),
             burst_limit_frames=tester.burst_limit_frames if load.pauses else 0,
             watched=watched,
-            link_may_fall=isinstance(load, Load) and load.link_may_fall,
+            link_may_fall=load.link_may_fall,
             realtime=self.realtime(phases),
             # A probe would create a connection.
             warm_up=WarmUp(
@@ -73,36 +68,10 @@ class TrialPlan:
                 timeout_ns=int(tester.warm_up_timeout_s * 10**9),
             ),
             sides=self.traffic.sides(),
-            recording=load.recording if isinstance(load, Load) else NO_RECORDING,
+            recording=load.recording,
             early_end_ns=_ns(load.early_end_s),
             phases=phases,
         )
-
-    def _phases(self, load: AnyLoad) -> tuple[Phase, ...]:
-        if isinstance(load, Closing):
-            return closing_phases(self.traffic, load)
-        if isinstance(load, Establishing):
-            return establishing_phases(self.traffic, load)
-        for segment in load.segments:
-            self.timing.check_rate("--rate", segment.rate_fps)
-        if isinstance(load, Churn):
-            churning = churn_phase(self.traffic, load)
-            return (*before_phase_2(self.traffic, self.timing), churning)
-        ramp = (_ramp(i, each, load) for i, each in enumerate(self.ramp, start=1))
-        test = phase(TEST, *self.traffic.streams(load.segments))
-        if self.traffic.connections is None:
-            return (*ramp, test)
-        if self.ramp:
-            raise ConfigurationError(
-                "[connections]: is not possible with incremental load (expected simultaneous load)"
-            )
-        return (*before_phase_2(self.traffic, self.timing), test)
-
-
-def _ramp(number: int, starting: Starting, load: Load) -> Phase:
-    if starting.lasts_s is not None:
-        load = steady(load.segments[0].rate_fps, starting.lasts_s)
-    return phase(f"{RAMP} {number}", *starting.traffic.streams(load.segments))
 
 
 def _ns(seconds: Fraction) -> int:

@@ -23,7 +23,7 @@ from natxy.trial.connection_table import (
 )
 from natxy.trial.emptied_table import check_emptied
 from natxy.trial.judge import FinishedTrial, Judge, Judged
-from natxy.trial.load import AnyLoad, Load
+from natxy.trial.load import Frames, Load
 from natxy.trial.observer import Observer
 from natxy.trial.phases import measures_phase_2, phase_1_s, ramp_phases
 from natxy.trial.repeats import BETWEEN_S, Repeats, RetryTime
@@ -79,10 +79,10 @@ class Trials:
     def __post_init__(self) -> None:
         self.retry_time = self.tester.retry_time or RetryTime(given_s=self.timing.retry_s)
 
-    def run(self, *, load: AnyLoad | int, repetition: int, seed: int) -> TrialRecord:
+    def run(self, *, load: Load | int, repetition: int, seed: int) -> TrialRecord:
         return self.run_whole(load=load, repetition=repetition, seed=seed).record
 
-    def run_whole(self, *, load: AnyLoad | int, repetition: int, seed: int) -> WholeTrial:
+    def run_whole(self, *, load: Load | int, repetition: int, seed: int) -> WholeTrial:
         """Runs a trial; repeats an incomplete phase 1 if the testbed says so, else raises it."""
         load = self._plan.load(load)
         asked = self.tester.traffic.connections
@@ -101,10 +101,10 @@ class Trials:
     def run_spec(self, spec: TrialSpec) -> WholeTrial:
         """Runs the trial of a spec that the user wrote."""
         segments = (s for phase in spec.phases for stream in phase.streams for s in stream.segments)
-        return self._run(spec, Load(segments=tuple(segments)), repetition=1)
+        return self._run(spec, Frames(segments=tuple(segments)), repetition=1)
 
-    def _run(self, spec: TrialSpec, load: AnyLoad, repetition: int) -> WholeTrial:
-        if isinstance(load, Load) and spec.establishing is not None:
+    def _run(self, spec: TrialSpec, load: Load, repetition: int) -> WholeTrial:
+        if not load.makes_connections and spec.establishing is not None:
             refuse_small_table(self.dut, spec.phases[0].minimum_connections)
         self._prepare(spec)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -129,8 +129,8 @@ class Trials:
         self.tester.keep_records(record)
         if record.verdict is Verdict.FAIL:
             # Connections that are asked again may all be wrong where others are right.
-            is_rate = isinstance(load, Load)
-            check_all_misdelivered(trial.measured if is_rate else whole.of_phase(ESTABLISH))
+            of_phase_1 = whole.of_phase(ESTABLISH) if load.makes_connections else trial.measured
+            check_all_misdelivered(of_phase_1)
         if measures_phase_2(spec) and record.verdict is not Verdict.INVALID:
             self._check_phase_1(record, whole)
         if record.lost_connections and self.counts.lost_connections == 1:
@@ -197,7 +197,7 @@ class Trials:
 
     def run_valid(
         self,
-        load: AnyLoad | int,
+        load: Load | int,
         repetition: int,
         invalid_repeats: int,
         *,
@@ -230,7 +230,7 @@ class Trials:
 
     def repeats(
         self,
-        load: AnyLoad,
+        load: Load,
         least: int,
         *,
         share: Fraction = Fraction(1),
@@ -245,10 +245,10 @@ class Trials:
             slow_repeats=slow_repeats,
         )
 
-    def _each_s(self, load: AnyLoad) -> Fraction:
+    def _each_s(self, load: Load) -> Fraction:
         """Returns the planned time of a trial."""
         trial_s = load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
-        if isinstance(load, Load):
+        if not load.makes_connections:
             trial_s += phase_1_s(self.tester.traffic, self.timing)
         return trial_s + BETWEEN_S
 

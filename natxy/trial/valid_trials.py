@@ -11,7 +11,7 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bound, was_badly_placed
-from natxy.trial.load import AnyLoad, Load
+from natxy.trial.load import Load
 from natxy.trial.repeats import INVALID_REPEATS, SHARE
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
@@ -127,7 +127,7 @@ class ValidTrials:
             f"{explained(last.invalid_reasons, rate_fps, too_slow=last.too_slow)}"
         )
 
-    def run(self, load: AnyLoad, bracket: tuple[int, int]) -> TrialRecord:
+    def run(self, load: Load, bracket: tuple[int, int]) -> TrialRecord:
         """Runs trials of the load until one is valid or the repeats are over; returns the last.
 
         An INVALID trial means that all repeats were invalid, so that the load says nothing about
@@ -142,7 +142,7 @@ class ValidTrials:
             self.done.append(trial)
             self.planned_s += repeats.each_s
             if trial.verdict is not Verdict.INVALID:
-                if isinstance(load, Load):  # searches for connections tell it themselves
+                if not load.makes_connections:  # searches for connections tell it themselves
                     self.trials.check_arrivals(after=trial)
                 return trial
             too_slow = self.is_too_slow(trial)

@@ -22,7 +22,7 @@ RATE_FPS = 1000
 def warm_up_load(traffic: TrafficPlan) -> Establishing:
     """Returns the load of the trial that the warm-up repeats: 10 n frames of a mix."""
     count = min(traffic.required_connections.count, 10 * traffic.testbed.traffic.n)
-    return Establishing(rate_fps=RATE_FPS, count=count)
+    return Establishing(rate_cps=RATE_FPS, count=count)
 
 
 def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:

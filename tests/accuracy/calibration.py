@@ -14,7 +14,7 @@ from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_result import TrialResult
-from natxy.trial.load import Load
+from natxy.trial.load import Frames
 from natxy.trial.observer import Observer
 from natxy.trial.setup import FrameRecords, Setup, set_up
 from natxy.trial.timing import Timing
@@ -72,7 +72,7 @@ def gateway_that(
 def valid_trial(
     setup: Setup,
     dut: CalibrationDut,
-    load: Load | int,
+    load: Frames | int,
     *,
     quiet_ns: float | None = None,
     doubt: Callable[[TrialResult, Any], str | None] = lambda *_: None,

@@ -19,7 +19,7 @@ from natxy.model.verdict import Limit
 from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.bursts import Bursts
-from natxy.trial.load import Load
+from natxy.trial.load import Frames
 from natxy.trial.observer import Observer
 from natxy.verdict.delay_error import TimingErrors
 from tests.accuracy.calibration import (
@@ -252,7 +252,7 @@ def test_a_burst_that_no_buffer_takes_loses_the_rest_whatever_the_interval(tmp_p
         burst_frames=frames,
         burst_rate_fps=burst_fps,
     )
-    load = Load(segments=(segment,))
+    load = Frames(segments=(segment,))
     with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=late_us) as (setup, dut):
         result, record = valid_trial(setup, dut, load)
     meanwhile = BURSTS_LIMIT_FPS * (frames - 1) / burst_fps

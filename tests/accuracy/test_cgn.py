@@ -166,7 +166,7 @@ def test_more_subscribers_than_an_address_has_ports(cgn: tuple[Trials, Calibrati
     """Each has a connection from the same address and port; all are told apart by their softwires
     (RFC 6333 section 6.6), and answered there."""
     trials, dut = cgn
-    load = Establishing(rate_fps=RATE_CPS, alpha=Fraction(1), pause_share=Fraction(1))
+    load = Establishing(rate_cps=RATE_CPS, alpha=Fraction(1), pause_share=Fraction(1))
     trial: TrialRecord = valid_trial(trials, load)
     nat = dut.record()["nat"]
     assert trial.verdict is Verdict.PASS

@@ -25,7 +25,7 @@ from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.latency import TAGGED, TYPICAL, LatencyPlan, latency
 from natxy.search.bisection import SearchError
 from natxy.trial.establishing import Establishing
-from natxy.trial.load import AnyLoad
+from natxy.trial.load import Load
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup
 from natxy.trial.timing import Timing
@@ -48,7 +48,7 @@ PUNCTUAL = {
     "dut": "realtime = true\npoll_gap_limit_us = 20000",
 }
 AFTER_PHASE_1_NS = 75_000_000  # it lasts 50 ms, and drains for as long
-VALIDATED = Establishing(rate_fps=RATE_FPS, alpha=Fraction(1, 2))
+VALIDATED = Establishing(rate_cps=RATE_FPS, alpha=Fraction(1, 2))
 TESTBED = """
 [tester]
 cores = [0]
@@ -101,7 +101,7 @@ def stateful_gateway(folder: Path, **values: Any) -> Iterator[tuple[Setup, Calib
         yield lab
 
 
-def valid_trial(setup: Setup, load: AnyLoad | int = RATE_FPS) -> TrialRecord:
+def valid_trial(setup: Setup, load: Load | int = RATE_FPS) -> TrialRecord:
     trials = Trials(
         tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=Observer()
     )
@@ -287,7 +287,7 @@ def test_one_connection_each_or_drawn_with_repetition(tmp_path: Path) -> None:
     with stateful_gateway(
         tmp_path, count=2 * N, rate_fps=2 * RATE_FPS, connections='order = "repeating"'
     ) as (setup, dut):
-        trial = valid_trial(setup, Establishing(rate_fps=RATE_FPS))
+        trial = valid_trial(setup, Establishing(rate_cps=RATE_FPS))
         assert dut.count() == of_phase(trial, "establish").new
     made = of_phase(trial, "establish")
     assert made.new + made.known == 2 * N

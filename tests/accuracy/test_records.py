@@ -16,7 +16,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Recording
 from natxy.records.parquet_file import RecordsFile
 from natxy.statistics import P99, percentile
-from natxy.trial.load import Load, steady
+from natxy.trial.load import Frames, steady
 from natxy.trial.observer import Observer
 from natxy.trial.trials import Trials
 from tests.accuracy.calibration import LOSES_NOTHING_US, TESTBED, TIMING, gateway_that
@@ -57,7 +57,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recorded]:
 
 
 def trial_with(
-    fault: dict[str, Any], trials: Trials, dut: CalibrationDut, load: Load
+    fault: dict[str, Any], trials: Trials, dut: CalibrationDut, load: Frames
 ) -> TrialRecord:
     dut.configure(faults=[fault])
     return valid_trial(trials, load, seed=3)

@@ -89,7 +89,7 @@ def test_nothing_is_left_after_tear_down(
 ) -> None:
     """Jool keeps a closed session for its transitory timeout, which RFC 6146 makes 4 minutes."""
     setup, dut = lab
-    load = Closing(rate_fps=RATE_FPS, made_fps=RATE_FPS, by=by)
+    load = Closing(rate_cps=RATE_FPS, made_fps=RATE_FPS, by=by)
     trial = valid_trial(trials_of(setup), load, seed=7)
     assert trial.verdict is Verdict.PASS
     assert (trial.misdelivered, trial.changed) == (0, 0)

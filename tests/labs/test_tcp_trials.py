@@ -98,7 +98,7 @@ def test_connections_are_made_and_used_in_both_directions(lab: Lab) -> None:
 
 
 def test_an_establishment_is_whole_handshakes(lab: Lab) -> None:
-    trial = valid_trial(lab.trials, Establishing(rate_fps=RATE_FPS, alpha=Fraction(1, 2)))
+    trial = valid_trial(lab.trials, Establishing(rate_cps=RATE_FPS, alpha=Fraction(1, 2)))
     assert trial.verdict is Verdict.PASS
     assert trial.misdelivered == 0
     assert lab.states() == {"ESTABLISHED": N}
@@ -117,7 +117,7 @@ CLOSINGS: dict[str, list[tuple[Role, TcpSegment]]] = {
 )
 def test_nothing_is_left_after_tear_down(closing: str, lab: Lab) -> None:
     plan = TrialPlan(traffic=lab.traffic, timing=TIMING)
-    made = plan.spec(load=Establishing(rate_fps=RATE_FPS), seed=1, nonce=7)
+    made = plan.spec(load=Establishing(rate_cps=RATE_FPS), seed=1, nonce=7)
 
     def close() -> WholeTrial:
         return lab.trials.run_spec(_closed(made, CLOSINGS[closing]))

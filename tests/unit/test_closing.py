@@ -49,7 +49,7 @@ def test_connections_are_made_slowly_and_closed_at_the_rate(
     by: Closer, closes: list[tuple[str, str, str, int]]
 ) -> None:
     traffic = traffic_plan({"transport": "tcp"}, frame_size_bytes=200)
-    load = Closing(rate_fps=20_000, made_fps=1000, by=by)
+    load = Closing(rate_cps=20_000, made_fps=1000, by=by)
     spec = spec_of(traffic, load)
     assert segments_of(spec)[3:] == closes
     rates = [phase.streams[0].segments[0].rate_fps for phase in spec.phases]

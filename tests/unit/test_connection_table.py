@@ -213,7 +213,7 @@ def test_establishing_alone_judges_a_small_table_by_what_comes() -> None:
     """A capacity is searched for with trials that a table does not take."""
     gateway = StatefulGateway(entries=500)
     dut = StatefulDut(gateway=gateway, known=TableParameters(entries=500))
-    trial = trials_of(gateway, dut).run(load=Establishing(rate_fps=1000), repetition=1, seed=1)
+    trial = trials_of(gateway, dut).run(load=Establishing(rate_cps=1000), repetition=1, seed=1)
     assert trial.verdict is Verdict.FAIL
     assert trial.result.incomplete
 

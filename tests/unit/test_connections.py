@@ -13,7 +13,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import PacketFormat, Traffic
 from natxy.model.trial_spec import Phase, Side, TrialSpec
 from natxy.trial.establishing import Establishing
-from natxy.trial.load import AnyLoad
+from natxy.trial.load import Load
 from natxy.trial.phases import measures_phase_2, phase_1_s
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
@@ -38,7 +38,7 @@ def plan(connections: dict[str, Any], **traffic: Any) -> TrafficPlan:
     return TrafficPlan(testbed=testbed, source=source)
 
 
-def spec_of(traffic: TrafficPlan, load: AnyLoad | int = 20_000) -> TrialSpec:
+def spec_of(traffic: TrafficPlan, load: Load | int = 20_000) -> TrialSpec:
     traffic.check()
     return TrialPlan(traffic=traffic, timing=TIMING).spec(load=load, seed=1, nonce=1)
 
@@ -178,7 +178,7 @@ def test_the_delay_is_from_phase_1s_first_frame_to_phase_2s() -> None:
 
 
 def test_validation_asks_each_connection_once_and_a_tenth_of_them_slowly() -> None:
-    spec = spec_of(plan({}), Establishing(rate_fps=20_000, alpha=Fraction(1, 2)))
+    spec = spec_of(plan({}), Establishing(rate_cps=20_000, alpha=Fraction(1, 2)))
     names = [phase.name for phase in spec.phases]
     assert names == ["establish", "validate", "ask again"]
     linear, missing = (foreground(phase, "reverse").connections for phase in spec.phases[1:])
@@ -191,12 +191,12 @@ def test_validation_asks_each_connection_once_and_a_tenth_of_them_slowly() -> No
         (1000, 10_000),
         (100, 1000),
     ]
-    (alone,) = spec_of(plan({}), Establishing(rate_fps=20_000, count=7)).phases
+    (alone,) = spec_of(plan({}), Establishing(rate_cps=20_000, count=7)).phases
     assert (alone.minimum_connections, alone.streams[0].frames) == (7, 7)
 
 
 def test_repairs_make_a_tenth_of_the_connections_again_slowly() -> None:
-    load = Establishing(rate_fps=20_000, alpha=Fraction(1, 2), repairs=True)
+    load = Establishing(rate_cps=20_000, alpha=Fraction(1, 2), repairs=True)
     spec = spec_of(plan({}), load)
     names = [phase.name for phase in spec.phases]
     assert names == ["establish", "make again", "validate", "ask again"]
@@ -206,19 +206,19 @@ def test_repairs_make_a_tenth_of_the_connections_again_slowly() -> None:
     (segment,) = spec.phases[1].streams[0].segments
     assert (segment.frames, segment.rate_fps) == (100, 2000)
     assert [phase.minimum_connections for phase in spec.phases] == [900, 1000, 900, 0]
-    alone = spec_of(plan({}), Establishing(rate_fps=20_000, count=7, repairs=True))
+    alone = spec_of(plan({}), Establishing(rate_cps=20_000, count=7, repairs=True))
     assert [phase.minimum_connections for phase in alone.phases] == [6, 7]
 
 
 def test_repairs_are_slow() -> None:
-    fast = Establishing(rate_fps=200_000, alpha=Fraction(1, 2), repairs=True)
+    fast = Establishing(rate_cps=200_000, alpha=Fraction(1, 2), repairs=True)
     assert (fast.making_again_fps, fast.asking_again_fps) == (5000, 5000)
-    assert Establishing(rate_fps=200_000, alpha=Fraction(1, 2)).asking_again_fps == 10_000
+    assert Establishing(rate_cps=200_000, alpha=Fraction(1, 2)).asking_again_fps == 10_000
 
 
 def test_what_is_repeated_slowly_does_not_make_a_trial_a_long_one() -> None:
     """Phase 1 takes 0.1 s and validation 0.2 s; all that may be repeated takes as long again."""
-    validated = Establishing(rate_fps=10_000, alpha=Fraction(1, 2), repairs=True)
+    validated = Establishing(rate_cps=10_000, alpha=Fraction(1, 2), repairs=True)
     trials = TrialPlan(traffic=plan({}), timing=TIMING)
     spec = trials.spec(load=validated, seed=1, nonce=1)
     repeated = [phase for phase in spec.phases if "again" in phase.name]
@@ -259,7 +259,7 @@ def test_a_handshake_of_tcp_has_three_phases_before_phase_2() -> None:
 
 def test_connections_of_tcp_are_validated_by_their_syn_acks() -> None:
     traffic = plan({"transport": "tcp"}, frame_size_bytes=98)
-    load = Establishing(rate_fps=20_000, alpha=Fraction(1, 2), repairs=True)
+    load = Establishing(rate_cps=20_000, alpha=Fraction(1, 2), repairs=True)
     spec = spec_of(traffic, load)
     assert [each[:3] for each in segments_of(spec)] == [
         ("establish", "establish", "syn"),
@@ -271,7 +271,7 @@ def test_connections_of_tcp_are_validated_by_their_syn_acks() -> None:
     rates = [phase.streams[0].segments[0].rate_fps for phase in spec.phases]
     assert rates == [20_000, 2000, 10_000, 1000, 20_000]
     assert load.lasts_s(Fraction(0), traffic.connections) == Fraction(1, 5)
-    alone = Establishing(rate_fps=20_000)
+    alone = Establishing(rate_cps=20_000)
     assert [phase.name for phase in spec_of(traffic, alone).phases] == [
         "establish",
         "validate",
@@ -288,7 +288,7 @@ def test_background_beside_tcp_is_udp() -> None:
 
 
 def test_accepted_loss_lets_validation_begin() -> None:
-    load = Establishing(rate_fps=20_000, alpha=Fraction(1), loss=Fraction(1, 100))
+    load = Establishing(rate_cps=20_000, alpha=Fraction(1), loss=Fraction(1, 100))
     assert spec_of(plan({}), load).phases[0].minimum_connections == 990
 
 

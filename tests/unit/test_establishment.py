@@ -21,6 +21,8 @@ from natxy.trial.establishing import Establishing
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
+from natxy.verdict.counted import Counting
+from natxy.verdict.losses import Losses
 from tests.unit.clauses import texts
 from tests.unit.kept import Kept
 from tests.unit.results import result_of, stream_of
@@ -37,6 +39,8 @@ PLAN = EstablishmentPlan(
 )
 COARSE = SearchError(fraction=Fraction(1, 50))
 HALF = Fraction(1, 2)
+COUNTING = Counting(above_fps=0, short=True)
+UNPLACED = Losses(lines={})  # nothing is known of when frames were lost
 
 
 def measure(
@@ -181,32 +185,32 @@ def test_a_rate_that_pauses_made_a_lower_one_counts_as_that(
 
 def test_pauses_of_the_phase_that_paused_longest_count() -> None:
     """Validation at half the rate takes twice as long: 0.1 s of it are 5 % of 2 s."""
-    load = Establishing(rate_fps=1000, alpha=Fraction(1, 2))
+    load = Establishing(rate_cps=1000, alpha=Fraction(1, 2), counting=COUNTING)
     result = result_of(
         stream_of(sent=1000, phase="establish", paused_s=0.02),
         stream_of(sent=1000, phase="validate", paused_s=0.1),
         stream_of(sent=10, phase="ask again", paused_s=5.0),
     )
-    assert load.counted(result, None, above_cps=0).fps == int(1000 / 1.05)
+    assert load.counted(result, None, UNPLACED).fps == int(1000 / 1.05)
 
 
 def test_connections_that_the_gateway_still_held_took_longer() -> None:
     """1,000 frames in 1 s; they took 0.25 s longer to leave the gateway than to enter it."""
-    load = Establishing(rate_fps=1000)
+    load = Establishing(rate_cps=1000, counting=COUNTING)
     result = result_of(stream_of(sent=1000, phase="establish", held_s=0.25))
-    assert load.counted(result, None, above_cps=0).fps == 800
+    assert load.counted(result, None, UNPLACED).fps == 800
 
 
 def test_an_absence_at_the_end_of_validation_is_no_rate_of_connections() -> None:
     """Validation takes 2 s, and the gateway was away for the last 0.1 s more."""
-    load = Establishing(rate_fps=1000, alpha=Fraction(1, 2))
+    load = Establishing(rate_cps=1000, alpha=Fraction(1, 2), counting=COUNTING)
     result = result_of(
         stream_of(sent=1000, phase="establish"),
         stream_of(sent=1000, phase="validate", ended_late_s=0.1),
     )
     absence = Absence(where="the calibration gateway", total_s=0.2, longest_s=0.15)
-    assert load.counted(result, absence, above_cps=0).fps == int(1000 / 1.05)
-    assert load.counted(result, None, above_cps=0).fps == 1000
+    assert load.counted(result, absence, UNPLACED).fps == int(1000 / 1.05)
+    assert load.counted(result, None, UNPLACED).fps == 1000
 
 
 def test_each_repetition_starts_at_the_same_rate() -> None:
@@ -299,7 +303,7 @@ def test_connections_that_never_answer_have_no_rate(
 def test_absent_ones_are_told_from_those_that_were_asked_too_fast() -> None:
     """3 were forgotten; 500 a second is what the gateway forwards, 5000 at a tenth is slow."""
     gateway = StatefulGateway(frames_fps=4500, absent=3)
-    trial = _trial(gateway, Establishing(rate_fps=10_000, alpha=HALF))
+    trial = _trial(gateway, Establishing(rate_cps=10_000, alpha=HALF))
     assert trial.verdict is Verdict.FAIL
     validated, again = (trial.result.stream_of(name) for name in ("validate", "ask again"))
     assert validated

@@ -15,7 +15,7 @@ from natxy.model.trial_spec import Stream
 from natxy.model.verdict import Verdict
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.search.mlr_goal import rfc2544_goal
-from natxy.trial.load import Load, steady
+from natxy.trial.load import Frames, steady
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
@@ -95,7 +95,7 @@ def test_a_pause_that_makes_no_trial_invalid_is_of_no_slow_tester() -> None:
         assert is_too_slow(paused, Fraction(0))
 
 
-def trial_of(engine: ScriptedEngine, traffic: TrafficPlan, load: Load) -> TrialRecord:
+def trial_of(engine: ScriptedEngine, traffic: TrafficPlan, load: Frames) -> TrialRecord:
     trials = Trials(
         tester=engine.tester(traffic),
         dut=NoDut(),
@@ -113,7 +113,7 @@ def pausing(share: float) -> Callable[[Stream], float]:
 
 @pytest.mark.parametrize("load", [LOAD, OF_SEARCH])
 def test_a_trial_that_the_gateways_absence_excuses_is_of_no_slow_tester(
-    load: Load, nat64: TrafficPlan
+    load: Frames, nat64: TrafficPlan
 ) -> None:
     engine = ScriptedEngine(
         lose=lambda _: range(100), paused_ns=pausing(0.03), away_ns=lambda _: 3e7
@@ -134,7 +134,7 @@ def test_a_trial_that_the_gateways_absence_excuses_is_of_no_slow_tester(
     ],
 )
 def test_pauses_are_why_a_trial_is_invalid_if_it_is_valid_without_them(
-    load: Load, paused: float, invalid: bool, nat64: TrafficPlan
+    load: Frames, paused: float, invalid: bool, nat64: TrafficPlan
 ) -> None:
     trial = trial_of(ScriptedEngine(paused_ns=pausing(paused)), nat64, load)
     assert (trial.verdict is Verdict.INVALID) == invalid

@@ -16,7 +16,7 @@ from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGate
 from tests.unit.test_connections import plan
 
 COUNT = 1000
-LOAD = Establishing(rate_fps=20_000, alpha=Fraction(1, 2), repairs=True)
+LOAD = Establishing(rate_cps=20_000, alpha=Fraction(1, 2), repairs=True)
 WITHOUT = replace(LOAD, repairs=False)
 # Seconds in which 64 frames come, and a few more.
 AWAY_S = {"establish": 0.004, "make again": 0.04, "validate": 0.008, "ask again": 0.08}
@@ -107,7 +107,7 @@ def test_what_is_lost_again_while_the_gateway_is_away_again_is_not_known() -> No
 
 def test_more_than_a_tenth_cannot_be_made_again() -> None:
     """Phase 1 alone says all there is to say then."""
-    away = replace(LOAD, rate_fps=40_000)  # 160 frames come meanwhile
+    away = replace(LOAD, rate_cps=40_000)  # 160 frames come meanwhile
     trial = Case(lost={"establish": 101}).trial(away)
     assert trial.verdict is Verdict.INVALID
     assert [stream.phase for stream in trial.result.streams] == ["establish"]
