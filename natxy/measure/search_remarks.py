@@ -1,9 +1,10 @@
 """Remarks without which the rates that searches found could be misread."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from natxy.model.duration import duration
 from natxy.model.measurement import Figure, Unit
-from natxy.model.verdict import Limit
+from natxy.model.verdict import Limit, Pattern
 from natxy.trial.bound import Bounded
 from natxy.trial.bursts import Bursts
 from natxy.trial.setup import ReadyTester
@@ -50,6 +51,7 @@ def bound_remarks(limits: Iterable[tuple[Limit, bool]]) -> tuple[str, ...]:
 def rate_remarks(found: Sequence[Bounded], unit: Unit) -> tuple[str, ...]:
     """Returns why rates are lower bounds, and what the failures say that bound the others."""
     said = list(bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound))
+    said += _pattern_remarks([each.pattern for each in found if each.pattern])
     exact = [each for each in found if each.limit is Limit.DUT]
     wide = [each.error_fps / each.rate_fps for each in exact if each.is_wide]
     slower = [each.overloaded_fps for each in exact if each.overloaded_fps is not None]
@@ -70,6 +72,26 @@ def rate_remarks(found: Sequence[Bounded], unit: Unit) -> tuple[str, ...]:
             f"{unit}: overload makes it slower, or it holds more than the longest trial shows."
         )
     return tuple(said)
+
+
+def _pattern_remarks(patterns: Sequence[Pattern]) -> Iterator[str]:
+    """Yields what the losses look like that the rate does not explain."""
+    pauses = [each for each in patterns if each.name == "pauses"]
+    chance = [each.frames for each in patterns if each.name == "chance"]
+    if pauses:
+        typical, longest = (
+            duration(max(times))
+            for times in zip(*((p.typical_ns, p.longest_ns) for p in pauses), strict=True)
+        )
+        yield (
+            f"The losses above this rate are holes of {typical}, at most {longest}, "
+            f"{max(each.per_s for each in pauses):.2g} in a second: the gateway pauses."
+        )
+    if chance:
+        yield (
+            f"The losses above this rate are single frames, one in {min(chance):,.0f}: the gateway "
+            "loses frames by chance."
+        )
 
 
 def cut_remarks(asked: int, done: int, trials: Trials) -> tuple[str, ...]:

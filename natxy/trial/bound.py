@@ -6,7 +6,7 @@ from typing import Self, TypeVar
 
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import WatchResult
-from natxy.model.verdict import Limit
+from natxy.model.verdict import Limit, Pattern
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
 
 
@@ -37,6 +37,7 @@ class Bounded:
     # What the gateway forwards if it is overloaded, if that is less than the rate.
     overloaded_fps: int | None = None
     by_port: bool = False  # the tester's port refused frames in the failure that bounds the rate
+    pattern: Pattern | None = None  # of losses above the rate that it does not explain
 
     def opened(self) -> Self:
         """Returns the result as a lower bound, limited by noise."""

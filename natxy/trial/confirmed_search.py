@@ -16,11 +16,13 @@ from natxy.trial.maximum import Maximum
 from natxy.trial.valid_trials import ValidTrials
 from natxy.trial.worst_loss import lost_share
 from natxy.verdict.losses import Losses, full_of
+from natxy.verdict.pattern import pattern_of
 
 MOST_ROUNDS = 8  # of a search that goes on above or below its result
 MOST_CONFIRMING = 5  # trials at a rate above the result, or that repeat it for longer
 TWICE = 2  # as long as other trials are those above the result
 FEWEST_FAILURES = 3  # of which each shows that overload makes the gateway slower
+UNEXPLAINED = (Limit.UNEXPLAINED, Limit.VARIES)
 STEP, LONGEST = 4, 16  # times the trial that a bucket or a queue may have helped to pass
 
 
@@ -86,6 +88,7 @@ class ConfirmedSearch:
             is_wide=error_fps > searched_fps,
             overloaded_fps=overloaded_fps if near else None,
             by_port=near is not None and near.is_refused_by_port,
+            pattern=pattern_of(self._unexplained) if limit in UNEXPLAINED else None,
             **own,
         )
 

@@ -197,7 +197,7 @@ class Timeline:
     @cached_property
     def lost(self) -> int:
         """Lost frames that count."""
-        return round(sum(lost for runs in self._of_pieces() for _, _, lost in runs))
+        return sum(lost for _, _, lost in self.counted_runs())
 
     @cached_property
     def excused(self) -> int:
@@ -207,8 +207,11 @@ class Timeline:
     @property
     def last_lost(self) -> int | None:
         """The last lost number that counts."""
-        last = [first + span for runs in self._of_pieces() for first, span, _ in runs[-1:]]
-        return round(last[-1]) - 1 if last else None
+        return max((first + span - 1 for first, span, _ in self.counted_runs()), default=None)
+
+    def counted_runs(self) -> Iterator[Run]:
+        """Yields the runs of losses that count."""
+        return (run for runs in self._of_pieces() for run in runs)
 
     def full(self) -> Full:
         """Returns the time in which the gateway was full, and its losses.

@@ -140,6 +140,23 @@ def test_the_figure_has_the_error_of_the_failure_that_bounds_it(nat64: TrafficPl
     assert any("up to 4 % above the result" in remark for remark in result.remarks)
 
 
+@pytest.mark.parametrize(
+    ("lose", "said"),
+    [
+        (lambda _: range(500, 540), "holes of 4"),
+        (lambda _: range(7, 8), "single frames, one in "),
+    ],
+)
+def test_losses_that_the_rate_does_not_explain_have_a_name(
+    lose: Callable[[Stream], Sequence[int]], said: str, nat64: TrafficPlan
+) -> None:
+    """Above 8,000 it pauses, or loses frames by chance, up to the highest rate of the search."""
+    plan = replace(PLAN, max_rate_fps=11_000)
+    result = found(lambda s: lose(s) if rate_of(s) > 8000 else (), nat64, plan=plan)
+    assert result.figures[0].lower_bound == (True,)
+    assert any(said in remark for remark in result.remarks), result.remarks
+
+
 def test_an_explained_failure_far_above_the_result_is_its_error(nat64: TrafficPlan) -> None:
     """Up to 20 % above 10,000 it loses a frame in each trial, at any moment."""
 
