@@ -7,11 +7,11 @@ the size and timeout of its table.
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
 from natxy.campaign.fewer_runs import shortened
 from natxy.campaign.tape import RUN, TELEMETRY, Tape
-from natxy.dut.base import Absence, ConnectionTable, Deletion, Dut, TableParameters, TesterPorts
+from natxy.dut.base import ConnectionTable, Deletion, Dut, TableParameters, TesterPorts
+from natxy.model.disturbance import Absence
 from natxy.model.event import ByDirection, Hello, Progress
 from natxy.model.reason import Reason
 from natxy.model.telemetry import Snapshot
@@ -166,8 +166,10 @@ class TapedDut:
         return self._tape.answer(
             "dut.absence",
             self._dut.absence,
-            write=lambda absence: None if absence is None else asdict(absence),
-            read=lambda written: None if written is None else _absence(written),
+            write=lambda absence: None if absence is None else absence.model_dump(mode="json"),
+            read=lambda written: (
+                None if written is None else Absence.model_validate_json(json.dumps(written))
+            ),
         )
 
     def telemetry(self) -> Snapshot:
@@ -204,11 +206,6 @@ class TapedDut:
             self._dut.set_cores(self._cores)
         if self._table is not None:
             self._table.restore()
-
-
-def _absence(written: dict[str, Any]) -> Absence:
-    intervals = tuple((from_ns, until_ns) for from_ns, until_ns in written.get("intervals", ()))
-    return Absence(**{**written, "intervals": intervals})
 
 
 def _sending(trial: int) -> Progress:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from natxy.errors import DutError
+from natxy.model.disturbance import Absence
 from natxy.model.reason import Reason
 from natxy.model.telemetry import Snapshot
 from natxy.model.testbed import Port
@@ -20,18 +21,6 @@ class TesterPorts:
     left: Port
     right: Port
     mtu_bytes: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Absence:
-    """The times in which a gateway did not run in a trial, by its own record."""
-
-    where: str  # the subject of a sentence about it
-    total_s: float  # while frames waited
-    longest_s: float  # without a break, with or without waiting frames
-    # From and until, in nanoseconds of CLOCK_MONOTONIC_RAW, with or without waiting frames; empty
-    # as well if the gateway records only the sums. The gateway's list may have joined neighbours.
-    intervals: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from natxy.dut.addresses import LEFT, NAT64_PREFIX, RIGHT, AddressPlan, SideAddresses
-from natxy.dut.base import Absence, ConnectionTable, Deletion, TableParameters, TesterPorts
+from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
 from natxy.dut.config import CalibrationConfig
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.gateway_process import GatewayProcess
@@ -14,6 +14,7 @@ from natxy.dut.lab import Lab
 from natxy.dut.priority import without_throttling
 from natxy.dut.snapshot import Local
 from natxy.errors import DutError
+from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.subscribers import SubscribersSection
 from natxy.model.telemetry import Snapshot

@@ -10,6 +10,17 @@ from natxy.model.base import Model
 FAR_NS = 150
 
 
+class Absence(Model):
+    """The times in which a gateway did not run in a trial, by its own record."""
+
+    where: str  # the subject of a sentence about it
+    total_s: float  # while frames waited
+    longest_s: float  # without a break, with or without waiting frames
+    # From and until, in nanoseconds of CLOCK_MONOTONIC_RAW, with or without waiting frames; empty
+    # as well if the gateway records only the sums. The gateway's list may have joined neighbours.
+    intervals: tuple[tuple[int, int], ...] = ()
+
+
 class Disturbance(Model):
     """Times in nanoseconds, summed over valid trials; the longest ones are maxima."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from natxy.dut.base import Absence
+from natxy.model.disturbance import Absence
 from natxy.model.phase_names import TEST
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_result import TrialResult

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from natxy.dut.base import Absence
+from natxy.model.disturbance import Absence
 from natxy.model.phase_names import ACKNOWLEDGE, AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from natxy.dut.base import Absence
 from natxy.errors import ConfigurationError
+from natxy.model.disturbance import Absence
 from natxy.model.phase_names import RAMP, TEST
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan, frames_of

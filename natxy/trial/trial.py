@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from natxy.dut.base import Absence, Dut
+from natxy.dut.base import Dut
 from natxy.errors import DutError, MeasurementError, TrialCancelled
+from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import TrialResult

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from natxy.dut.base import Absence
+from natxy.model.disturbance import Absence
 from natxy.model.trial_result import TrialResult
 
 

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from natxy.dut.base import Absence
+from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.stream_counters import TagCounters
 from natxy.model.trial_result import TrialResult

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
-from natxy.dut.base import Absence
+from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.trial_record import CountedLoss, not_counted
 from natxy.model.trial_result import StreamResult, TrialResult

@@ -7,8 +7,7 @@ gateway on this machine forwards less.
 
 from collections.abc import Iterable
 
-from natxy.dut.base import Absence
-from natxy.model.disturbance import FAR_NS
+from natxy.model.disturbance import FAR_NS, Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import Phase, TrialSpec

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from natxy.dut.base import Absence
+from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.verdict import Verdict
 from natxy.verdict.away import NOT_AWAY, away_during, away_in

@@ -14,7 +14,7 @@ import pytest
 
 from natxy import runtime_folder
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Absence, Dut
+from natxy.dut.base import Dut
 from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
 from natxy.dut.command import CommandDut
@@ -26,6 +26,7 @@ from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut
 from natxy.dut.process import Process, within
 from natxy.errors import ConfigurationError, DutError
+from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.base import Absence, TableParameters
+from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError, MeasurementError, TesterLimit
+from natxy.model.disturbance import Absence
 from natxy.model.measurement import Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict

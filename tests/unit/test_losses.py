@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from natxy.dut.base import Absence
+from natxy.model.disturbance import Absence
 from natxy.model.reason import Code
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.traffic import TrafficPlan

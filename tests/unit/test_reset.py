@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.base import Absence
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialCancelled
+from natxy.model.disturbance import Absence
 from natxy.model.event import Progress
 from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan

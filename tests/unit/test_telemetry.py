@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from natxy.campaign.tape import RUN, TELEMETRY, AnswerRecord, Tape
 from natxy.campaign.taped import TapedDut
 from natxy.dut.addresses import LEFT
-from natxy.dut.base import Absence
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.dut.links import LabLinks
@@ -26,6 +24,7 @@ from natxy.dut.proc_files import (
 )
 from natxy.dut.snapshot import Local
 from natxy.errors import DutError
+from natxy.model.disturbance import Absence
 from natxy.model.telemetry import CpuTime, Snapshot, Telemetry
 from natxy.report.trial_text import telemetry_line
 
@@ -298,7 +297,7 @@ def test_a_cell_of_an_older_version_goes_on_without_telemetry() -> None:
 
 def test_an_absence_of_a_tape_is_the_one_that_was_written() -> None:
     absence = Absence(where="it", total_s=0.5, longest_s=0.25, intervals=((1, 2), (4, 7)))
-    written = json.loads(json.dumps(asdict(absence)))
+    written = absence.model_dump(mode="json")
     older: dict[str, Any] = {"where": "it", "total_s": 0.0, "longest_s": 0.0}
     dut = taped(*(AnswerRecord(call="dut.absence", answer=each) for each in (written, older)))
     assert dut.absence() == absence
