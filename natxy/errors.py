@@ -13,7 +13,7 @@ NatxyError
     ├── InUse                 another tester uses a port or CPU
     ├── TesterLimit           the tester is too slow for every rate
     ├── StorageError          a journal or a result could not be written
-    └── OtherAnswers          a cell cannot be resumed: it asks for other trials than before
+    └── OtherTrials           a cell cannot be resumed: it asks for other trials than before
 
 A message is one sentence: `WHERE: what is wrong (expected what)`. It is written with options; a
 program reads the names of arguments instead. Only `natxy.cli` prints or exits.
@@ -87,7 +87,7 @@ class StorageError(MeasurementError):
     pass
 
 
-class OtherAnswers(MeasurementError):
+class OtherTrials(MeasurementError):
     """A cell asks for other trials than those that its journal holds."""
 
 

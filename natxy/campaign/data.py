@@ -18,7 +18,7 @@ from natxy.campaign.folder import DUT, EXPERIMENT, TESTBED, CampaignFolder, test
 from natxy.campaign.journal import as_journal, read_journal
 from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
-from natxy.campaign.records import CellState, TrialPlace, read_campaign
+from natxy.campaign.records import CellState, read_campaign
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
@@ -71,19 +71,21 @@ class CampaignData:
 class _Trials:
     """The trials of a cell that are read, by their places in the journal."""
 
-    counted: frozenset[int]
+    counted: range
     of_delays: frozenset[int]  # trials of a measurement of delays itself, not of its searches
     series: Mapping[int, str]  # the words of the result that each trial belongs to
 
     @classmethod
-    def of(cls, places: Sequence[TrialPlace], command: str, series: Sequence[str]) -> Self:
-        numbers = [each.number for each in places]
-        own = own_trials(numbers, len(series))
+    def of(
+        cls, numbers: Sequence[int], command: str, series: Sequence[str], *, first: int = 0
+    ) -> Self:
+        """`first` is the place of the first trial, whose number is the first of `numbers`."""
+        own = own_trials(numbers, len(series)) if command in MEASURES_DELAYS else ()
         results = measurements_of(numbers, len(series))
         return cls(
-            counted=frozenset(each.at for each in places),
-            of_delays=frozenset(places[each].at for each in own if command in MEASURES_DELAYS),
-            series={places[place].at: series[result] for place, result in results.items()},
+            counted=range(first, first + len(numbers)),
+            of_delays=frozenset(first + place for place in own),
+            series={first + place: series[result] for place, result in results.items()},
         )
 
 
@@ -111,7 +113,9 @@ def read_data(folder: CampaignFolder) -> CampaignData:
     cells = tuple(map(_cell, known))
     reading = _Reading(
         wanted={
-            cell.key: _Trials.of(cell.places, commands[cell.key], shown.series)
+            cell.key: _Trials.of(
+                cell.numbers, commands[cell.key], shown.series, first=cell.uncounted
+            )
             for cell, shown in zip(known, as_shown(plan.experiment, cells), strict=True)
         }
     )
@@ -154,14 +158,14 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     """Reads the folder of a measuring command: a campaign of one column and one cell."""
     header: dict[str, Any] = {}
     results: list[Measurement] = []
-    places: list[TrialPlace] = []
+    numbers: list[int] = []
     with as_journal(folder.journal):
         for record in read_journal(folder.journal):
             header = header or record
             if record["record"] == "measurement":
                 results.append(Measurement.model_validate_json(json.dumps(record)))
             elif record["record"] == "trial":
-                places.append(TrialPlace(at=len(places), number=record["number"], answers=0))
+                numbers.append(record["number"])
     command = results[0].procedure if results else "trial"
     title = f"{results[0].title} of {results[0].conditions.dut}" if results else str(folder.path)
     experiment = Experiment(title=title, testbed="", measure=(MeasureSection(command=command),))
@@ -177,7 +181,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     )
     (shown,) = as_shown(experiment, [cell])
     reading = _Reading(
-        wanted={key: _Trials.of(places, command, shown.series)},
+        wanted={key: _Trials.of(numbers, command, shown.series)},
         cell={"key": key, "column": "", "measure": command, "round": 1},
     )
     _read_all(folder, reading)
@@ -217,7 +221,7 @@ def _read(record: dict[str, Any], reading: _Reading) -> None:
         place, wanted = reading.seen[key], reading.wanted.get(key)
         reading.seen[key] += 1
         if wanted is None or place not in wanted.counted:
-            return  # it was run again after an interruption, or came after the file was read first
+            return  # the cell failed then, or the trial came after the file was read first
         series = wanted.series.get(place, "")
         reading.trials.setdefault(key, []).append(_point(record, reading, series))
         if place in wanted.of_delays and record["verdict"] != INVALID:
@@ -236,7 +240,8 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
     sent = sum(kind["sent"] for kind in kinds)
     lost = sum(kind["lost"] for kind in kinds)
     pauses = [stream["pauses"]["total_ns"] for stream in record["result"]["streams"]]
-    reasons = (*record["invalid_reasons"], record["fail_reason"], record["lost_connections"])
+    reasons = filter(None, (*record["invalid_reasons"], record["fail_reason"]))
+    sentences = (str(Reason.model_validate_json(json.dumps(reason))) for reason in reasons)
     return TrialPoint(
         column=reading.cell["column"],
         measure=reading.cell["measure"],
@@ -251,14 +256,7 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
         paused_ms=round(max(pauses, default=0.0) / 1e6, 4),
         away_ms=round(record["away_ns"] / 1e6, 4),
         **_telemetry(record),
-        reason=_sentence(next(filter(None, reasons), "")),
-    )
-
-
-def _sentence(reason: dict[str, Any] | str) -> str:
-    """Returns a reason as a sentence, which it is in journals of earlier releases."""
-    return (
-        reason if isinstance(reason, str) else str(Reason.model_validate_json(json.dumps(reason)))
+        reason=next(sentences, record["lost_connections"]),
     )
 
 
@@ -269,8 +267,8 @@ def _verdict_fps(record: dict[str, Any]) -> int:
 
 
 def _telemetry(record: dict[str, Any]) -> dict[str, Any]:
-    """Returns the members of a TrialPoint; none in a journal of an older version."""
-    if not record.get("telemetry"):
+    """Returns the members of a TrialPoint; none if nothing is known."""
+    if not record["telemetry"]:
         return {}
     known = Telemetry.model_validate_json(json.dumps(record["telemetry"]))
     busiest = known.busiest

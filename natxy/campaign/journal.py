@@ -23,14 +23,11 @@ from natxy.campaign.wide_buckets import widen
 from natxy.errors import ConfigurationError, StorageError
 from natxy.model.base import Model
 from natxy.model.refusal import first_refusal, path_text
-from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.trial.observer import Observer
 
 FILE_NAME = "journal.jsonl.gz"
-VERSION = 3
-# 1: text that is not compressed, with all buckets as lists; 2: a member of the gzip file for each
-# line, with all buckets of the engine, and all phases of a stateful trial twice.
-VERSIONS = (1, 2, VERSION)
+VERSION = 4
 MAX_BYTES = 2**30
 GZIP = b"\x1f\x8b"  # the first octets of a gzip file (RFC 1952 section 2.3.1)
 
@@ -45,8 +42,6 @@ class Journal(Observer):
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK  # a pipe refuses
         flags |= os.O_TRUNC if replace else os.O_EXCL
         _make_folder(path.parent)
-        if not replace:
-            _refuse_existing(path.with_suffix(""))  # a journal of version 1
         try:
             self._file = os.open(path, flags, 0o666)
         except FileExistsError:
@@ -94,6 +89,9 @@ class Journal(Observer):
     def trial_ended(self, trial: TrialRecord) -> None:
         self.append(trial)
 
+    def collapsed(self, collapse: Collapse) -> None:
+        self.append(collapse)
+
     def append(self, *records: Model) -> None:
         """Writes the records as one group, so that the file holds all or none of them."""
         self.append_written([record.model_dump(mode="json") for record in records])
@@ -121,7 +119,6 @@ class Journal(Observer):
 def check_new(path: Path) -> None:
     """Raises ConfigurationError if no journal can be made there; makes nothing."""
     _refuse_existing(path)
-    _refuse_existing(path.with_suffix(""))
     above = next(parent for parent in path.parents if parent.exists())
     if not above.is_dir():
         raise _no_folder(path.parent)
@@ -209,8 +206,8 @@ def _octets_of(path: Path) -> bytes:
 def _check_version(record: Any) -> None:
     if not isinstance(record, dict) or "record" not in record:
         raise ValueError("a line is no record")
-    if record["record"] == "campaign" and (version := record.get("version")) not in VERSIONS:
-        raise ValueError(f"its version is {version} (expected 1 to {VERSION})")
+    if record["record"] == "campaign" and (version := record.get("version")) != VERSION:
+        raise ValueError(f"its version is {version} (expected {VERSION})")
 
 
 def _lines(data: bytes) -> Iterator[bytes]:

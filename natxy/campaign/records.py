@@ -1,7 +1,7 @@
 """The lines of a campaign's journal beside its trials and results, and their reader."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, field_validator
 
 from natxy.campaign.journal import as_journal, read_journal
-from natxy.campaign.tape import AnswerRecord
-from natxy.campaign.whole_result import whole
 from natxy.errors import ConfigurationError
 from natxy.model.base import Model, refuse
 from natxy.model.measurement import Measurement
+from natxy.model.trial_record import Collapse, TrialRecord
 
 
 def _moment(text: str) -> str:
@@ -40,7 +39,6 @@ class CellRecord(Model):
     round: int
     seed: int
     started: Moment
-    answers: int = 0  # of those above, how many still count; 0 at the first beginning
     testbed: int = 1  # its number, where there are several; 0: no worker has measured the cell
     provenance: dict[str, Any] = Field(default_factory=dict)
 
@@ -99,43 +97,38 @@ class Header(Model):
     remarks: list[str] = Field(default_factory=list)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrialPlace:
-    """A trial that counts: one that was not run again after an interruption."""
-
-    at: int  # among all trials of its cell in the journal, from 0
-    number: int  # of its record: from 1 in each search and in each measurement
-    answers: int  # of the cell, those of this trial included
-
-
 @dataclass(kw_only=True)
 class CellState:
     """The records that the journal has of a cell."""
 
     key: str
     begun: CellRecord  # the last beginning; `started` is that of the first trial that counts
-    answers: list[AnswerRecord] = field(default_factory=list)
+    past: list[dict[str, Any]] = field(default_factory=list)  # lines that it goes on with
     results: list[Measurement] = field(default_factory=list)
-    places: list[TrialPlace] = field(default_factory=list)
-    seen: int = 0  # trials in the journal, those that do not count included
+    # Numbers of the trials that count: from 1 in each search and in each measurement.
+    numbers: list[int] = field(default_factory=list)
+    uncounted: int = 0  # trials before these in the journal, of the times that the cell failed
+    resumed: bool = False  # it was interrupted between these trials
     end: CellEnd | None = None
 
     def goes_on(self, begun: CellRecord) -> None:
-        """Drops what a cell that begins again does not keep; all of it, of one that had failed."""
-        started = self.begun.started if begun.answers else begun.started
-        self.begun = begun.model_copy(update={"started": started})
-        self.end = None
-        self.results.clear()
-        del self.answers[begun.answers :]
-        self.places = [place for place in self.places if place.answers <= begun.answers]
+        """Begins again; a cell that had ended keeps nothing."""
+        if self.end is not None:
+            self.uncounted += len(self.numbers)
+            self.numbers.clear()
+            self.results.clear()
+            self.end = None
+        self.resumed = bool(self.numbers)
+        kept = {"started": self.begun.started} if self.resumed else {}
+        self.begun = begun.model_copy(update=kept)
 
-    def add_trial(self, number: int) -> None:
-        self.places.append(TrialPlace(at=self.seen, number=number, answers=len(self.answers)))
-        self.seen += 1
+    def ends(self, end: CellEnd) -> None:
+        self.end = end
+        self.past.clear()  # no longer needed
 
     @property
     def trials(self) -> int:
-        return len(self.places)
+        return len(self.numbers)
 
     @property
     def failed(self) -> bool:
@@ -147,9 +140,18 @@ class CampaignState:
     """The contents of a campaign's journal: its header and its cells, by key."""
 
     header: dict[str, Any]
+    path: Path = Path()  # of the journal
     cells: dict[str, CellState] = field(default_factory=dict)
     after: int = 0  # commands after the campaign that have succeeded since the last cell
     last: str = ""  # key of the cell that began last
+
+    def past_of(self, key: str) -> Iterator[TrialRecord | Collapse]:
+        """Yields the trials with which a cell that was interrupted goes on."""
+        lines = self.cells[key].past if key in self.cells else []
+        with as_journal(self.path):
+            for line in lines:
+                kind = Collapse if line["record"] == "collapse" else TrialRecord
+                yield kind.model_validate_json(json.dumps(line))
 
     def ended(self, key: str) -> bool:
         cell = self.cells.get(key)
@@ -169,7 +171,7 @@ def read_campaign(path: Path) -> CampaignState:
         raise ConfigurationError(
             f"{path}: is not the journal of a campaign (expected one that `natxy run` wrote)"
         )
-    state = CampaignState(header=header)
+    state = CampaignState(header=header, path=path)
     with as_journal(path):
         Header.model_validate(header)
         _read_cells(records, state)
@@ -178,7 +180,6 @@ def read_campaign(path: Path) -> CampaignState:
 
 def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None:
     cell: CellState | None = None
-    waiting: int | None = None  # the place of an answer whose result the next trial has
     for record in records:
         kind = record["record"]
         if kind == "cell":
@@ -188,18 +189,12 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
             state.after, state.last = 0, begun.key
         elif cell is None:
             continue
-        elif kind == "answer":
-            answer = AnswerRecord.model_validate(record)
-            if answer.of_trial:
-                waiting = len(cell.answers)
-            cell.answers.append(answer)
         elif kind == "trial":
-            cell.add_trial(record["number"])
-            if waiting is not None:
-                of_trial = cell.answers[waiting]
-                result = whole(of_trial.answer, record)
-                cell.answers[waiting] = of_trial.model_copy(update={"answer": result})
-                waiting = None
+            cell.numbers.append(record["number"])
+            _ = record["result"]["streams"]  # a stranger's trial is refused before one is run
+            cell.past.append(record)
+        elif kind == "collapse":
+            cell.past.append(record)
         elif kind == "measurement":
             cell.results.append(Measurement.model_validate_json(json.dumps(record)))
         elif kind == "hook":
@@ -207,5 +202,4 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
                 state.after = 0
             state.after += record["when"] == AFTER and record["status"] == 0
         elif kind == "cell-end":
-            cell.end = CellEnd.model_validate(record)
-            cell.answers.clear()  # no longer needed
+            cell.ends(CellEnd.model_validate(record))

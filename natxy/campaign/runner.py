@@ -6,24 +6,22 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
+from natxy.campaign.fewer_runs import shortened
 from natxy.campaign.hooks import check_hook, run_hook
 from natxy.campaign.kept_lab import KeptLab
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.provenance import provenance
 from natxy.campaign.records import AFTER, BEFORE, CampaignState, CellEnd, CellRecord
-from natxy.campaign.tape import RUN, AnswerRecord, Tape, TapeEnds
-from natxy.campaign.taped import TapedDut, TapedEngine
-from natxy.campaign.whole_result import rest_of
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, StorageError
 from natxy.model.base import Model
 from natxy.model.measurement import Measurement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.trial.observer import Observer, Observers
+from natxy.trial.past import Past
 from natxy.trial.setup import Setup, set_up
-from natxy.trial.warm_up import warm_up
 
 
 class Work(Protocol):
@@ -128,21 +126,14 @@ class Runner:
 
     def _cell(self, cell: Cell, number: int, *, leaves: bool) -> None:
         """Measures a cell; the last one of a column `leaves` it, before its end is written."""
-        known = self.state.cells.get(cell.key)
-        answers = known.answers if known is not None and known.end is None else []
-        tape = Tape(answers, self._keep)
+        past = Past(self.state.past_of(cell.key), shortened)
         results: list[Measurement] = []
         error = ""
         try:
             self._enter_column(cell)
             with self._set_up(cell) as (setup, work):
-                self._begin(cell, number, setup, answers=len(answers))
-                try:
-                    results += self._measure(setup, work, tape)
-                except TapeEnds:
-                    tape = Tape(tape.without_last_trial(), self._keep)
-                    self._begin(cell, number, setup, answers=len(tape.recorded))
-                    results += self._measure(setup, work, tape)
+                self._begin(cell, number, setup)
+                results += self._measure(setup, work, past)
         except StorageError:
             raise
         except NatxyError as failure:
@@ -153,7 +144,7 @@ class Runner:
             error = f"{error}; {failed}" if error else f"{failed} (the results are kept)"
         end = CellEnd(key=cell.key, error=error, ended=now())
         try:
-            self.journal.append(*tape.take_new(), *results, end)
+            self.journal.append(*results, end)
         finally:  # what was measured is shown in spite of a full disk
             self.watcher.cell_ended(cell, results, error)
 
@@ -169,30 +160,23 @@ class Runner:
                 setup.dut.set_cores(cell.column.cores)
             yield setup, work
 
-    def _measure(self, setup: Setup, work: Work, tape: Tape) -> list[Measurement]:
-        live, device = setup.tester, setup.dut
-        engine = TapedEngine(live.engine, tape)
-
-        def go_live() -> None:
-            dut.restore()
-            if engine.first is not None and engine.first.establishing is not None:
-                warm_up(engine.first, live, device)
-
-        dut = TapedDut(device, tape, go_live)
-        writer = TrialWriter(self.journal, tape)
+    def _measure(self, setup: Setup, work: Work, past: Past) -> list[Measurement]:
+        writer = TrialWriter(self.journal, past)
 
         @contextmanager
         def observed(title: str) -> Iterator[Observer]:
             with self.watcher.measuring(title) as display:
                 yield Observers([writer, display])
 
-        taped = Setup(tester=replace(live, engine=engine), dut=dut)
-        return [
+        goes_on = replace(setup, tester=replace(setup.tester, past=past))
+        results = [
             result.model_copy(update={"remarks": (*result.remarks, *self._remarks)})
-            for result in work.results(taped, observed)
+            for result in work.results(goes_on, observed)
         ]
+        past.check_read()
+        return results
 
-    def _begin(self, cell: Cell, number: int, setup: Setup | None, *, answers: int = 0) -> None:
+    def _begin(self, cell: Cell, number: int, setup: Setup | None) -> None:
         begun = CellRecord(
             key=cell.key,
             number=number,
@@ -201,15 +185,11 @@ class Runner:
             round=cell.round,
             seed=cell.seed,
             started=now(),
-            answers=answers,
             testbed=self.testbed,
             provenance={} if setup is None else provenance(setup, seed=cell.seed, command=[]),
         )
         self._begun = cell.key
         self.journal.append(begun)
-
-    def _keep(self, answers: list[AnswerRecord]) -> None:
-        self.journal.append(*answers)
 
     def _enter_column(self, cell: Cell) -> None:
         if self._column == cell.column.label:
@@ -239,24 +219,18 @@ class Runner:
 
 
 class TrialWriter(Observer):
-    """Writes each new trial with the answers that led to it; trials of the tape are there."""
+    """Writes each trial that was run; those that were read are in the journal."""
 
-    def __init__(self, journal: Records, tape: Tape) -> None:
+    def __init__(self, journal: Records, past: Past) -> None:
         self._journal = journal
-        self._tape = tape
+        self._past = past
 
     def trial_ended(self, trial: TrialRecord) -> None:
-        answers = self._tape.take_new()
-        runs = [at for at, answer in enumerate(answers) if answer.call == RUN]
-        if not runs:
-            if answers:
-                raise StorageError("The journal holds a trial without its answers.")
-            return
-        last = answers[runs[-1]]
-        if last.error is None:
-            rest = rest_of(last.answer, trial.model_dump(mode="json"))
-            answers[runs[-1]] = AnswerRecord(call=RUN, given=last.given, answer=rest, of_trial=True)
-        self._journal.append(*answers, trial)
+        if trial is not self._past.last:
+            self._journal.append(trial)
+
+    def collapsed(self, collapse: Collapse) -> None:
+        self._journal.append(collapse)
 
 
 def now() -> str:

@@ -41,7 +41,7 @@ class Pace:
         pace = cls(testbeds=testbeds, planned_s=planned_s)
         for cell in state.cells.values():
             # A cell that failed may have ended at once, and one that was resumed has waited.
-            if cell.end is not None and not cell.failed and not cell.begun.answers:
+            if cell.end is not None and not cell.failed and not cell.resumed:
                 begin, end = map(datetime.fromisoformat, (cell.begun.started, cell.end.ended))
                 of_measure = pace.took_s.setdefault(cell.begun.measure, [])
                 of_measure.append((end - begin).total_seconds())

@@ -31,8 +31,8 @@ def resume(
 ) -> None:
     """Go on with an interrupted campaign.
 
-    With one testbed, only the trial that was running is lost. No finished trial is repeated,
-    except one of a tear-down whose connections were not deleted yet. With several testbeds, the
+    With one testbed, only the trial that was running is lost. No finished trial is repeated. With
+    several testbeds, the
     cells that were running are lost, and are measured again. The exit status is 1 if a cell failed.
     """
     campaign = CampaignFolder(path=folder)

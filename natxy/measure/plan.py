@@ -20,7 +20,7 @@ from natxy.trial.seeds import MAX_SEED
 from natxy.trial.setup import ReadyTester, name_of
 from natxy.trial.tester_delay import tester_delay
 from natxy.trial.timing import Timing, check
-from natxy.trial.trials import Trials
+from natxy.trial.trials import After, Trials, nothing
 
 Repetition = TypeVar("Repetition")
 
@@ -52,6 +52,7 @@ class Plan:
         *,
         doubts: Callable[[TrialResult], tuple[Reason, ...]] = lambda _: (),
         resets: bool = False,
+        after: After = nothing,
     ) -> Trials:
         """Returns what runs the trials of this measurement; see Trials."""
         return Trials(
@@ -62,6 +63,7 @@ class Plan:
             observer=observer or Observer(),
             doubts=doubts,
             resets=resets,
+            after=after,
         )
 
     def conditions(

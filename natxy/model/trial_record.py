@@ -4,7 +4,8 @@ from math import ceil
 from typing import Literal
 
 from natxy.model.base import Model
-from natxy.model.disturbance import Disturbance
+from natxy.model.disturbance import Absence, Disturbance
+from natxy.model.phase_names import ESTABLISH
 from natxy.model.reason import Reason
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.telemetry import Telemetry
@@ -65,6 +66,14 @@ class CountedLoss(Model):
         return min(1.0, 7 / self.clean) if self.clean else 1.0
 
 
+class Collapse(Model):
+    """A line of the journal: the gateway collapsed in a trial, which has no result."""
+
+    record: Literal["collapse"] = "collapse"
+    spec: str  # a fingerprint of the trial's spec
+    error: str
+
+
 class TrialRecord(Model):
     record: Literal["trial"] = "trial"
     number: int  # from 1, within the campaign
@@ -86,7 +95,7 @@ class TrialRecord(Model):
     measures_delays: bool = False  # the delays of `result` are figures
     away_ns: float = 0.0  # absences of the gateway in the measured phase
     longest_away_ns: float = 0.0
-    explained_frames: int = 0  # in journals of earlier releases
+    absence: Absence | None = None  # of the gateway, by its own record
     counted: tuple[CountedLoss, ...] = ()  # of each stream of the measured phase
     # Of a FAIL whose losses fill the time in which the gateway was full, so that the rate explains
     # them: the share that was lost then, in the worse direction, and its error
@@ -99,6 +108,20 @@ class TrialRecord(Model):
     sample: StreamResult | None = None  # the test of some of phase 1's connections before phase 2
     starting: tuple[StreamResult, ...] = ()  # flows that start one after another
     telemetry: Telemetry | None = None  # of the gateway; None: nothing is known
+    # A fingerprint of the trial's spec. A cell that goes on after an interruption reads a trial
+    # with the same one, in place of running it (docs/decisions/0041).
+    spec: str = ""
+    # What only a gateway that has just been through the trial can tell.
+    connections_left: int | None = None  # after a FAIL; None: not known, or stateless
+    deletions_s: tuple[float, ...] = ()  # for a tear-down: of the full table, then of the empty one
+    collapse: str = ""  # how the gateway was found gone after the trial; empty: it was not
+    reset: str = ""  # how it was reset in the trial; empty: it was not
+    reset_watched: bool = False  # its programs were watched after that reset as well
+
+    @property
+    def established(self) -> StreamResult | None:
+        """The phase that creates the connections; None: stateless."""
+        return self.phase_1 or self.result.stream_of(ESTABLISH)
 
     @property
     def verdict_fps(self) -> int:

@@ -4,9 +4,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 from natxy.dut.base import Dut
-from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterLimit, TrialRefused
+from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
 from natxy.exact import make_exact
 from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.memory import memory_per_connection
@@ -18,7 +19,7 @@ from natxy.measure.tcp_deviations import CAPACITY as TCP_CAPACITY
 from natxy.measure.tcp_deviations import tcp_deviations
 from natxy.model.deviation import Deviation
 from natxy.model.measurement import Figure, Measurement, Unit
-from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import DEFAULT_ALPHA
 from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFILES
@@ -29,6 +30,7 @@ from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.establishing import Establishing, connections_held
 from natxy.trial.observer import Observer
+from natxy.trial.past import Collapsed
 from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.setup import ReadyTester, name_of
 from natxy.trial.timing import check
@@ -73,14 +75,14 @@ class Course:
     """Trials and events of the searches of a measurement."""
 
     trials: list[list[TrialRecord]] = field(default_factory=list)  # of each search
-    collapses: list[MeasurementError] = field(default_factory=list)
+    collapses: list[str] = field(default_factory=list)
     # Why searches ended with a lower bound, by their repetition.
     cut_off: dict[int, str] = field(default_factory=dict)
     repaired: int = 0  # trials that passed although frames were lost in an absence of the gateway
 
     @property
     def last_collapse(self) -> str:
-        return f" ({self.collapses[-1].in_options})" if self.collapses else ""
+        return f" ({self.collapses[-1]})" if self.collapses else ""
 
 
 def capacity(
@@ -91,7 +93,7 @@ def capacity(
     check_each_frame_makes_one(tester)
     table_of(dut)
     goal = replace(_within(plan.goal, tester), told=parameters_of(dut).entries)
-    trials = plan.trials(tester, dut, observer)
+    trials = plan.trials(tester, dut, observer, after=lambda trial: _survived(trial, dut))
     course = Course()
     found = repeat(
         plan.repetitions,
@@ -198,13 +200,18 @@ def _outcome(
     trials = valid_trials.trials
     try:
         trial = valid_trials.run(load, (attempt.safe, attempt.tested))
-        if trial.verdict is not Verdict.PASS:
-            _check_alive(trials.dut)
+        collapse = trial.collapse
+    except Collapsed as error:
+        collapse = error.in_options
     except (DutError, TrialRefused) as error:
         if not _is_collapse(error, trials):
             raise
-        course.collapses.append(error)
-        trials.dut.recover()
+        collapse = error.in_options
+        trials.observer.collapsed(Collapse(spec=trials.asked, error=collapse))
+    if collapse:
+        course.collapses.append(collapse)
+        if not trials.tester.past:  # else it was brought back before the interruption
+            trials.dut.recover()
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
         return Outcome(
@@ -232,6 +239,16 @@ def _is_collapse(error: DutError | TrialRefused, trials: Trials) -> bool:
     except DutError:
         return True
     return False
+
+
+def _survived(trial: TrialRecord, dut: Dut) -> dict[str, Any]:
+    """Says of a trial that did not pass whether the gateway is gone."""
+    if trial.verdict is not Verdict.PASS:
+        try:
+            _check_alive(dut)
+        except DutError as gone:
+            return {"collapse": gone.in_options}
+    return {}
 
 
 def _check_alive(dut: Dut) -> None:

@@ -200,10 +200,10 @@ def _hopeless(bisection: Bisection, valid_trials: ValidTrials, frames: int) -> b
         if slow or top_cps <= HOPELESS_CPS:
             raise valid_trials.nothing_passed(top_cps, "connections")
         return False
-    done, dut = valid_trials.done, valid_trials.trials.dut
+    done = valid_trials.done
     if not is_stuck(done, frames):
         return slow
     if done[-1].result.incomplete:
-        explain_incomplete(done[-1].result, dut, LOST_AT_EVERY_RATE)
-    check_answers(done[-1].result, dut)
+        explain_incomplete(done[-1], valid_trials.trials.dut, LOST_AT_EVERY_RATE)
+    check_answers(done[-1])
     return True

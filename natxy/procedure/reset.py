@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, TrialCancelled
@@ -18,7 +18,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
-from natxy.model.trial_spec import Direction
+from natxy.model.trial_spec import Direction, WatchedCpu
 from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady
@@ -79,18 +79,21 @@ def reset(
     rate = rate_of(plan, tester, dut, observer)
     after_s = float(plan.after_s + phase_1_s(tester.traffic, plan.timing))
     resetter = Resetter(dut, after_s, lambda: tester.engine.cancel())
-    trials = plan.trials(tester, dut, Observers([observer, resetter]), doubts=_doubts, resets=True)
-    ways: list[str] = []
-
-    def measure(number: int) -> Done:
-        before = dut.watched
-        trial = _trial(plan, trials, resetter, rate.fps, number)
-        ways.append(resetter.done)
-        return Done(trial=trial, watched=dut.watched == before)
-
+    trials = plan.trials(
+        tester,
+        dut,
+        Observers([observer, resetter]),
+        doubts=_doubts,
+        resets=True,
+        after=resetter.after,
+    )
     with resetter:
-        made = repeat(plan.repetitions, trials, measure, lambda one: _figures([one], rate.fps))
-    done = [one.trial for one in made]
+        done = repeat(
+            plan.repetitions,
+            trials,
+            lambda number: _trial(plan, trials, resetter, rate.fps, number),
+            lambda one: _figures([one], rate.fps),
+        )
     refuse_without_connections(done)
     return Measurement(
         procedure="reset",
@@ -98,18 +101,10 @@ def reset(
         reference="RFC 6201 section 4",
         conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
         deviations=(*_deviations(plan, rate, done), *reset_deviations(tester)),
-        remarks=(*rate.remarks, *_remarks(plan, ways, made)),
-        figures=_figures(made, rate.fps),
+        remarks=(*rate.remarks, *_remarks(plan, done)),
+        figures=_figures(done, rate.fps),
         counts=trials.counts,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Done:
-    """A repetition, and whether the gateway's programs were watched after the reset as well."""
-
-    trial: TrialRecord
-    watched: bool
 
 
 class Resetter(Observer):
@@ -125,7 +120,8 @@ class Resetter(Observer):
         self._cancel = cancel
         self._thread: threading.Timer | None = None
         self._error: NatxyError | None = None
-        self.done = ""  # a description of the reset in the last trial
+        self._done = ""  # a description of the reset in the last trial
+        self._watched: tuple[WatchedCpu, ...] = ()  # before it
 
     def __enter__(self) -> Self:
         return self
@@ -137,11 +133,12 @@ class Resetter(Observer):
 
     def trial_progressed(self, progress: Progress) -> None:
         if self._thread is None and progress.stage == "sending":
-            self._error, self.done = None, ""
+            self._error, self._done, self._watched = None, "", self._dut.watched
             self._thread = threading.Timer(self._after_s, self._reset)
             self._thread.start()
 
-    def trial_ended(self, trial: TrialRecord) -> None:
+    def after(self, trial: TrialRecord) -> dict[str, Any]:
+        """Waits for the reset, and says how the gateway was reset in the trial."""
         del trial
         thread, self._thread = self._thread, None
         if thread is None:
@@ -150,11 +147,12 @@ class Resetter(Observer):
             )
         thread.join(ENDS_WITHIN_S)
         self.check()
-        if not self.done:
+        if not self._done:
             raise DutError(
                 f"The reset did not end within {ENDS_WITHIN_S:g} s after the trial, so there is no "
                 "result."
             )
+        return {"reset": self._done, "reset_watched": self._dut.watched == self._watched}
 
     def check(self) -> None:
         """Raises the error of the reset, if it failed."""
@@ -163,7 +161,7 @@ class Resetter(Observer):
 
     def _reset(self) -> None:
         try:
-            self.done = self._dut.restart()
+            self._done = self._dut.restart()
         except NatxyError as error:
             self._error = error
             self._cancel()
@@ -180,10 +178,10 @@ def _trial(
         raise
 
 
-def _figures(done: Sequence[Done], rate_fps: int) -> tuple[Figure, ...]:
+def _figures(done: Sequence[TrialRecord], rate_fps: int) -> tuple[Figure, ...]:
     streams: dict[Direction, list[StreamResult]] = {}
-    for one in done:
-        for stream in one.trial.result.streams:
+    for trial in done:
+        for stream in trial.result.streams:
             streams.setdefault(stream.direction, []).append(stream)
     figures = []
     for direction, seen in streams.items():
@@ -198,7 +196,7 @@ def _figures(done: Sequence[Done], rate_fps: int) -> tuple[Figure, ...]:
                 direction=direction,
                 values=by_loss_s,
                 lower_bound=never_back,
-                errors=_errors(by_loss_s, [_lost_s(one) for one in done]),
+                errors=_errors(by_loss_s, list(map(_lost_s, done))),
                 statistic="mean",  # RFC 6201 section 1.4
             ),
             Figure(
@@ -229,20 +227,20 @@ def _errors(values_s: Sequence[float], noise_s: Sequence[float]) -> tuple[float,
     return errors if any(errors) else ()
 
 
-def _lost_s(one: Done) -> float:
+def _lost_s(trial: TrialRecord) -> float:
     """Returns the time whose frames, of one direction, absences may have lost besides the reset:
     the reset time may be too long by it."""
-    trial = one.trial
-    return len(trial.result.streams) * trial.away_ns / 1e9 if one.watched else 0.0
+    away_s = trial.away_ns / 1e9 if trial.reset_watched else 0.0
+    return len(trial.result.streams) * away_s
 
 
-def _silent_s(one: Done, stream: StreamResult) -> float:
+def _silent_s(trial: TrialRecord, stream: StreamResult) -> float:
     """Returns by how much a silence may be wrong.
 
     Absences of the gateway, one before and one after it, may have lengthened it. A poll that came
     late found the last frame before the silence, or the first one after it, too late.
     """
-    away_s = 2 * one.trial.longest_away_ns / 1e9 if one.watched else 0.0
+    away_s = 2 * trial.longest_away_ns / 1e9 if trial.reset_watched else 0.0
     return away_s + _unseen_s(stream)
 
 
@@ -314,10 +312,9 @@ def _deviations(plan: ResetPlan, rate: Rate, done: Sequence[TrialRecord]) -> Dev
     return (*said, Deviation(clause="RFC 6201 section 4", has=has, asked=f"{right_s:g} s"))
 
 
-def _remarks(plan: ResetPlan, ways: Sequence[str], made: Sequence[Done]) -> tuple[str, ...]:
-    said = [f"{way}." for way in dict.fromkeys(ways)]
-    done = [one.trial for one in made]
-    if not all(one.watched for one in made):
+def _remarks(plan: ResetPlan, done: Sequence[TrialRecord]) -> tuple[str, ...]:
+    said = [f"{way}." for way in dict.fromkeys(trial.reset for trial in done)]
+    if not all(trial.reset_watched for trial in done):
         said.append(
             "The gateway's programs were started again, so that it is not known whether the new "
             "ones were away: noise may have lengthened the reset."

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
@@ -15,6 +16,7 @@ from natxy.measure.table_size import (
     told_apart,
 )
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import with_phase_1_rate
 from natxy.trial.connection_conditions import of_phase_1, of_several
@@ -85,7 +87,7 @@ def tear_down(
     table = table_of(dut)
     if plan.rate_cps is not None:
         tester = tester.with_connections(rate_fps=plan.rate_cps)
-    trials = plan.trials(tester, dut, observer)
+    trials = plan.trials(tester, dut, observer, after=lambda trial: _emptied(trial, trials, table))
     testers = [size.of(tester) for size in plan.sizes] or [tester]
     names: list[str] = []
     for name in named_by_size(testers):
@@ -94,7 +96,7 @@ def tear_down(
     def measure(number: int) -> Deletions:
         ready, seed = testers[number - 1], (plan.seed + number) % 2**63
         trials.tester = with_phase_1_rate(ready, dut, plan.timing, seed=seed, observer=observer)
-        return _deletions(plan, trials, table, at=names[number - 1])
+        return _deletions(plan, trials, at=names[number - 1])
 
     found = repeat(len(testers), trials, measure, lambda one: _figures(one)[:1])
     return Measurement(
@@ -114,36 +116,44 @@ def tear_down(
     )
 
 
-def _deletions(plan: TearDownPlan, trials: Trials, table: ConnectionTable, *, at: str) -> Deletions:
+def _deletions(plan: TearDownPlan, trials: Trials, *, at: str) -> Deletions:
     count = trials.tester.traffic.required_connections.count
-    full_s: list[float] = []
-    empty_s: list[float] = []
-    for repetition in range(1, plan.repetitions + 1):
-        _fill(plan, trials, count, repetition)
-        held = table.count()
-        if held != count:
-            raise DutError(
-                f"The gateway has {held:,} connections in its table after phase 1 created "
-                f"{count:,} (expected the same number)"
-            )
-        full_s.append(table.delete_all().seconds)
-        left = table.count()
-        if left:
-            raise DutError(
-                f"The gateway still has {left:,} connections after it deleted all (expected none)"
-            )
-        empty_s.append(table.delete_all().seconds)
+    numbers = range(1, plan.repetitions + 1)
+    times = [_filled(plan, trials, count, number).deletions_s for number in numbers]
     return Deletions(
         at=at,
         connections=count,
         ranges=str(trials.tester.traffic.ranges),
-        full_s=tuple(full_s),
-        empty_s=tuple(empty_s),
+        full_s=tuple(full_s for full_s, _ in times),
+        empty_s=tuple(empty_s for _, empty_s in times),
     )
 
 
-def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> None:
-    """Fills the table; repeats a phase 1 that loses frames."""
+def _emptied(trial: TrialRecord, trials: Trials, table: ConnectionTable) -> dict[str, Any]:
+    """Deletes the connections that the trial made, and then none; returns how long both took."""
+    if not _is_full(trial):
+        return {}
+    count, held = trials.tester.traffic.required_connections.count, table.count()
+    if held != count:
+        raise DutError(
+            f"The gateway has {held:,} connections in its table after phase 1 created "
+            f"{count:,} (expected the same number)"
+        )
+    full_s = table.delete_all().seconds
+    left = table.count()
+    if left:
+        raise DutError(
+            f"The gateway still has {left:,} connections after it deleted all (expected none)"
+        )
+    return {"deletions_s": (full_s, table.delete_all().seconds)}
+
+
+def _is_full(trial: TrialRecord) -> bool:
+    return trial.verdict is not Verdict.FAIL and trial.result.passed
+
+
+def _filled(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> TrialRecord:
+    """Fills the table and empties it; repeats a phase 1 that loses frames."""
     rate_cps = trials.tester.traffic.required_connections.rate_fps
     assert rate_cps is not None, "with_phase_1_rate has found one"
     load = Establishing(rate_cps=rate_cps)
@@ -152,8 +162,8 @@ def _fill(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> No
         trials.observer.trial_started(rate_cps, (rate_cps, rate_cps))
         seed = repetition_seed(plan.seed, repetition)
         trial = trials.run(load=load, repetition=repetition, seed=seed)
-        if trial.verdict is not Verdict.FAIL and trial.result.passed:
-            return
+        if _is_full(trial):
+            return trial
         made = trial.result.connections.stored if trial.result.connections else 0
     raise DutError(
         f"Phase 1 created only {made:,} of {count:,} connections, in {plan.incomplete_repeats + 1} "

@@ -122,12 +122,12 @@ def _lasts(dut: Dut, needed_s: float) -> bool:
     return known_s is not None and known_s >= needed_s
 
 
-def check_established(result: TrialResult, dut: Dut) -> None:
+def check_established(trial: TrialRecord, dut: Dut) -> None:
     """Raises IncompletePhase1 if a trial ended before its phase 2."""
-    if result.connections is None:
+    if trial.result.connections is None:
         return
-    if result.incomplete or result.stream_of(TEST) is None:
-        explain_incomplete(result, dut)
+    if trial.result.incomplete or trial.result.stream_of(TEST) is None:
+        explain_incomplete(trial, dut)
 
 
 def lost_before_phase_2(sample: StreamResult | None, dut: Dut, needed_s: float) -> str:
@@ -169,14 +169,16 @@ def check_repeating(made: StreamResult | None) -> None:
         )
 
 
-def explain_incomplete(result: TrialResult, dut: Dut, advice: str = LOST_ADVICE) -> NoReturn:
+def explain_incomplete(trial: TrialRecord, dut: Dut, advice: str = LOST_ADVICE) -> NoReturn:
     """Raises IncompletePhase1 with the reason, as far as known; `advice` is for lost frames."""
-    made, table = result.stream_of(ESTABLISH), result.connections
+    made, table = trial.established, trial.result.connections
     assert made is not None, "a trial of connections begins with phase 1"
     assert table is not None, "a trial of connections has a table"
     stored, asked = table.stored, _asked(made)
+    why = _why(parameters_of(dut).entries, trial.connections_left, stored, asked)
     raise IncompletePhase1(
-        f"Phase 1 created {stored:,} of {asked:,} connections: {_why(dut, stored, asked, advice)}."
+        f"Phase 1 created {stored:,} of {asked:,} connections: "
+        f"{why or f'{asked - stored:,} frames were lost; {advice}'}."
     )
 
 
@@ -204,12 +206,12 @@ def refuse_without_connections(trials: Sequence[TrialRecord]) -> None:
         raise LostConnections(valid[-1].lost_connections)
 
 
-def check_answers(result: TrialResult, dut: Dut) -> None:
+def check_answers(trial: TrialRecord) -> None:
     """Raises MeasurementError if validation failed at every rate for lack of connections."""
-    table, validated = result.connections, result.stream_of(VALIDATE)
+    table, validated = trial.result.connections, trial.result.stream_of(VALIDATE)
     if table is None or validated is None or validated.connections is None:
         return
-    left = count_of(dut)
+    left = trial.connections_left
     if left is not None and 2 * left < table.stored:
         raise MeasurementError(
             f"Of {table.stored:,} connections that phase 1 created, the gateway has {left:,} left: "
@@ -303,9 +305,8 @@ def _asked(made: StreamResult) -> int:
     return counted.sent if counted else 0
 
 
-def _why(dut: Dut, stored: int, asked: int, advice: str) -> str:
-    """Returns why connections are missing: the table is too small, or frames were lost."""
-    entries, left = parameters_of(dut).entries, count_of(dut)
+def _why(entries: int | None, left: int | None, stored: int, asked: int) -> str:
+    """Returns why connections are missing; empty: not for lack of room in the table."""
     if entries is not None and entries < asked:
         return (
             f"the gateway's table takes only {entries:,} entries; use a larger table, or fewer "
@@ -318,4 +319,4 @@ def _why(dut: Dut, stored: int, asked: int, advice: str) -> str:
             f"the gateway has only {left:,} in its table; use a lower phase 1 rate, or a larger "
             "table"
         )
-    return f"{asked - stored:,} frames were lost; {advice}"
+    return ""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure
-from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_record import Collapse, TrialRecord
 
 
 class Observer:
@@ -29,6 +29,9 @@ class Observer:
 
     def trial_ended(self, trial: TrialRecord) -> None:
         """Is called as soon as a trial has ended."""
+
+    def collapsed(self, collapse: Collapse) -> None:
+        """Is called if a search goes on after the gateway collapsed in a trial."""
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         """Is called with the figures of a repetition, which have one value each."""
@@ -64,6 +67,10 @@ class Observers(Observer):
     def trial_ended(self, trial: TrialRecord) -> None:
         for observer in self._observers:
             observer.trial_ended(trial)
+
+    def collapsed(self, collapse: Collapse) -> None:
+        for observer in self._observers:
+            observer.collapsed(collapse)
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         for observer in self._observers:

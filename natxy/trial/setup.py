@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
@@ -28,6 +28,7 @@ from natxy.tester.kernel_stack import check_kernel, interfaces_of
 from natxy.tester.placements import Placements
 from natxy.tester.port_identity import ends_here
 from natxy.tester.tester import Engine, OnProgress, Tester, ignore_progress
+from natxy.trial.past import Past
 from natxy.trial.repeats import RetryTime
 
 AS_GIVEN = "as given"
@@ -77,6 +78,8 @@ class ReadyTester:
     connection_timeout_s: float | None = None
     # Shared by all searches and trials of a measurement; None: each of them has its own.
     retry_time: RetryTime | None = None
+    # Trials that the journal has; they are read in place of being run.
+    past: Past = field(default_factory=Past)
 
     @property
     def hello(self) -> Hello:
@@ -89,10 +92,10 @@ class ReadyTester:
     @property
     def trials(self) -> int:
         """Trials since the gateway was set up; in a campaign, of this cell."""
-        return self.engine.trials
+        return self.past.read + self.engine.trials
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
-        return self.engine.run(spec, on_progress)
+        return self.past.kept(self.engine.run(spec, on_progress))
 
     def keep_records(self, trial: TrialRecord) -> None:
         """Stores the records of a valid trial; those of an invalid one only if the user wants them,

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import Any
 
 from natxy.dut.base import Dut
-from natxy.errors import TesterLimit
+from natxy.errors import NatxyError, TesterLimit
 from natxy.model.measurement import TrialCounts
 from natxy.model.phase_names import ESTABLISH, HANDSHAKE, SAMPLE, TEST
 from natxy.model.reason import Reason
@@ -18,13 +19,15 @@ from natxy.trial.connection_table import (
     IncompletePhase1,
     check_established,
     check_repeating,
+    hold,
     needed_timeout_s,
     refuse_small_table,
 )
-from natxy.trial.emptied_table import check_emptied
+from natxy.trial.emptied_table import check_emptied, count_of
 from natxy.trial.judge import FinishedTrial, Judge, Judged
 from natxy.trial.load import Frames, Load
 from natxy.trial.observer import Observer
+from natxy.trial.past import fingerprint
 from natxy.trial.phases import measures_phase_2, phase_1_s, ramp_phases
 from natxy.trial.repeats import BETWEEN_S, Repeats, RetryTime
 from natxy.trial.seeds import nonce, repetition_seed
@@ -45,6 +48,17 @@ WITHOUT_REALTIME = (
     "This user may not use a real-time priority (CAP_SYS_NICE), so trials run without one: frames "
     "leave later, and more trials are invalid."
 )
+
+
+# Asks the gateway what only it can tell after a trial, before the journal has the trial; returns
+# members of the record.
+After = Callable[[TrialRecord], dict[str, Any]]
+
+
+def nothing(trial: TrialRecord) -> dict[str, Any]:
+    """Asks the gateway nothing."""
+    del trial
+    return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +85,13 @@ class Trials:
     measures_delays: bool = False  # the procedure's figures are delays
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the gateway is reset in each trial, and may lose its connections
+    after: After = nothing
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
     retry_time: RetryTime = field(init=False)  # for INVALID trials; shared with searches before
     arrivals: Arrivals = field(default_factory=Arrivals)
     last: WholeTrial | None = None  # set also if a check then ended the measurement
+    asked: str = ""  # fingerprint of the last spec, also if its trial has no result
+    _ran: int = field(default=0, init=False)  # trials that were not read from the journal
 
     def __post_init__(self) -> None:
         self.retry_time = self.tester.retry_time or RetryTime(given_s=self.timing.retry_s)
@@ -104,11 +121,38 @@ class Trials:
         return self._run(spec, Frames(segments=tuple(segments)), repetition=1)
 
     def _run(self, spec: TrialSpec, load: Load, repetition: int) -> WholeTrial:
+        """Reads the trial from the journal, or runs it."""
         if not load.makes_connections and spec.establishing is not None:
             refuse_small_table(self.dut, spec.phases[0].minimum_connections)
+        self.asked = fingerprint(spec)
+        read = self.tester.past.next(self.asked, repetition)
+        self.last = self._measured(spec, load, repetition) if read is None else _as_read(read, spec)
+        record = self.last.record
+        if read is not None:
+            self.doubts(record.result)  # a procedure may note what it sees of each result
+            if spec.establishing is not None:  # a result names the timeout
+                hold(self.dut, spec, self.tester.connection_timeout_s)
+        needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
+        self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
+        valid = record.verdict is not Verdict.INVALID
+        self.retry_time.count(self._each_s(load), valid=valid)
+        self.arrivals.add(record.result, valid=valid)
+        self._tell(record)
+        if record.verdict is Verdict.FAIL:
+            # Connections that are asked again may all be wrong where others are right.
+            made = (record.established,) if record.established else ()
+            check_all_misdelivered(made if load.makes_connections else record.result.streams)
+        if measures_phase_2(spec) and record.verdict is not Verdict.INVALID:
+            self._check_phase_1(record)
+        if record.lost_connections and self.counts.lost_connections == 1:
+            self.observer.remarked(record.lost_connections)
+        return self.last
+
+    def _measured(self, spec: TrialSpec, load: Load, repetition: int) -> WholeTrial:
         self._prepare(spec)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = run_trial(spec, self.tester, self.dut, self.observer)
+        self._ran += 1
         whole = outcome.result
         is_part = bool(ramp_phases(spec)) or measures_phase_2(spec)
         trial = FinishedTrial(
@@ -119,23 +163,12 @@ class Trials:
         )
         judge = Judge(dut=self.dut, doubts=self.doubts, resets=self.resets)
         record = self._record(trial, judge.judge(trial), repetition, started)
-        self.last = WholeTrial(record=record, result=whole, losses=trial.losses)
-        needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
-        self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
-        valid = record.verdict is not Verdict.INVALID
-        self.retry_time.count(self._each_s(load), valid=valid)
-        self.arrivals.add(record.result, valid=valid)
-        self.observer.trial_ended(record)
-        self.tester.keep_records(record)
-        if record.verdict is Verdict.FAIL:
-            # Connections that are asked again may all be wrong where others are right.
-            of_phase_1 = whole.of_phase(ESTABLISH) if load.makes_connections else trial.measured
-            check_all_misdelivered(of_phase_1)
-        if measures_phase_2(spec) and record.verdict is not Verdict.INVALID:
-            self._check_phase_1(record, whole)
-        if record.lost_connections and self.counts.lost_connections == 1:
-            self.observer.remarked(record.lost_connections)
-        return self.last
+        try:
+            record = record.model_copy(update=self.after(record))
+        except NatxyError:
+            self._tell(record)
+            raise
+        return WholeTrial(record=record, result=whole, losses=trial.losses)
 
     def _record(
         self, trial: FinishedTrial, judged: Judged, repetition: int, started: str
@@ -145,6 +178,7 @@ class Trials:
         before = ramp_phases(trial.spec)
         phases = [TEST] if is_part else [phase.name for phase in trial.spec.phases]
         away = away_during(whole, phases, trial.outcome.absence)
+        fails = judged.verdict is Verdict.FAIL
         invalid, bad = judged.verdict is Verdict.INVALID, is_badly_placed(whole)
         most_pauses = Fraction(0) if judged.by_pauses else PAUSE_SHARE
         too_slow = invalid and not bad and not judged.excused and is_too_slow(whole, most_pauses)
@@ -162,6 +196,7 @@ class Trials:
             badly_placed=invalid and bad,
             too_slow=too_slow,
             measures_delays=self.measures_delays,
+            absence=trial.outcome.absence,
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
             counted=tuple(trial.losses.counted(phases)),
@@ -173,11 +208,17 @@ class Trials:
             sample=whole.stream_of(SAMPLE) if is_part else None,
             telemetry=trial.outcome.telemetry,
             starting=tuple(stream for stream in whole.streams if stream.phase in before),
+            spec=self.asked,
+            connections_left=count_of(self.dut) if fails and trial.spec.establishing else None,
         )
 
-    def _check_phase_1(self, trial: TrialRecord, whole: TrialResult) -> None:
+    def _tell(self, record: TrialRecord) -> None:
+        self.observer.trial_ended(record)
+        self.tester.keep_records(record)
+
+    def _check_phase_1(self, trial: TrialRecord) -> None:
         """Raises IncompletePhase1 if phase 1 did not create all connections."""
-        check_established(whole, self.dut)
+        check_established(trial, self.dut)
         asked = self.tester.traffic.connections
         if asked and asked.order == "repeating":
             check_repeating(trial.phase_1)
@@ -269,13 +310,13 @@ class Trials:
         """
         stateful = self.tester.traffic.connections is not None and spec.establishing is not None
         self.dut.reset()
-        if stateful and self.counts.trials:
+        if stateful and self._ran:
             check_emptied(self.dut, self.tester.engine.settle)
-        if self.tester.trials:
+        if self.tester.engine.trials:
             self.tester.engine.settle(float(self.timing.settle_s))
-        if not self.counts.trials:
+        if not self._ran:
             self._remark_realtime()
-        if stateful and not self.counts.trials:
+        if stateful and not self._ran:
             warm_up(self._warm_up_spec(), self.tester, self.dut)
 
     def _remark_realtime(self) -> None:
@@ -286,3 +327,9 @@ class Trials:
     def _warm_up_spec(self) -> TrialSpec:
         load = warm_up_load(self.tester.traffic)
         return self._plan.spec(load=load, seed=0, nonce=nonce(self.campaign_seed, -1))
+
+
+def _as_read(record: TrialRecord, spec: TrialSpec) -> WholeTrial:
+    """Returns a trial of the journal; of its phases, only those that its figures are about."""
+    losses = Losses.of(spec, record.result, record.absence)
+    return WholeTrial(record=record, result=record.result, losses=losses)

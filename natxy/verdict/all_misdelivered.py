@@ -1,7 +1,9 @@
 """Ends a measurement whose frames are all misdelivered, since no rate would pass."""
 
+from collections.abc import Iterable
+
 from natxy.errors import MeasurementError
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import StreamResult
 
 FEWEST_FRAMES = 10  # fewer frames may all be wrong by chance
 
@@ -48,9 +50,9 @@ ADVICE = {
 }
 
 
-def check_all_misdelivered(result: TrialResult) -> None:
+def check_all_misdelivered(streams: Iterable[StreamResult]) -> None:
     """Raises MeasurementError if all frames of a direction arrived, but all were misdelivered."""
-    for stream in result.streams:
+    for stream in streams:
         if check := failed_check(stream):
             raise MeasurementError(
                 f"{stream.direction}: all {stream.sent:,} frames were misdelivered, most of them "

@@ -29,7 +29,9 @@ from tests.unit.test_campaign import Killed
 Captured = pytest.CaptureFixture[str]
 
 
-def state_of(cell: Cell, *, ended: str = "", answers: int = 0, error: str = "") -> CampaignState:
+def state_of(
+    cell: Cell, *, ended: str = "", resumed: bool = False, error: str = ""
+) -> CampaignState:
     """A journal in which one cell began at noon."""
     begun = CellRecord(
         key=cell.key,
@@ -39,11 +41,10 @@ def state_of(cell: Cell, *, ended: str = "", answers: int = 0, error: str = "") 
         round=cell.round,
         seed=1,
         started="2026-11-25T12:00:00+00:00",
-        answers=answers,
     )
     at = f"2026-11-25T{ended}+00:00"
     end = CellEnd(key=cell.key, ended=at, error=error) if ended else None
-    known = CellState(key=cell.key, begun=begun, end=end)
+    known = CellState(key=cell.key, begun=begun, end=end, resumed=resumed)
     return CampaignState(header={}, cells={cell.key: known})
 
 
@@ -63,14 +64,14 @@ def test_measured_durations_come_before_planned_ones(experiment: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ended", "answers", "error"),
-    [("", 0, ""), ("18:00:00", 7, ""), ("12:00:00", 0, "a command failed")],
+    ("ended", "resumed", "error"),
+    [("", False, ""), ("18:00:00", True, ""), ("12:00:00", False, "a command failed")],
 )
 def test_a_cell_that_runs_failed_or_was_interrupted_says_nothing_of_its_duration(
-    ended: str, answers: int, error: str, experiment: Path
+    ended: str, resumed: bool, error: str, experiment: Path
 ) -> None:
     (cell, *_) = planned(experiment).cells
-    state = state_of(cell, ended=ended, answers=answers, error=error)
+    state = state_of(cell, ended=ended, resumed=resumed, error=error)
     assert Pace.of(state, planned_s={}).took_s == {}
 
 

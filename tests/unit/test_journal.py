@@ -19,8 +19,10 @@ from natxy.errors import ConfigurationError
 from natxy.model.distribution import NOTHING, Distribution
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
+from tests.unit.demo_journal import SEARCH, STATEFUL, write
 from tests.unit.results import result_of, stream_of
 
+DEMO_TRIALS = 672
 TICK_HZ = 2_596_138_196  # a processor's
 PROVENANCE = {"tester": {"tsc_hz": TICK_HZ}}
 
@@ -144,6 +146,13 @@ def test_a_trial_takes_a_twentieth(tmp_path: Path) -> None:
     assert line < len(json.dumps(trial(1).model_dump(mode="json"))) / 20
 
 
+def test_the_demos_journal_has_less_than_3_mb(tmp_path: Path) -> None:
+    """A search of the fastest gateway, and one of the stateful gateway (docs/decisions/0029)."""
+    path, count = tmp_path / "journal.jsonl.gz", 2 * SEARCH
+    write(path, count, (0, STATEFUL))
+    assert path.stat().st_size / count * DEMO_TRIALS < 3e6
+
+
 def test_every_cut_leaves_the_lines_before_it(tmp_path: Path) -> None:
     """Lines that are written together are left together."""
     whole, cut = tmp_path / "journal.jsonl.gz", tmp_path / "cut.jsonl.gz"
@@ -176,33 +185,11 @@ def test_it_is_read_however_it_was_packed(tmp_path: Path) -> None:
         assert list(natxy.read_journal(tmp_path / name)) == list(natxy.read_journal(path))
 
 
-def test_a_journal_of_version_1_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    lines = [{"record": "campaign", "version": 1, "seed": 7}, trial(1).model_dump(mode="json")]
-    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-    assert next(read_journal(path)) == lines[0]
-    assert trials_in(path) == [trial(1)]
-
-
-def test_a_journal_of_version_2_is_read(tmp_path: Path) -> None:
-    """A member for each line, with all buckets; a last one without an end is skipped."""
-    path = tmp_path / "journal.jsonl.gz"
-    lines = [{"record": "campaign", "version": 2, "seed": 7}, trial(1).model_dump(mode="json")]
-    pack_buckets(lines[1], TICK_HZ)
-    members = [gzip.compress(json.dumps(line).encode() + b"\n") for line in (*lines, lines[1])]
-    path.write_bytes(b"".join(members)[:-1])
-    assert next(read_journal(path)) == lines[0]
-    assert trials_in(path) == [trial(1)]
-    with Journal.reopened(path) as journal:
-        journal.trial_ended(trial(2))
-    assert trials_in(path) == [trial(1), trial(2)]
-
-
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
         (None, "No such file"),
-        (b'{"record": "campaign", "version": 4}\n', r"its version is 4 \(expected 1 to 3\)"),
+        (b'{"record": "campaign", "version": 5}\n', r"its version is 5 \(expected 4\)"),
         (b"Dear diary,\n", "Expecting value"),
         (b"[]\n", "a line is no record"),
         (gzip.compress(b"{}\n")[:-6] + bytes(6), "incorrect data check"),

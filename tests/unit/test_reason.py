@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from natxy.campaign.data import _sentence
 from natxy.model.reason import Code, Reason
 from tests.unit.reasons import a_reason
 
@@ -68,10 +67,3 @@ def test_the_page_of_the_protocol_has_the_codes_and_facts_of_the_engine() -> Non
 )
 def test_facts_have_the_units_of_their_names(reason: Reason, sentence: str) -> None:
     assert str(reason) == sentence
-
-
-def test_a_journal_of_earlier_releases_has_sentences() -> None:
-    assert _sentence("the core was away") == "the core was away"
-    assert _sentence({"code": "unknown", "where": "", "facts": {}}) == str(
-        Reason(code=Code.UNKNOWN)
-    )

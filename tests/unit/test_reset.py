@@ -17,6 +17,7 @@ from natxy.model.trial_spec import TrialSpec, WatchedCpu
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, LOST, ResetPlan, Resetter, reset
 from natxy.trial.timing import Timing
 from tests.unit.clauses import text
+from tests.unit.demo_journal import Gateway
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
@@ -317,8 +318,9 @@ def test_the_device_is_reset_once_in_a_trial_and_not_before_its_frames() -> None
         for _ in range(3):
             resetter.trial_progressed(progress("sending"))
             pause()
+        done = resetter.after(next(Gateway(0).trials()))
     assert (before, dut.resets) == (0, 1)
-    assert resetter.done == "power interruption: a switch"
+    assert done["reset"] == "power interruption: a switch"
 
 
 def test_a_reset_that_has_not_begun_when_the_measurement_ends_does_not_happen() -> None:

@@ -3,12 +3,9 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from natxy.campaign.tape import RUN, TELEMETRY, AnswerRecord, Tape
-from natxy.campaign.taped import TapedDut
 from natxy.dut.addresses import LEFT
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
@@ -24,7 +21,6 @@ from natxy.dut.proc_files import (
 )
 from natxy.dut.snapshot import Local
 from natxy.errors import DutError
-from natxy.model.disturbance import Absence
 from natxy.model.telemetry import CpuTime, Snapshot, Telemetry
 from natxy.report.trial_text import telemetry_line
 
@@ -276,34 +272,3 @@ def test_a_counter_is_known_if_it_is_known_before_and_after() -> None:
     assert found is not None
     assert found.drops == {"b": 2}
     assert Telemetry.between(Snapshot(), after) is None
-
-
-def taped(*recorded: AnswerRecord) -> TapedDut:
-    dut = command_dut("connections 9")
-    return TapedDut(dut, Tape(recorded), lambda: None)
-
-
-def test_a_resumed_cell_gets_what_the_journal_has() -> None:
-    kept = Snapshot(at_s=1.0, connections=7, drops={"ring": 2})
-    before = AnswerRecord(call=TELEMETRY, answer=kept.model_dump(mode="json"))
-    dut = taped(before, AnswerRecord(call=RUN))
-    assert dut.telemetry() == kept
-    assert dut.telemetry().connections == 9, "the tape has ended"
-
-
-def test_a_cell_of_an_older_version_goes_on_without_telemetry() -> None:
-    assert taped(AnswerRecord(call=RUN)).telemetry() == Snapshot()
-
-
-def test_an_absence_of_a_tape_is_the_one_that_was_written() -> None:
-    absence = Absence(where="it", total_s=0.5, longest_s=0.25, intervals=((1, 2), (4, 7)))
-    written = absence.model_dump(mode="json")
-    older: dict[str, Any] = {"where": "it", "total_s": 0.0, "longest_s": 0.0}
-    dut = taped(*(AnswerRecord(call="dut.absence", answer=each) for each in (written, older)))
-    assert dut.absence() == absence
-    assert dut.absence() == Absence(**older)
-
-
-def test_a_trial_that_is_repeated_has_a_new_snapshot_before_it() -> None:
-    answers = [AnswerRecord(call=call) for call in ("dut.reset", TELEMETRY, RUN, TELEMETRY)]
-    assert Tape(answers).without_last_trial() == answers[:1]

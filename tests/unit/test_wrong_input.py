@@ -195,12 +195,6 @@ def test_a_journal_is_not_overwritten(tmp_path: Path) -> None:
         Journal(tmp_path / "journal.jsonl.gz", {})
 
 
-def test_a_folder_with_a_journal_of_version_1_is_not_used(tmp_path: Path) -> None:
-    (tmp_path / "journal.jsonl").touch()
-    with pytest.raises(ConfigurationError, match=r"journal.jsonl: already exists"):
-        Journal(tmp_path / "journal.jsonl.gz", {})
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ConfigurationError])
 def test_who_is_interrupted_learns_where_the_journal_is(
     tmp_path: Path, capsys: Captured, error: type[BaseException]
