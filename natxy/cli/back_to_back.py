@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import ThroughputOption
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first
 from natxy.procedure.back_to_back import PROFILES, BackToBackPlan
@@ -33,7 +33,7 @@ def back_to_back(
             metavar="N",
         ),
     ] = None,
-) -> None:
+) -> Work:
     """Find the longest burst without loss, and the buffer time (RFC 9004).
 
     --duration is the duration of the longest burst that is tried. --drain is the shortest wait
@@ -48,4 +48,4 @@ def back_to_back(
         search=found_first(replace(options, duration=None, drain=None)),
         step_frames=step,
     )
-    run_series(options, "back-to-back", planned(plan, measure))
+    return Work(options=options, name="back-to-back", measures=(planned(plan, measure),))

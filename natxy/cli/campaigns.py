@@ -26,7 +26,7 @@ from natxy.cli import sentences
 from natxy.cli.expected import duration_s, repeats_s
 from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
-from natxy.cli.series import COLLECTED, Work
+from natxy.cli.series import Work
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.dut.choice import dut_of
 from natxy.errors import OPTION, ConfigurationError, MeasurementError, NatxyError
@@ -110,14 +110,8 @@ def _in_keys(sentence: str) -> str:
 def collected(verb: str, words: Sequence[str]) -> Work:
     """Returns what a measuring command with these options would do."""
     command = command_of(verb)
-    works: list[Work] = []
-    token = COLLECTED.set(works)
-    try:
-        with command.make_context(verb, ["TESTBED", *words]) as context:
-            command.invoke(context)
-    finally:
-        COLLECTED.reset(token)
-    (work,) = works
+    with command.make_context(verb, ["TESTBED", *words]) as context:
+        work: Work = command.invoke(context)
     return work
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import max_rate_option, search_error
-from natxy.cli.series import Planned, needs_connections, run_series
+from natxy.cli.series import Planned, Work, needs_connections
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
 from natxy.model.testbed import ConnectionsSection, Testbed
@@ -84,7 +84,7 @@ def capacity(
             help="Largest number of connections to try [default: 4294967296].", metavar="N"
         ),
     ] = None,
-) -> None:
+) -> Work:
     """Find the connection tracking table capacity (RFC 9693)."""
     base = options.profile_of(PROFILES)
     validation_share = DEFAULT_ALPHA if alpha is None else exact("--alpha", alpha)
@@ -111,4 +111,9 @@ def capacity(
             alpha=validation_share,
         )
 
-    run_series(options, "capacity", Planned(plan, measure), check_traffic=needs_connections)
+    return Work(
+        options=options,
+        name="capacity",
+        measures=(Planned(plan, measure),),
+        check_traffic=needs_connections,
+    )

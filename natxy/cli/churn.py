@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import VerifyLossOption, error_option, search_error
-from natxy.cli.series import needs_connections, planned, run_series
+from natxy.cli.series import Work, needs_connections, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.churn import ChurnPlan
 from natxy.procedure.churn import churn as measure
@@ -41,7 +41,7 @@ def churn(
     ] = None,
     error: Annotated[str | None, error_option("a number")] = None,
     verify_loss: VerifyLossOption = None,
-) -> None:
+) -> Work:
     """Find the highest rate of new connections while a given load runs, or the highest load at a
     given rate of new connections."""
     base = options.profile_of(PROFILES)
@@ -53,4 +53,9 @@ def churn(
         new_cps=new,
         loss_verifications=base.loss_verifications if verify_loss is None else verify_loss,
     )
-    run_series(options, "churn", planned(plan, measure), check_traffic=needs_connections)
+    return Work(
+        options=options,
+        name="churn",
+        measures=(planned(plan, measure),),
+        check_traffic=needs_connections,
+    )

@@ -6,7 +6,7 @@ import typer
 
 from natxy.cli.options import LossOption, MaxRateOption, numbers_of
 from natxy.cli.searching import ErrorOption, FigureOption, searching
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
     CountsOption,
@@ -47,7 +47,7 @@ def degradation(
     error: ErrorOption = None,
     max_rate: MaxRateOption = None,
     loss: LossOption = None,
-) -> None:
+) -> Work:
     """Measure a figure at several numbers of connections (RFC 9693)."""
     sizes = sizes_of(counts, source_ports, destination_ports)
     listed = (
@@ -65,10 +65,10 @@ def degradation(
     plan = DegradationPlan(
         search=searching(options, of, error=error, max_rate=max_rate, loss=loss), columns=columns
     )
-    run_series(
-        options,
-        "degradation",
-        planned(plan, measure),
+    return Work(
+        options=options,
+        name="degradation",
+        measures=(planned(plan, measure),),
         own_connections=True,
         check_traffic=lambda traffic: _check_columns(columns, traffic),
     )

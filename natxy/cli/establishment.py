@@ -14,7 +14,7 @@ from natxy.cli.options import (
     max_rate_option,
     search_error,
 )
-from natxy.cli.series import needs_connections, planned, run_series
+from natxy.cli.series import Work, needs_connections, planned
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
 from natxy.exact import exact
 from natxy.procedure.establishment import establishment as measure
@@ -44,7 +44,7 @@ def establishment(
     loss: LossOption = None,
     early_end: EarlyEndOption = False,
     verify_loss: VerifyLossOption = None,
-) -> None:
+) -> Work:
     """Measure the maximum connection establishment rate (RFC 9693)."""
     base = options.profile_of(PROFILES)
     plan = EstablishmentPlan(
@@ -56,7 +56,12 @@ def establishment(
         early_end=early_end,
         loss_verifications=base.loss_verifications if verify_loss is None else verify_loss,
     )
-    run_series(options, "establishment", planned(plan, measure), check_traffic=needs_connections)
+    return Work(
+        options=options,
+        name="establishment",
+        measures=(planned(plan, measure),),
+        check_traffic=needs_connections,
+    )
 
 
 def _alpha(given: float | None, *, validated: bool) -> Fraction | None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import loss_tolerance, words_of
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
 from natxy.exact import exact
@@ -50,7 +50,7 @@ def frame_loss(
             metavar="PERCENT",
         ),
     ] = None,
-) -> None:
+) -> Work:
     """Measure the frame loss rate at each offered rate (RFC 2544 section 26.3)."""
     if rates is not None and (max_rate is not None or step is not None):
         raise ConfigurationError(
@@ -64,7 +64,7 @@ def frame_loss(
         rates_fps=rates_of(rates),
         loss=loss_tolerance(loss),
     )
-    run_series(options, "frame-loss", planned(plan, measure))
+    return Work(options=options, name="frame-loss", measures=(planned(plan, measure),))
 
 
 def rates_of(text: str | None) -> tuple[int, ...]:

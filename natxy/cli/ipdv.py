@@ -1,7 +1,7 @@
 """`natxy ipdv`: measures the differences between the delays of consecutive frames."""
 
 from natxy.cli.options import RateOption, RecordsOption
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.delay_variation import PROFILES, IpdvPlan
@@ -9,7 +9,7 @@ from natxy.procedure.delay_variation import ipdv as measure
 
 
 @measuring(PROFILES)
-def ipdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> None:
+def ipdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> Work:
     """Measure IPDV: minimum, median and maximum (RFC 8219 section 7.3.2)."""
     plan = rate_plan(IpdvPlan, PROFILES, options, rate=rate, records=records)
-    run_series(options, "ipdv", planned(plan, measure), records)
+    return Work(options=options, name="ipdv", measures=(planned(plan, measure),), records=records)

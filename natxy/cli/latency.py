@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import RateOption, RecordsOption, seconds
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.latency import PROFILES, LatencyPlan
@@ -28,7 +28,7 @@ def latency(
         ),
     ] = None,
     records: RecordsOption = None,
-) -> None:
+) -> Work:
     """Measure typical and worst-case latency (RFC 8219 section 7.2)."""
     plan = rate_plan(
         LatencyPlan,
@@ -39,4 +39,6 @@ def latency(
         tags=tags,
         tags_after_s=seconds("--tags-after", tags_after),
     )
-    run_series(options, "latency", planned(plan, measure), records)
+    return Work(
+        options=options, name="latency", measures=(planned(plan, measure),), records=records
+    )

@@ -9,7 +9,7 @@ import typer
 
 from natxy.cli.choices import listed, unknown_value
 from natxy.cli.options import RateOption, error_option, max_rate_option, seconds, words_of
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first, rate_plan, throughput_search
 from natxy.errors import ConfigurationError
@@ -118,7 +118,7 @@ def overload(
     error: Annotated[
         str | None, error_option("frames a second", ends="End a search for the throughput")
     ] = None,
-) -> None:
+) -> Work:
     """Measure how a test's figures degrade with network flows (RFC 8219 section 10).
 
     With --of latency, pdv, ipdv or reset, --rate is the rate of the trials. With --of recovery or
@@ -133,7 +133,7 @@ def overload(
         incremental=incremental,
         step_s=seconds("--step", step),
     )
-    run_series(options, "overload", planned(plan, measure))
+    return Work(options=options, name="overload", measures=(planned(plan, measure),))
 
 
 def _test(options: SeriesOptions, of: str, asked: Asked) -> Benchmarked:

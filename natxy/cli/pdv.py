@@ -1,7 +1,7 @@
 """`natxy pdv`: measures how far the frames' delays lie above the smallest."""
 
 from natxy.cli.options import RateOption, RecordsOption
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.delay_variation import PROFILES, PdvPlan
@@ -9,7 +9,7 @@ from natxy.procedure.delay_variation import pdv as measure
 
 
 @measuring(PROFILES)
-def pdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> None:
+def pdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> Work:
     """Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1)."""
     plan = rate_plan(PdvPlan, PROFILES, options, rate=rate, records=records)
-    run_series(options, "pdv", planned(plan, measure), records)
+    return Work(options=options, name="pdv", measures=(planned(plan, measure),), records=records)

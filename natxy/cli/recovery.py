@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import ThroughputOption, seconds
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.recovery import PROFILES, RecoveryPlan
@@ -23,11 +23,11 @@ def recovery(
             metavar="S",
         ),
     ] = None,
-) -> None:
+) -> Work:
     """Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5).
 
     --duration is that of the overload.
     """
     after_s = seconds("--after", after)
     plan = rate_plan(RecoveryPlan, PROFILES, options, rate=throughput, after_s=after_s)
-    run_series(options, "recovery", planned(plan, measure))
+    return Work(options=options, name="recovery", measures=(planned(plan, measure),))

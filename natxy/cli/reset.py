@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.options import RateOption, seconds
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.reset import PROFILES, ResetPlan
@@ -23,8 +23,8 @@ def reset(
             metavar="S",
         ),
     ] = None,
-) -> None:
+) -> Work:
     """Measure the time without forwarding after a reset (RFC 2544 section 26.6, RFC 6201)."""
     after_s = seconds("--reset-after", reset_after)
     plan = rate_plan(ResetPlan, PROFILES, options, rate=rate, reset_after_s=after_s)
-    run_series(options, "reset", planned(plan, measure))
+    return Work(options=options, name="reset", measures=(planned(plan, measure),))

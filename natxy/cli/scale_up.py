@@ -6,7 +6,7 @@ import typer
 
 from natxy.cli.options import LossOption, MaxRateOption, numbers_of
 from natxy.cli.searching import ErrorOption, FigureOption, searching
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.procedure.scale_up import ScaleUpPlan
 from natxy.procedure.scale_up import scale_up as measure
@@ -24,10 +24,10 @@ def scale_up(
     error: ErrorOption = None,
     max_rate: MaxRateOption = None,
     loss: LossOption = None,
-) -> None:
+) -> Work:
     """Measure how a figure grows with the gateway's cores (RFC 9693)."""
     plan = ScaleUpPlan(
         search=searching(options, of, error=error, max_rate=max_rate, loss=loss),
         cores=numbers_of("--cores", cores),
     )
-    run_series(options, "scale-up", planned(plan, measure))
+    return Work(options=options, name="scale-up", measures=(planned(plan, measure),))

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -80,7 +79,10 @@ def planned(
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """The measurements that a measuring command with its options asks for."""
+    """The measurements that a measuring command with its options asks for.
+
+    The command returns it: `natxy` measures, and a campaign plans its cells with it.
+    """
 
     options: SeriesOptions
     name: str  # of the command
@@ -137,39 +139,14 @@ class Work:
             yield result
 
 
-# Where a campaign asks for the work of its cells, commands add it here in place of doing it.
-COLLECTED: ContextVar[list[Work] | None] = ContextVar("collected", default=None)
-
-
-def run_series(
-    options: SeriesOptions,
-    name: str,
-    measure: Planned,
-    records: Path | None = None,
-    *,
-    own_connections: bool = False,
-    also: Sequence[Planned] = (),
-    check_traffic: CheckTraffic = any_traffic,
-) -> list[Measurement]:
+def run_series(work: Work) -> None:
     """Measures at each frame size, mix and number of networks, and writes and shows the results.
 
-    Each result is in the journal before the next measurement begins. `also` are further
-    measurements at each of these places. See Work for `own_connections` and
-    `check_traffic`.
+    Each result is in the journal before the next measurement begins.
     """
-    work = Work(
-        options=options,
-        name=name,
-        measures=(measure, *also),
-        records=records,
-        own_connections=own_connections,
-        check_traffic=check_traffic,
-    )
-    if (collected := COLLECTED.get()) is not None:
-        collected.append(work)
-        return []
+    options = work.options
     work.check()
-    folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{name}"
+    folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{work.name}"
     check_new(folder / JOURNAL)
     written, source = read_testbed(options.testbed)
     source = beside_options(source, **vars(options))
@@ -186,7 +163,6 @@ def run_series(
             show(results, made=Made.of(header) if options.json_output else None)
     if not options.json_output:
         show_places(options.seed_value, folder)
-    return results
 
 
 def _measure(

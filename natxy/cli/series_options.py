@@ -134,7 +134,7 @@ class SeriesOptions:
         return seed_of(self.seed)
 
 
-Verb = Callable[..., None]
+Verb = Callable[..., Any]
 
 
 def measuring(
@@ -157,9 +157,9 @@ def _with_options(verb: Verb, *, profiles: Mapping[str, Profile], without: Colle
     offered = [field for field in fields(SeriesOptions) if field.name not in without]
 
     @functools.wraps(verb)
-    def with_options(**given: Any) -> None:
+    def with_options(**given: Any) -> Any:
         options = SeriesOptions(**{field.name: given.pop(field.name) for field in offered})
-        verb(options, **given)
+        return verb(options, **given)
 
     parameters = [
         inspect.Parameter(

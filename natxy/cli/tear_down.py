@@ -7,7 +7,7 @@ import typer
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import error_option, max_rate_option, search_error
-from natxy.cli.series import needs_connections, planned, run_series
+from natxy.cli.series import Work, needs_connections, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.sizes import (
     CountsOption,
@@ -49,7 +49,7 @@ def tear_down(
         str | None,
         error_option("connections a second", ends="With --by fin or rst: end the search"),
     ] = None,
-) -> None:
+) -> Work:
     """Measure the connection tear-down rate (RFC 9693)."""
     if by in CLOSERS:
         if counts or source_ports or destination_ports:
@@ -64,13 +64,12 @@ def tear_down(
             max_rate_cps=max_rate,
             error=search_error(error),
         )
-        run_series(
-            options,
-            "tear-down",
-            planned(closing, measure_closing),
+        return Work(
+            options=options,
+            name="tear-down",
+            measures=(planned(closing, measure_closing),),
             check_traffic=partial(check_transport, by),
         )
-        return
     if by != TABLE:
         raise unknown_value("--by", by, (TABLE, *CLOSERS))
     if max_rate is not None or error is not None:
@@ -83,10 +82,10 @@ def tear_down(
         **options.of_plan(PROFILES),
         sizes=sizes_of(counts, source_ports, destination_ports),
     )
-    run_series(
-        options,
-        "tear-down",
-        planned(plan, measure),
+    return Work(
+        options=options,
+        name="tear-down",
+        measures=(planned(plan, measure),),
         own_connections=bool(plan.sizes),
         check_traffic=needs_connections,
     )

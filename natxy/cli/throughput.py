@@ -19,7 +19,7 @@ from natxy.cli.options import (
     search_error,
     seconds,
 )
-from natxy.cli.series import planned, run_series
+from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
@@ -126,7 +126,7 @@ def throughput(
             metavar="FPS",
         ),
     ] = None,
-) -> None:
+) -> Work:
     """Find the throughput (RFC 2544 section 26.1, RFC 8219)."""
     if search not in SEARCHES:
         raise unknown_value("--search", search, SEARCHES)
@@ -146,8 +146,7 @@ def throughput(
         of_plan = options.of_plan(PROFILES, frame_timeout)
         goals = goals_of(of_goals, loss, of_plan["timing"], search_error(error))
         mlr = MlrThroughputPlan(goals=goals, max_rate_fps=max_rate, **of_plan)
-        run_series(options, "throughput", planned(mlr, mlr_throughput))
-        return
+        return Work(options=options, name="throughput", measures=(planned(mlr, mlr_throughput),))
     of_goals.refuse()
     of_profile = throughput_search(
         options, error=error, max_rate=max_rate, frame_timeout=frame_timeout
@@ -159,8 +158,8 @@ def throughput(
         loss_verifications=of_profile.loss_verifications if verify_loss is None else verify_loss,
         patience_s=seconds("--patience", patience),
     )
-    first, *others = (planned(replace(plan, bursts=each), measure) for each in each_burst)
-    run_series(options, "throughput", first, also=others)
+    measures = tuple(planned(replace(plan, bursts=each), measure) for each in each_burst)
+    return Work(options=options, name="throughput", measures=measures)
 
 
 def _refuse_beside_mlr(given: Mapping[str, bool]) -> None:

@@ -30,10 +30,17 @@ CONTEXTS = {"siitperf": {"ignore_unknown_options": True, "allow_interspersed_arg
 
 
 def invoke(arguments: Sequence[str]) -> None:
-    """Runs the command without click's `main`, which would turn an interrupt into a status."""
+    """Runs the command without click's `main`, which would turn an interrupt into a status.
+
+    A command that measures returns its work.
+    """
     command = typer.main.get_command(_app())
     with command.make_context("natxy", list(arguments), max_content_width=WIDEST) as context:
-        command.invoke(context)
+        work = command.invoke(context)
+        if work is not None:
+            from natxy.cli.series import run_series  # only commands that measure need its modules
+
+            run_series(work)
 
 
 def command_of(verb: str) -> click.Command:
