@@ -120,14 +120,9 @@ def _where(cell: Cell) -> str:
     return f'measure "{cell.measure.name}"{column}'
 
 
-def check(plan: CampaignPlan, *, begins: bool = True) -> None:
-    """Raises ConfigurationError if a cell has a wrong option or testbed.
-
-    If the campaign `begins`, it does the same for an unknown key; one that an earlier release has
-    begun can go on, with an empty row.
-    """
-    if begins:
-        check_keys(plan.experiment)
+def check(plan: CampaignPlan) -> None:
+    """Raises ConfigurationError if a cell has a wrong option or testbed, or a key is unknown."""
+    check_keys(plan.experiment)
     for cell in plan.cells:
         if cell.round > 1:
             continue

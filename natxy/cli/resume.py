@@ -40,7 +40,7 @@ def resume(
     with campaign.locked():
         state = read_campaign(campaign.journal)
         plan = plan_again(asked.experiment, asked.testbed, state.header)
-        check(plan, begins=False)
+        check(plan)
         further = further_of(asked, plan, scheduler)
         pace = pace_of(plan, state, testbeds=further.testbeds)
         watcher = narrator(pace, as_json=json_output)

@@ -11,7 +11,7 @@ from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
 from natxy.report.campaign_table import campaign_table
-from tests.unit.campaigns import EXPERIMENT, run
+from tests.unit.campaigns import EXPERIMENT
 
 PLACES: dict[str, Callable[[str], dict[str, Any]]] = {
     "header.key": lambda key: {"header": ({"key": key},)},
@@ -68,14 +68,6 @@ def test_the_plan_refuses_an_unknown_key(
     experiment.write_text(EXPERIMENT + '\n[[header]]\nkey = "traffic.framesize"\n')
     assert run_command(["plan", str(experiment)]) == 2
     assert 'header.key: no testbed has the key "traffic.framesize"' in capsys.readouterr().err
-
-
-def test_a_campaign_that_an_earlier_release_began_goes_on(experiment: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "campaign"
-    run(experiment, folder)
-    written = folder / "experiment.toml"
-    written.write_text(written.read_text() + '\n[[header]]\nkey = "traffic.framesize"\n')
-    assert run_command(["resume", str(folder)]) == 0
 
 
 @pytest.mark.parametrize(
