@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from threading import Event
 from typing import Any
 
 import pytest
@@ -247,14 +248,15 @@ def test_a_device_without_a_reset_is_refused(nat64: TrafficPlan) -> None:
 
 def test_a_reset_that_has_begun_is_waited_for(nat64: TrafficPlan) -> None:
     """Nothing is left half done: the engine fails in the middle of it."""
-    ended: list[bool] = []
+    begun, ended = Event(), list[bool]()
 
     def slowly() -> None:
+        begun.set()
         time.sleep(0.1)
         ended.append(True)
 
     def die() -> None:
-        pause()
+        assert begun.wait(10)
         raise DutError("the cable was pulled")
 
     with pytest.raises(DutError, match="cable"):
