@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import natxy
+from natxy.campaign.journal import Records
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Runner, Watcher, Work
@@ -69,7 +70,7 @@ def testbed_of(name: str, count: int) -> int:
     )
 
 
-class Kept:
+class Kept(Records):
     """The records of a cell, kept until the cell ends."""
 
     def __init__(self) -> None:

@@ -32,8 +32,24 @@ MAX_BYTES = 2**30
 GZIP = b"\x1f\x8b"  # the first octets of a gzip file (RFC 1952 section 2.3.1)
 
 
-class Journal(Observer):
-    """An observer of a procedure that writes every trial to the journal."""
+class Records(Observer):
+    """An observer of a procedure that keeps a record of every trial that is run."""
+
+    def append(self, *records: Model) -> None:
+        """Keeps the records together, so that there are all or none of them."""
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self.append(trial)
+
+    def trial_read(self, trial: TrialRecord) -> None:
+        """Keeps nothing: the journal has the trial."""
+
+    def collapsed(self, collapse: Collapse) -> None:
+        self.append(collapse)
+
+
+class Journal(Records):
+    """Writes records to the journal."""
 
     _tick_hz = 0  # rate of the engine's clock, from the last provenance; 0: unknown
 
@@ -85,12 +101,6 @@ class Journal(Observer):
                 self._lines.end()
             os.close(self._file)
             self._file = -1
-
-    def trial_ended(self, trial: TrialRecord) -> None:
-        self.append(trial)
-
-    def collapsed(self, collapse: Collapse) -> None:
-        self.append(collapse)
 
     def append(self, *records: Model) -> None:
         """Writes the records as one group, so that the file holds all or none of them."""

@@ -8,17 +8,16 @@ from typing import Protocol
 
 from natxy.campaign.fewer_runs import shortened
 from natxy.campaign.hooks import check_hook, run_hook
+from natxy.campaign.journal import Records
 from natxy.campaign.kept_lab import KeptLab
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.provenance import provenance
 from natxy.campaign.records import AFTER, BEFORE, CampaignState, CellEnd, CellRecord
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, StorageError
-from natxy.model.base import Model
 from natxy.model.measurement import Measurement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.past import Past
 from natxy.trial.setup import Setup, set_up
@@ -43,12 +42,6 @@ class Place:
     number: int  # of the cell, from 1
     count: int  # of all cells
     left: Sequence[Cell]  # this one and those after it
-
-
-class Records(Protocol):
-    """Takes the records of a campaign; those of one call are kept together."""
-
-    def append(self, *records: Model) -> None: ...
 
 
 class Watcher:
@@ -161,12 +154,10 @@ class Runner:
             yield setup, work
 
     def _measure(self, setup: Setup, work: Work, past: Past) -> list[Measurement]:
-        writer = TrialWriter(self.journal, past)
-
         @contextmanager
         def observed(title: str) -> Iterator[Observer]:
             with self.watcher.measuring(title) as display:
-                yield Observers([writer, display])
+                yield Observers([self.journal, display])
 
         goes_on = replace(setup, tester=replace(setup.tester, past=past))
         results = [
@@ -216,21 +207,6 @@ class Runner:
             done = run_hook(when, command, self.plan.experiment.hooks.timeout_s)
             self.journal.append(done)
             check_hook(done)
-
-
-class TrialWriter(Observer):
-    """Writes each trial that was run; those that were read are in the journal."""
-
-    def __init__(self, journal: Records, past: Past) -> None:
-        self._journal = journal
-        self._past = past
-
-    def trial_ended(self, trial: TrialRecord) -> None:
-        if trial is not self._past.last:
-            self._journal.append(trial)
-
-    def collapsed(self, collapse: Collapse) -> None:
-        self._journal.append(collapse)
 
 
 def now() -> str:

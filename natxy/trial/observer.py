@@ -30,6 +30,10 @@ class Observer:
     def trial_ended(self, trial: TrialRecord) -> None:
         """Is called as soon as a trial has ended."""
 
+    def trial_read(self, trial: TrialRecord) -> None:
+        """Is called in place of `trial_ended` with a trial that the journal has."""
+        self.trial_ended(trial)
+
     def collapsed(self, collapse: Collapse) -> None:
         """Is called if a search goes on after the gateway collapsed in a trial."""
 
@@ -67,6 +71,10 @@ class Observers(Observer):
     def trial_ended(self, trial: TrialRecord) -> None:
         for observer in self._observers:
             observer.trial_ended(trial)
+
+    def trial_read(self, trial: TrialRecord) -> None:
+        for observer in self._observers:
+            observer.trial_read(trial)
 
     def collapsed(self, collapse: Collapse) -> None:
         for observer in self._observers:

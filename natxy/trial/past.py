@@ -36,7 +36,6 @@ class Past:
         self._left = deque(entries)
         self.kept = kept
         self.read = 0  # trials that were read, those in which the gateway collapsed included
-        self.last: TrialRecord | None = None  # that was read
 
     def __bool__(self) -> bool:
         return bool(self._left)
@@ -55,7 +54,6 @@ class Past:
         self.read += 1
         if isinstance(entry, Collapse):
             raise Collapsed(entry.error)
-        self.last = entry
         return entry
 
     def check_read(self) -> None:

@@ -126,18 +126,19 @@ class Trials:
             refuse_small_table(self.dut, spec.phases[0].minimum_connections)
         self.asked = fingerprint(spec)
         read = self.tester.past.next(self.asked, repetition)
-        self.last = self._measured(spec, load, repetition) if read is None else _as_read(read, spec)
-        record = self.last.record
-        if read is not None:
-            self.doubts(record.result)  # a procedure may note what it sees of each result
-            if spec.establishing is not None:  # a result names the timeout
-                hold(self.dut, spec, self.tester.connection_timeout_s)
+        whole = (
+            self._measured(spec, load, repetition) if read is None else self._as_read(read, spec)
+        )
+        self.last, record = whole, whole.record
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
         valid = record.verdict is not Verdict.INVALID
         self.retry_time.count(self._each_s(load), valid=valid)
         self.arrivals.add(record.result, valid=valid)
-        self._tell(record)
+        if read is None:
+            self._tell(record)
+        else:
+            self.observer.trial_read(record)
         if record.verdict is Verdict.FAIL:
             # Connections that are asked again may all be wrong where others are right.
             made = (record.established,) if record.established else ()
@@ -146,7 +147,15 @@ class Trials:
             self._check_phase_1(record)
         if record.lost_connections and self.counts.lost_connections == 1:
             self.observer.remarked(record.lost_connections)
-        return self.last
+        return whole
+
+    def _as_read(self, record: TrialRecord, spec: TrialSpec) -> WholeTrial:
+        """Returns a trial of the journal; of its phases, only those that its figures are about."""
+        self.doubts(record.result)  # a procedure may note what it sees of each result
+        if spec.establishing is not None:  # a result names the timeout
+            hold(self.dut, spec, self.tester.connection_timeout_s)
+        losses = Losses.of(spec, record.result, record.absence)
+        return WholeTrial(record=record, result=record.result, losses=losses)
 
     def _measured(self, spec: TrialSpec, load: Load, repetition: int) -> WholeTrial:
         self._prepare(spec)
@@ -327,9 +336,3 @@ class Trials:
     def _warm_up_spec(self) -> TrialSpec:
         load = warm_up_load(self.tester.traffic)
         return self._plan.spec(load=load, seed=0, nonce=nonce(self.campaign_seed, -1))
-
-
-def _as_read(record: TrialRecord, spec: TrialSpec) -> WholeTrial:
-    """Returns a trial of the journal; of its phases, only those that its figures are about."""
-    losses = Losses.of(spec, record.result, record.absence)
-    return WholeTrial(record=record, result=record.result, losses=losses)
