@@ -25,7 +25,7 @@ from natxy.cli.sentences import quote, say
 from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
-from natxy.measure.networks import networks_of
+from natxy.measure.traffic_deviations import networks_of
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, read_testbed

@@ -10,21 +10,12 @@ from itertools import pairwise
 
 from natxy.errors import ConfigurationError
 from natxy.measure.flows import ranges_of, with_flows
-from natxy.model.deviation import Deviation, Deviations
+from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.trial.setup import ReadyTester, Starting
 from natxy.trial.timing import Timing
 
 QUARTERS = 4  # the intermediary points of RFC 8219 section 10.2.2
-IN_GROUPS = Deviation(
-    clause="RFC 8219 section 10.2.2",
-    has="flows started in four groups with a drain after each",
-    asked="one by one",
-)
-# Flows start with a phase, and the engine drains after each phase.
-WITH_DRAINS = Deviation(
-    clause="RFC 8219 section 10.2.2",
-    has="two to four flows started one by one, but all paused for a drain before each start",
-)
+CLAUSE = "RFC 8219 section 10.2.2"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +63,8 @@ def ramp_of(tester: ReadyTester, flows: int, step_s: Fraction | None) -> tuple[S
 
 def group_deviations(numbers: Sequence[int]) -> Deviations:
     few = any(1 < flows <= QUARTERS for flows in numbers)
-    many = max(numbers) > QUARTERS
-    return (*((IN_GROUPS,) if many else ()), *((WITH_DRAINS,) if few else ()))
+    said = {Differs.IN_GROUPS: max(numbers) > QUARTERS, Differs.WITH_DRAINS: few}
+    return tuple(Deviation.of(code, CLAUSE) for code, applies in said.items() if applies)
 
 
 def group_remarks(

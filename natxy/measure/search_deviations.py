@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from natxy.measure.search_plan import SearchPlan
-from natxy.model.deviation import Deviation, Deviations
+from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.search.bisection import DEFAULT_ERROR
 from natxy.trial.bound import Bounded
 
@@ -13,26 +13,20 @@ TEAR_DOWN = "RFC 3511 section 5.4.3"
 
 
 def lower_bound(clause: str) -> Deviation:
-    return Deviation(clause=clause, has="a lower bound", asked="the highest rate")
+    return Deviation.of(Differs.LOWER_BOUND, clause)
 
 
 def search_deviations(plan: SearchPlan, clause: str) -> Deviations:
     """Returns what the options of a search make differ from its clause."""
     said = []
     if plan.loss is not None:
-        said.append(Deviation(clause=clause, has=f"{plan.loss} accepted"))
+        share = plan.loss.fraction
+        said.append(Deviation.of(Differs.LOSS_ACCEPTED, clause, accepted_share=share))
     if plan.early_end:
-        ends = "trials that end at their first certain loss"
-        said.append(Deviation(clause="RFC 2544 section 24", has=ends))
+        said.append(Deviation.of(Differs.EARLY_END, "RFC 2544 section 24"))
     if plan.loss_verifications:
-        said.append(
-            Deviation(
-                clause=f"{clause}; ETSI GS NFV-TST 009 section 12.3.3",
-                has="loss verification: a rate fails after "
-                f"{plan.loss_verifications + 1} trials with a loss",
-                asked="1",
-            )
-        )
+        both, trials = f"{clause}; ETSI GS NFV-TST 009 section 12.3.3", plan.loss_verifications + 1
+        said.append(Deviation.of(Differs.LOSS_VERIFIED, both, trials=trials))
     return tuple(said)
 
 
@@ -49,8 +43,7 @@ def found_deviations(plan: SearchPlan, found: Sequence[Bounded], clause: str) ->
     lowest_fps = min((each.rate_fps for each in found), default=0)
     said = []
     if is_coarse(plan.error.at(lowest_fps), lowest_fps):
-        has = f"a search error of {plan.error}"
-        said.append(Deviation(clause=clause, has=has, asked="the highest rate"))
+        said.append(Deviation.of(Differs.SEARCH_ERROR, clause, error=str(plan.error)))
     if any(each.lower_bound for each in found):
         said.append(lower_bound(clause))
     return tuple(said)

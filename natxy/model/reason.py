@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import Field
 
 from natxy.model.base import Model
-from natxy.model.duration import duration
+from natxy.model.coded import filled
 
 BY_TSC = '; tester.arrival_clock = "tsc" does without this clock'
 
@@ -240,17 +240,7 @@ class Reason(Model):
 
     @property
     def sentence(self) -> str:
-        where = f"{self.where} port" if self.where in ("left", "right") else self.where
-        shown = {name: _shown(name, value) for name, value in self.facts.items()}
-        return self.code.sentence.format(where=where, **shown)
+        return filled(self.code.sentence, self.where, self.facts)
 
     def __str__(self) -> str:
         return self.sentence
-
-
-def _shown(name: str, value: float) -> str:
-    if name.endswith("_ns"):
-        return duration(value)
-    if name.endswith("_share"):
-        return f"{value * 100:g} %"
-    return f"{value:,.0f}"

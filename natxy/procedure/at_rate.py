@@ -15,7 +15,7 @@ from natxy.measure.flows_used import Sent
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_deviations import THROUGHPUT, lower_bound
 from natxy.measure.traffic_deviations import setup_deviations
-from natxy.model.deviation import Deviation, Deviations, without
+from natxy.model.deviation import Deviation, Deviations, Differs, without
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.reason import Reason
@@ -74,9 +74,8 @@ class Rate:
 
     @property
     def search_deviations(self) -> Deviations:
-        """The deviations of the search as one deviation of the procedure that uses its result."""
-        said = f"a throughput with {', '.join(map(str, self.deviations))}"
-        return (Deviation(clause="", has=said),) if self.deviations else ()
+        """The deviations of the search as those of the procedure that uses its result."""
+        return tuple(each.model_copy(update={"where": "throughput"}) for each in self.deviations)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -102,8 +101,8 @@ def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | 
 def rate_deviations(plan: RatePlan, rate: Rate, clause: str) -> Deviations:
     """Returns the deviations of a rate from a clause that requires the throughput itself."""
     if plan.rate_fps is not None:
-        return (Deviation(clause=clause, has="a given rate", asked="the measured throughput"),)
-    bound = Deviation(clause=clause, has="at a lower bound of the throughput")
+        return (Deviation.of(Differs.GIVEN_RATE, clause),)
+    bound = Deviation.of(Differs.OF_A_BOUND, clause)
     return (*rate.search_deviations, *((bound,) if rate.lower_bound else ()))
 
 
@@ -218,11 +217,7 @@ def measure(
 
 def _departure(clause: str) -> Deviation:
     """Returns the deviation of every delay (docs/decisions/0006)."""
-    return Deviation(
-        clause=f"{clause}; RFC 1242 section 3.8",
-        has="delays that begin before the call that sends a frame",
-        asked="when the frame has left",
-    )
+    return Deviation.of(Differs.DEPARTURE, f"{clause}; RFC 1242 section 3.8")
 
 
 def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Frames:

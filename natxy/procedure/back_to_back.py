@@ -1,7 +1,7 @@
 """Back-to-back frames: the longest burst without loss, and the buffer time that follows from it
 (RFC 2544 section 26.4 as updated by RFC 9004)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from natxy.measure.flows_used import Sent
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import cut_remarks
 from natxy.measure.traffic_deviations import setup_deviations
-from natxy.model.deviation import Deviation, Deviations
+from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
@@ -319,22 +319,15 @@ def _of_a_bound(bursts_are_bounds: bool) -> str:
     return f"{bound}, so the corrected buffer time is an upper bound (≤)."
 
 
-def _deviations(plan: BackToBackPlan, throughput: Rate, repetitions: int) -> Deviations:
-    said = []
+def _deviations(plan: BackToBackPlan, throughput: Rate, repetitions: int) -> Iterator[Deviation]:
+    yield from throughput.search_deviations
     if plan.throughput_fps is not None:
-        said.append(("6.4", "a given throughput", "a measured one"))
+        yield Deviation.of(Differs.GIVEN_RATE, "RFC 9004 section 6.4")
     if throughput.lower_bound:
-        said.append(("6.4", "a lower bound of the throughput", ""))
+        yield Deviation.of(Differs.OF_A_BOUND, "RFC 9004 section 6.4")
     if plan.burst_rate_fps is not None:
-        said.append(("6.2", "bursts at a given rate", "with the media's smallest gap"))
+        yield Deviation.of(Differs.BURST_RATE, "RFC 9004 section 6.2")
     if plan.timing.drain_s < RFC_WAIT_S:
-        waited = f"at least {float(plan.timing.drain_s):g} s of waiting after a burst"
-        said.append(("6.2", waited, f"{float(RFC_WAIT_S):g} s"))
-    return (
-        *throughput.search_deviations,
-        *(
-            Deviation(clause=f"RFC 9004 section {section}", has=has, asked=asked)
-            for section, has, asked in said
-        ),
-        *few_repetitions(repetitions, PROFILES["rfc"]),
-    )
+        facts = {"has_s": plan.timing.drain_s, "asked_s": RFC_WAIT_S}
+        yield Deviation.of(Differs.WAIT, "RFC 9004 section 6.2", **facts)
+    yield from few_repetitions(repetitions, PROFILES["rfc"])

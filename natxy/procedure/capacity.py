@@ -9,15 +9,13 @@ from typing import Any
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
 from natxy.exact import make_exact
-from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.memory import memory_per_connection
 from natxy.measure.plan import Plan, check_members, repeat
 from natxy.measure.search_deviations import is_coarse
 from natxy.measure.search_remarks import cut_remarks
 from natxy.measure.table_size import check_each_frame_makes_one, table_of
-from natxy.measure.tcp_deviations import CAPACITY as TCP_CAPACITY
-from natxy.measure.tcp_deviations import tcp_deviations
-from natxy.model.deviation import Deviation
+from natxy.measure.traffic_deviations import connection_deviations, tcp_deviations
+from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.model.verdict import Verdict
@@ -38,8 +36,7 @@ from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
 
-CLAUSE, ASKED = "RFC 9693 section 4.9", "the capacity itself"
-LOWER_BOUND = Deviation(clause=CLAUSE, has="a lower bound", asked=ASKED)
+CLAUSE = "RFC 9693 section 4.9"
 TITLE = "Connection tracking table capacity"
 CAPACITY = "connection tracking table capacity C"
 # Long pauses are allowed: the number of connections that a table holds does not depend on how
@@ -115,7 +112,7 @@ def capacity(
             *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(found)),
             *_found_deviations(goal, found),
             *connection_deviations(tester),
-            *(tcp_deviations(TCP_CAPACITY) if is_tcp else ()),
+            *(tcp_deviations("5.2") if is_tcp else ()),
         ),
         remarks=(
             *_remarks(plan, goal, name_of(dut), course, len(found)),
@@ -130,10 +127,9 @@ def capacity(
 def _found_deviations(goal: CapacityGoal, found: Sequence[Capacity]) -> Iterator[Deviation]:
     """Yields by what the numbers that were found are not the capacity."""
     if is_coarse(goal.error, min((each.c for each in found), default=0)):
-        has = f"a search error of {goal.error:,} connections"
-        yield Deviation(clause=CLAUSE, has=has, asked=ASKED)
+        yield Deviation.of(Differs.CAPACITY_ERROR, CLAUSE, error=goal.error)
     if any(each.at_most_tested for each in found):
-        yield LOWER_BOUND
+        yield Deviation.of(Differs.CAPACITY_BOUND, CLAUSE)
 
 
 def _within(goal: CapacityGoal, tester: ReadyTester) -> CapacityGoal:

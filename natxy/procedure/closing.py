@@ -9,11 +9,10 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
-from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.search_deviations import TEAR_DOWN, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
 from natxy.measure.search_remarks import rate_remarks, zero_remarks
-from natxy.measure.tcp_deviations import closing_deviations
+from natxy.measure.traffic_deviations import closing_deviations, connection_deviations
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment import with_phase_1_rate

@@ -11,13 +11,11 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
-from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.made_figures import drawn_figures, handshake_figures
 from natxy.measure.search_deviations import ESTABLISHMENT, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
 from natxy.measure.search_remarks import rate_remarks, zero_remarks
-from natxy.measure.tcp_deviations import ESTABLISHMENT as TCP_ESTABLISHMENT
-from natxy.measure.tcp_deviations import tcp_deviations
+from natxy.measure.traffic_deviations import connection_deviations, tcp_deviations
 from natxy.model.deviation import Deviations
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.phase_names import ASK_AGAIN
@@ -94,7 +92,7 @@ def _deviations(
         *search_deviations(plan, ESTABLISHMENT),
         *found_deviations(plan, found, ESTABLISHMENT),
         *connection_deviations(tester),
-        *(tcp_deviations(TCP_ESTABLISHMENT) if is_tcp else ()),
+        *(tcp_deviations("5.3") if is_tcp else ()),
     )
 
 

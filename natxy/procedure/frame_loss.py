@@ -1,6 +1,6 @@
 """Frame loss rate over a series of rates (RFC 2544 section 26.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
@@ -11,7 +11,7 @@ from natxy.exact import make_exact
 from natxy.measure.flows_used import Sent
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.traffic_deviations import setup_deviations
-from natxy.model.deviation import Deviation, Deviations
+from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.stream_counters import KindCounters
 from natxy.model.trial_record import CountedLoss, TrialRecord
@@ -336,15 +336,13 @@ def _left_out(points: list[_Point]) -> tuple[str, ...]:
     )
 
 
-def _deviations(plan: FrameLossPlan, points: list[_Point]) -> Deviations:
-    said = []
-    if plan.rates_fps:
-        said.append(("given rates", "from 100 % of the media's rate down"))
-    elif plan.max_rate_fps is not None:
-        said.append(("from a given rate down", "from the media's rate"))
-    if plan.loss is not None:
-        said.append((f"{plan.loss} accepted where the series ends", ""))
-    if any(point.left_out for point in points):
-        said.append(("rates left out", ""))
+def _deviations(plan: FrameLossPlan, points: list[_Point]) -> Iterator[Deviation]:
     clause = "RFC 2544 section 26.3"
-    return tuple(Deviation(clause=clause, has=has, asked=asked) for has, asked in said)
+    if plan.rates_fps:
+        yield Deviation.of(Differs.GIVEN_RATES, clause)
+    elif plan.max_rate_fps is not None:
+        yield Deviation.of(Differs.GIVEN_MAXIMUM, clause)
+    if plan.loss is not None:
+        yield Deviation.of(Differs.LOSS_ENDS, clause, accepted_share=plan.loss.fraction)
+    if any(point.left_out for point in points):
+        yield Deviation.of(Differs.RATES_LEFT_OUT, clause)

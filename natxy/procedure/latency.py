@@ -8,7 +8,7 @@ from natxy.dut.base import Dut
 from natxy.exact import make_exact
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
-from natxy.model.deviation import Deviation, Deviations
+from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.distribution import Distribution
 from natxy.model.measurement import Measurement
 from natxy.model.stream_counters import TagCounters
@@ -161,12 +161,12 @@ def _of_tags(results: Sequence[TrialResult]) -> Iterator[str]:
 def _deviations(plan: LatencyPlan) -> Deviations:
     said = list(deviations(plan.timing, RFC, repetitions=plan.repetitions))
     if plan.after_s < RFC_TAGS_AFTER_S:
-        has = f"tags after {float(plan.after_s):g} s"
-        said.append(Deviation(clause="RFC 2544 section 26.2", has=has, asked="60 s"))
+        facts = {"after_s": plan.after_s, "asked_s": RFC_TAGS_AFTER_S}
+        said.append(Deviation.of(Differs.TAGS_AFTER, "RFC 2544 section 26.2", **facts))
     return (*said, *_few_tags(plan.tags))
 
 
 def _few_tags(count: int) -> Deviations:
     if count >= MIN_TAGS:
         return ()
-    return (Deviation(clause="RFC 8219 section 7.2", has=f"{count} tags", asked=f"{MIN_TAGS}"),)
+    return (Deviation.of(Differs.FEW_TAGS, "RFC 8219 section 7.2", tags=count, asked=MIN_TAGS),)

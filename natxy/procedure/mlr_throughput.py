@@ -10,7 +10,7 @@ from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_deviations import THROUGHPUT
 from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.measure.traffic_deviations import setup_deviations
-from natxy.model.deviation import Deviation, Deviations
+from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Conditions, Figure, Measurement, SearchConditions
 from natxy.model.reason import Reason
 from natxy.model.trial_record import TrialRecord
@@ -249,22 +249,10 @@ def _common(values: Iterable[Fraction]) -> float | None:
 def _deviations(plan: MlrThroughputPlan) -> Deviations:
     ratios = sorted({goal.exceed_ratio for goal in plan.goals if goal.exceed_ratio})
     exceeding = (
-        Deviation(
-            clause=THROUGHPUT,
-            has=f"an exceed ratio of {float(ratio):g}: that share of the time of a rate's trials "
-            "may be in trials that lose more",
-        )
-        for ratio in ratios
+        Deviation.of(Differs.EXCEED_RATIO, THROUGHPUT, exceed_ratio=ratio) for ratio in ratios
     )
     widths = sorted({g.width for g in plan.goals if g.width > DEFAULT_ERROR.fraction})
-    coarse = (
-        Deviation(
-            clause=THROUGHPUT,
-            has=f"a goal width of {float(width * 100):g} %",
-            asked="the highest rate",
-        )
-        for width in widths
-    )
+    coarse = (Deviation.of(Differs.GOAL_WIDTH, THROUGHPUT, width_share=width) for width in widths)
     return (*deviations(plan.timing), *exceeding, *coarse)
 
 

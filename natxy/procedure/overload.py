@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
-from natxy.measure.flow_deviations import flow_deviations
 from natxy.measure.flow_groups import (
     check_parts,
     group_deviations,
@@ -20,6 +19,7 @@ from natxy.measure.flow_groups import (
 from natxy.measure.flows import ranges_of, with_flows, with_subscribers
 from natxy.measure.flows_used import unused_flows, unused_in_parts
 from natxy.measure.plan import check_members
+from natxy.measure.traffic_deviations import flow_deviations
 from natxy.model.deviation import Deviations, each_once, without
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.testbed import TrafficSection

@@ -10,7 +10,7 @@ from natxy.dut.base import Dut
 from natxy.exact import make_exact
 from natxy.measure.plan import repeat
 from natxy.measure.traffic_deviations import setup_deviations
-from natxy.model.deviation import Deviation, Deviations
+from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason
 from natxy.model.traffic import frames_of
@@ -27,12 +27,13 @@ from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import LONGEST_S, check, refuse_frame_timeout
 from natxy.verdict.delay_error import ERROR_SHARE
 
+CLAUSE = "RFC 2544 section 26.5"
 RECOVERY = "system recovery time"
 LOST = "lost frames"
 OVERLOAD = Fraction(11, 10)  # of the throughput
 AFTERWARDS = Fraction(1, 2)  # of the overload's rate
 SHORTEST_S = Fraction(1, 10**6)
-PROFILES = profiles(repetitions=(20, 3), repetitions_of="RFC 2544 section 26.5")
+PROFILES = profiles(repetitions=(20, 3), repetitions_of=CLAUSE)
 RFC = PROFILES["rfc"]
 
 
@@ -87,7 +88,7 @@ def recovery(
     return Measurement(
         procedure="recovery",
         title="System recovery",
-        reference="RFC 2544 section 26.5",
+        reference=CLAUSE,
         conditions=plan.conditions(tester, dut, rate_fps=throughput.fps),
         deviations=(*_deviations(plan, throughput), *setup_deviations(tester)),
         remarks=(*throughput.remarks, *_remarks(done, load, figures)),
@@ -177,15 +178,15 @@ def _figures(done: Sequence[TrialRecord], load: Frames) -> tuple[Figure, ...]:
 
 
 def _deviations(plan: RecoveryPlan, throughput: Rate) -> Deviations:
-    clause, has, asked = "RFC 2544 section 26.5", "", ""
-    if plan.rate_fps is not None:
-        has, asked = "110 % of a given rate", "of the measured throughput"
-    elif throughput.lower_bound:  # 110 % of it may not be an overload
-        has = "110 % of a lower bound of the throughput"
+    codes = {
+        Differs.GIVEN_OVERLOAD: plan.rate_fps is not None,
+        # 110 % of it may not be an overload.
+        Differs.OVERLOAD_OF_A_BOUND: plan.rate_fps is None and throughput.lower_bound,
+    }
     return (
         *deviations(plan.timing, RFC, repetitions=plan.repetitions),
         *throughput.search_deviations,
-        *((Deviation(clause=clause, has=has, asked=asked),) if has else ()),
+        *(Deviation.of(code, CLAUSE) for code, applies in codes.items() if applies),
     )
 
 

@@ -11,8 +11,8 @@ from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, TrialCancelled
 from natxy.exact import make_exact
 from natxy.measure.plan import repeat
-from natxy.measure.reset_deviations import reset_deviations
-from natxy.model.deviation import Deviation, Deviations
+from natxy.measure.traffic_deviations import OF_RESETS, reset_deviations
+from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason
@@ -308,8 +308,8 @@ def _deviations(plan: ResetPlan, rate: Rate, done: Sequence[TrialRecord]) -> Dev
     right_s = float(RFC_BEFORE_S)
     if before_s >= right_s:
         return said
-    has = f"{before_s:.3g} s of traffic before the reset"
-    return (*said, Deviation(clause="RFC 6201 section 4", has=has, asked=f"{right_s:g} s"))
+    facts = {"has_s": float(f"{before_s:.3g}"), "asked_s": right_s}
+    return (*said, Deviation.of(Differs.TRAFFIC_BEFORE, OF_RESETS, **facts))
 
 
 def _remarks(plan: ResetPlan, done: Sequence[TrialRecord]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import DutError
-from natxy.measure.flow_deviations import connection_deviations
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.table_size import (
     Size,
@@ -15,6 +14,7 @@ from natxy.measure.table_size import (
     table_of,
     told_apart,
 )
+from natxy.measure.traffic_deviations import connection_deviations
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict

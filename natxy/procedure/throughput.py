@@ -20,7 +20,7 @@ from natxy.measure.search_remarks import (
     zero_remarks,
 )
 from natxy.measure.traffic_deviations import setup_deviations
-from natxy.model.deviation import Deviation, Deviations
+from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
@@ -137,17 +137,10 @@ class ThroughputPlan(SearchPlan):
         short = None if self.buffer_frames is None else min(SHORTEST_S, self.timing.duration_s)
         said = list(deviations(self.timing, shortest_s=short))
         if self.timing.frame_timeout_s:
-            timeout_ms = float(self.timing.frame_timeout_s * 1000)
-            has = f"a frame timeout of {timeout_ms:g} ms, beyond which a frame is lost"
-            said.append(Deviation(clause=THROUGHPUT, has=has))
+            timeout_ns = self.timing.frame_timeout_s * 10**9
+            said.append(Deviation.of(Differs.FRAME_TIMEOUT, THROUGHPUT, timeout_ns=timeout_ns))
         if self.bursts is not None and self.bursts.rate_fps is not None:
-            said.append(
-                Deviation(
-                    clause="RFC 2544 section 21",
-                    has="bursts at a given rate",
-                    asked="with the media's smallest gap",
-                )
-            )
+            said.append(Deviation.of(Differs.BURST_RATE, "RFC 2544 section 21"))
         return (*said, *search_deviations(self, THROUGHPUT))
 
     def deviations_of(self, found: Sequence["Search"]) -> Deviations:

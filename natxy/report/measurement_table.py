@@ -11,9 +11,9 @@ from rich import box
 from rich.cells import cell_len
 from rich.table import Table
 
+from natxy.model.deviation import STANDING
 from natxy.model.duration import duration
 from natxy.model.measurement import Conditions, Figure, Measurement, Statistic, TrialCounts
-from natxy.model.standing_deviations import STANDING
 from natxy.report.measurement_notes import (
     checksum_notes,
     connection_notes,

@@ -1,14 +1,14 @@
 """results.json: a flat list of results, for programs."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import natxy
+from natxy.model.deviation import STANDING, Deviation
 from natxy.model.measurement import Measurement
-from natxy.model.standing_deviations import STANDING
 from natxy.report.cell_figures import rate_words
 from natxy.report.results_csv import figure_entry
 from natxy.whole_file import write_whole
@@ -55,8 +55,8 @@ def result_entry(result: Measurement, made: Made | None = None) -> dict[str, Any
         **({} if conditions.search is None else conditions.search.model_dump(include=OF_SEARCH)),
         "foreground_percent": conditions.foreground_percent,
         "conforms": result.conforms,
-        "deviations": [str(each) for each in result.deviations],
-        "standing_deviations": [str(each) for each in STANDING] if result.reference else [],
+        "deviations": coded(result.deviations),
+        "standing_deviations": coded(STANDING) if result.reference else [],
         "remarks": list(result.remarks),
         "repetitions": max((len(figure.values) for figure in result.figures), default=0),
         **_only_rate(result),
@@ -68,6 +68,11 @@ def result_entry(result: Measurement, made: Made | None = None) -> dict[str, Any
         **result.counts.model_dump(mode="json"),
         "worst_lateness_us": result.counts.worst_lateness_ns / 1000,
     }
+
+
+def coded(said: Iterable[Deviation]) -> list[dict[str, Any]]:
+    """Returns values for programs, with the sentence of each for a person."""
+    return [each.model_dump(mode="json") | {"text": str(each)} for each in said]
 
 
 def _only_rate(result: Measurement) -> dict[str, Any]:

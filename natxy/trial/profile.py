@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from natxy.model.deviation import Deviation, Deviations
+from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.search.bisection import SearchError
 from natxy.search.capacity_goal import COARSE
 from natxy.trial.timing import Timing
@@ -74,19 +74,18 @@ def deviations(
     `shortest_s`: the duration of the shortest trials, if they do not all have the same;
     `repetitions`: None if no document asks for more than one.
     """
-    shortest = "" if shortest_s is None else f"{float(shortest_s):g} to "
+    lasts = Differs.DURATION if shortest_s is None else Differs.DURATIONS
+    own: dict[str, Fraction] = {} if shortest_s is None else {"shortest_s": shortest_s}
+    wanted = right.timing
+    no: dict[str, Fraction] = {}
     asked = (
-        (f"trials of {shortest}", timing.duration_s, right.timing.duration_s, right.duration_of),
-        ("a drain of ", timing.drain_s, right.timing.drain_s, "RFC 2544 section 23 d"),
-        ("a settle time of ", timing.settle_s, right.timing.settle_s, "RFC 2544 section 23 e"),
+        (lasts, right.duration_of, timing.duration_s, wanted.duration_s, own),
+        (Differs.DRAIN, "RFC 2544 section 23 d", timing.drain_s, wanted.drain_s, no),
+        (Differs.SETTLE, "RFC 2544 section 23 e", timing.settle_s, wanted.settle_s, no),
     )
-    said = tuple(
-        Deviation(
-            clause=clause,
-            has=f"{what}{float(has_s):g} s",
-            asked=f"{float(right_s):g} s",
-        )
-        for what, has_s, right_s, clause in asked
+    said = (
+        Deviation.of(code, clause, has_s=has_s, asked_s=right_s, **facts)
+        for code, clause, has_s, right_s, facts in asked
         if clause and has_s < right_s
     )
     return (*said, *(() if repetitions is None else few_repetitions(repetitions, right)))
@@ -97,6 +96,5 @@ def few_repetitions(done: int, right: Profile) -> Deviations:
     least = right.least_repetitions
     if done >= least:
         return ()
-    has = f"{done} repetition{'' if done == 1 else 's'}"
-    asked = "several" if least == SEVERAL else f"{least}"
-    return (Deviation(clause=right.repetitions_of, has=has, asked=asked),)
+    asked = "several" if least == SEVERAL else least
+    return (Deviation.of(Differs.REPETITIONS, right.repetitions_of, done=done, asked=asked),)

@@ -273,7 +273,7 @@ def test_columns_of_port_ranges_are_asked_for_in_one_command(tmp_path: Path) -> 
     # A ratio of two lower bounds would tell nothing.
     assert not any(name.startswith("median / previous median") for name in found)
     assert any("100 x 5, 100 x 20" in said for said in entry["remarks"])
-    assert any("1 % loss accepted" in said for said in entry["deviations"])
+    assert any(each["facts"] == {"accepted_share": 0.01} for each in entry["deviations"])
 
 
 def test_a_table_that_is_too_small_is_no_result(tmp_path: Path) -> None:

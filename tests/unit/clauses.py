@@ -1,11 +1,12 @@
 """Clauses of the RFCs that no result follows, and a word of what each asks for."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 from natxy.measure.traffic_deviations import MIXES
-from natxy.model.deviation import Deviation
+from natxy.model.deviation import Deviation, Differs
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
 from natxy.trial.setup import ReadyTester
 
@@ -26,12 +27,19 @@ NOT_FOLLOWED = [
     ("RFC 5180 section 5.3", "routing headers"),
 ]
 
+SHORT_TRIALS = Deviation.of(Differs.DURATION, "RFC 2544 section 24", has_s=0.2, asked_s=60)
+
 each_clause = pytest.mark.parametrize(("clause", "words"), NOT_FOLLOWED)
 
 
 def names(text: str, clause: str, words: str) -> bool:
     """Whether one of the points between semicolons names the clause, and says what it is."""
     return any(clause in point and words in point for point in text.split(";"))
+
+
+def sentences(written: Iterable[dict[str, Any]]) -> str:
+    """Returns the sentences of a member of results.json, between semicolons."""
+    return ";".join(each["text"] for each in written)
 
 
 def in_full_series(tester: ReadyTester) -> ReadyTester:
@@ -42,6 +50,10 @@ def in_full_series(tester: ReadyTester) -> ReadyTester:
 
 def texts(deviations: Iterable[Deviation]) -> list[str]:
     return [str(each) for each in deviations]
+
+
+def codes(deviations: Iterable[Deviation]) -> list[Differs]:
+    return [each.code for each in deviations]
 
 
 def text(deviations: Iterable[Deviation]) -> str:

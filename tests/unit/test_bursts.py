@@ -8,6 +8,7 @@ import pytest
 from natxy.cli.throughput import bursts_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
+from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Segment, Stream
@@ -16,7 +17,7 @@ from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.timing import Timing
-from tests.unit.clauses import texts
+from tests.unit.clauses import codes
 from tests.unit.scripted_engine import ScriptedEngine
 
 LIMIT_FPS, DEPTH = 20_000, 256
@@ -68,7 +69,7 @@ def test_bursts_that_the_buffer_takes_pass_up_to_the_limit(nat64: TrafficPlan, f
         assert (segment.burst_frames, segment.burst_rate_fps) == (frames, BURST_RATE_FPS)
         assert segment.frames % frames == 0
         assert segment.frames >= LEAST_BURSTS * frames
-    assert any("given rate" in deviation for deviation in texts(result.deviations))
+    assert Differs.BURST_RATE in codes(result.deviations)
     entry = result_entry(result)
     assert (entry["burst_frames"], entry["burst_rate_fps"]) == (frames, BURST_RATE_FPS)
 

@@ -7,17 +7,18 @@ from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement, TrialCounts, Unit
 from natxy.report.campaign_notes import campaign_notes
 from natxy.report.cell_figures import CellResult
+from tests.unit.clauses import SHORT_TRIALS
 from tests.unit.test_measurement_report import measurement as some_measurement
 
-SHORT = "trials of 0.2 s, not 60 s"
+SHORT = SHORT_TRIALS
 
 
-def cell(column: str, *deviations: str, unit: Unit = "fps", round_: int = 1) -> CellResult:
+def cell(column: str, *deviations: Deviation, unit: Unit = "fps", round_: int = 1) -> CellResult:
     figure = Figure(name="throughput", unit=unit, values=(1.0,))
     counts = TrialCounts(trials=40)
     result = some_measurement(
         figures=(figure,),
-        deviations=tuple(Deviation(clause="", has=each) for each in deviations),
+        deviations=deviations,
         remarks=(),
         counts=counts,
     )

@@ -7,12 +7,13 @@ import pytest
 
 from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError
+from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 from natxy.procedure.closing import ClosingPlan, closing
 from natxy.search.bisection import SearchError
 from natxy.trial.closing import Closer, Closing
 from natxy.trial.timing import Timing
-from tests.unit.clauses import texts
+from tests.unit.clauses import codes
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 from tests.unit.test_connections import segments_of, spec_of
@@ -77,7 +78,7 @@ def test_a_gateway_that_fails_at_high_rates_is_not_taken_for_stuck() -> None:
 
 def test_verified_losses_are_said_and_counted() -> None:
     result = measure(replace(PLAN, loss_verifications=1), StatefulGateway(frames_fps=4000))
-    assert any(said.startswith("loss verification") for said in texts(result.deviations))
+    assert Differs.LOSS_VERIFIED in codes(result.deviations)
     assert result.counts.overturned == 0
 
 

@@ -22,13 +22,13 @@ from natxy.cli.demo import TITLE, demo_experiment
 from natxy.cli.gateway_tables import GatewayTables
 from natxy.cli.narrator import Narrator
 from natxy.errors import ConfigurationError
-from natxy.model.deviation import Deviation
 from natxy.model.disturbance import Disturbance
 from natxy.model.experiment_sections import Options
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.trial.profile import QUICK
 from tests.unit.campaigns import EXPERIMENT
+from tests.unit.clauses import SHORT_TRIALS
 from tests.unit.conftest import NAT64
 from tests.unit.test_campaign_notes import report_notes
 from tests.unit.test_measurement_report import measurement
@@ -172,9 +172,7 @@ def test_the_notes_of_the_demo_are_in_its_report() -> None:
         overturned=1,
         disturbance=of,
     )
-    short = measurement(
-        counts=counts, deviations=(Deviation(clause="", has="trials of 0.2 s", asked="60 s"),)
-    )
+    short = measurement(counts=counts, deviations=(SHORT_TRIALS,))
     said = "\n".join(report_notes(short))
     for words in (
         "trials of 0.2 s, not 60 s",
@@ -319,8 +317,6 @@ def test_a_gateways_table_fits_a_terminal() -> None:
 
 def test_a_table_names_what_does_not_conform() -> None:
     assert list(conformance_notes([measurement()])) == []
-    short = measurement(
-        deviations=(Deviation(clause="RFC 2544 section 24", has="trials of 0.2 s", asked="60 s"),)
-    )
+    short = measurement(deviations=(SHORT_TRIALS,))
     (note,) = conformance_notes([measurement(procedure="latency"), short])
     assert ": pdv. " in note

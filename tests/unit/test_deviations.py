@@ -1,17 +1,23 @@
 """What a result has that its document does not ask for, and what it has not that it asks for."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from natxy.dut.base import TableParameters
 from natxy.dut.none import NoDut
-from natxy.measure.flow_deviations import connection_deviations, flow_deviations
-from natxy.measure.traffic_deviations import setup_deviations, traffic_deviations
-from natxy.model.deviation import Deviation
+from natxy.measure.traffic_deviations import (
+    connection_deviations,
+    flow_deviations,
+    setup_deviations,
+    traffic_deviations,
+)
+from natxy.model.deviation import Deviation, Differs
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.closing import ClosingPlan, closing
 from natxy.procedure.establishment import EstablishmentPlan, establishment
@@ -20,7 +26,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.closing import Closer
 from natxy.trial.profile import RFC
 from natxy.trial.timing import Timing
-from tests.unit.clauses import in_full_series, text, texts
+from tests.unit.clauses import SHORT_TRIALS, codes, in_full_series, text, texts
 from tests.unit.scripted_engine import ScriptedEngine, beyond
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as connection_plan
@@ -29,10 +35,22 @@ FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 
 
 def test_a_deviation_is_a_clause_what_there_is_and_what_is_asked() -> None:
-    both = Deviation(clause="RFC 2544 section 24", has="trials of 1 s", asked="60 s")
-    assert str(both) == "trials of 1 s, not 60 s (RFC 2544 section 24)"
-    assert str(Deviation(clause="RFC 1", has="no port")) == "no port (RFC 1)"
-    assert str(Deviation(clause="", has="a throughput with it")) == "a throughput with it"
+    assert str(SHORT_TRIALS) == "trials of 0.2 s, not 60 s (RFC 2544 section 24)"
+    assert str(Deviation.of(Differs.RATES_LEFT_OUT, "RFC 1")) == "rates left out (RFC 1)"
+    assert str(Deviation.of(Differs.RATES_LEFT_OUT, "", "it")) == "it: rates left out"
+    one = Deviation.of(Differs.REPETITIONS, "", done=1, asked="several")
+    assert str(one) == "1 repetition, not several"
+
+
+def test_a_deviation_is_written_as_its_code_and_facts() -> None:
+    written = SHORT_TRIALS.model_dump_json()
+    assert json.loads(written)["code"] == "duration"
+    assert json.loads(written)["facts"] == {"has_s": 0.2, "asked_s": 60}
+    sizes = Deviation.of(Differs.FRAME_SIZES, "", sizes_bytes=(84.0, 1280.0))
+    for each in (SHORT_TRIALS, sizes):
+        assert Deviation.model_validate_json(each.model_dump_json()) == each
+    with pytest.raises(ValidationError, match="is unknown"):
+        Deviation.model_validate_json(written.replace("duration", "other"))
 
 
 def test_a_full_series_has_all_that_the_traffic_needs(nat64: TrafficPlan) -> None:
@@ -75,11 +93,11 @@ def test_what_traffic_has_not_is_named(
 def test_a_direction_that_sends_nothing_has_no_ports(nat64: TrafficPlan) -> None:
     fixed = {"source_port": {"mode": "fixed", "min": 7, "max": 7}}
     tester = ScriptedEngine().tester(nat64).with_traffic(direction="forward", reverse=fixed)
-    assert "RFC 4814" not in text(setup_deviations(tester))
+    assert Differs.PORTS not in codes(setup_deviations(tester))
 
 
 def test_translators_need_no_extension_headers(nat64: TrafficPlan) -> None:
-    assert "RFC 5180" not in text(setup_deviations(ScriptedEngine().tester(nat64)))
+    assert Differs.HEADERS not in codes(setup_deviations(ScriptedEngine().tester(nat64)))
 
 
 def test_ipv4_alone_has_sizes_of_its_own(nat64: TrafficPlan) -> None:
@@ -87,8 +105,8 @@ def test_ipv4_alone_has_sizes_of_its_own(nat64: TrafficPlan) -> None:
     tester = ScriptedEngine().tester(nat64).with_traffic(left_ip_version=4, right_ip_version=4)
     sizes = (84, 148, 276, 532, 788, 1044, 1300, 1538)
     whole = tester.in_series(frame_sizes=sizes, foregrounds=(Fraction(1),))
-    assert "5.1.1" not in text(traffic_deviations(whole))
-    assert "5.1.1" in text(traffic_deviations(replace(whole, frame_sizes=sizes[:-1])))
+    assert Differs.FRAME_SIZES not in codes(traffic_deviations(whole))
+    assert Differs.FRAME_SIZES in codes(traffic_deviations(replace(whole, frame_sizes=sizes[:-1])))
 
 
 PORTS = {"forward": {"source_port": {"max": 49_999, "min": 10_000}}}

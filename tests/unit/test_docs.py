@@ -14,7 +14,7 @@ import pytest
 from natxy.cli.campaigns import MEASURING
 from natxy.cli.trial import DRAIN_S
 from natxy.cli.verbs import VERBS, command_of
-from natxy.model.standing_deviations import STANDING
+from natxy.model.deviation import STANDING
 from natxy.trial.timing import REALTIME_LIMIT_S
 from tools.samples import EXAMPLE
 

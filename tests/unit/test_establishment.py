@@ -8,6 +8,7 @@ import pytest
 
 from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError, MeasurementError, TesterLimit
+from natxy.model.deviation import Differs
 from natxy.model.disturbance import Absence
 from natxy.model.measurement import Measurement
 from natxy.model.trial_record import TrialRecord
@@ -24,7 +25,7 @@ from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
 from natxy.verdict.losses import Losses
-from tests.unit.clauses import texts
+from tests.unit.clauses import codes
 from tests.unit.kept import Kept
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import frames_in
@@ -124,7 +125,7 @@ def test_accepted_loss_is_shown_beside_the_rate() -> None:
     result = measure(StatefulGateway(new_cps=9000), accepts)
     assert rate_of(result) == pytest.approx(9000 / 0.99, rel=0.001)
     assert "1 % loss accepted" in result.figures[0].name
-    assert any("1 % loss accepted" in deviation for deviation in texts(result.deviations))
+    assert Differs.LOSS_ACCEPTED in codes(result.deviations)
 
 
 def test_of_connections_drawn_with_repetition_those_that_were_new_are_counted() -> None:
@@ -248,7 +249,7 @@ def test_a_stray_loss_is_overturned_by_loss_verification() -> None:
     assert result.counts.overturned == 1
     assert result.conditions.search is not None
     assert result.conditions.search.loss_verifications == 1
-    assert any("fails after 2 trials" in deviation for deviation in texts(result.deviations))
+    assert {"trials": 2} in [each.facts for each in result.deviations]
 
 
 def test_gross_losses_are_not_verified() -> None:

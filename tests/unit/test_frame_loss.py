@@ -9,6 +9,7 @@ import pytest
 from natxy.cli.frame_loss import rates_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan
@@ -16,7 +17,7 @@ from natxy.model.trial_spec import Direction, Stream, TrialSpec
 from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.timing import Timing
-from tests.unit.clauses import in_full_series, text, texts
+from tests.unit.clauses import codes, in_full_series, texts
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
@@ -143,7 +144,7 @@ def test_what_the_tester_cannot_send_is_left_out_and_told(nat64: TrafficPlan) ->
         "90 % (9,000 fps)",
     ]
     assert all(str(LATE) in remark for remark in result.remarks)
-    assert "rates left out" in text(result.deviations)
+    assert Differs.RATES_LEFT_OUT in codes(result.deviations)
     assert result.counts.invalid_trials == 2 * 4
 
 

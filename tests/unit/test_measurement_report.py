@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from natxy.model.deviation import Deviation
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import (
     Conditions,
@@ -26,7 +25,7 @@ from natxy.report.measurement_table import (
 from natxy.report.numbers import quantity
 from natxy.report.results_csv import COLUMNS, results_csv
 from natxy.report.results_json import result_entry, write_results
-from tests.unit.clauses import each_clause, names
+from tests.unit.clauses import SHORT_TRIALS, each_clause, names, sentences
 
 FORWARD = Figure(name="PDV", unit="ns", direction="forward", values=(1000.0, 3000.0, 2000.0))
 BOUND = Figure(
@@ -93,15 +92,7 @@ def test_an_upper_bound_is_marked_as_one() -> None:
 
 
 def test_the_notes_say_what_was_repeated_and_what_came_wrong() -> None:
-    notes = measurement_notes(
-        [
-            measurement(
-                deviations=(
-                    Deviation(clause="RFC 2544 section 24", has="trials of 0.2 s", asked="60 s"),
-                )
-            )
-        ]
-    )
+    notes = measurement_notes([measurement(deviations=(SHORT_TRIALS,))])
     assert any("Does not conform to RFC 8219 section 7.3.1: trials of 0.2 s" in n for n in notes)
     assert any(note.startswith("1 of 4 trials (25 %) were invalid") for note in notes)
     assert any(note.startswith("2 frames were misdelivered") for note in notes)
@@ -130,7 +121,7 @@ def test_only_what_an_rfc_defines_can_conform(
     reference: str, deviates: bool, conforms: bool
 ) -> None:
     """Churn, for example, is defined by none."""
-    deviations = (Deviation(clause="RFC 1", has="less"),) if deviates else ()
+    deviations = (SHORT_TRIALS,) if deviates else ()
     result = measurement(reference=reference, deviations=deviations)
     assert result_entry(result)["conforms"] is conforms
     (row, *_) = csv.DictReader(io.StringIO(results_csv([result])))
@@ -142,12 +133,10 @@ def test_a_clause_that_no_result_follows_is_named(clause: str, words: str, tmp_p
     """Under the table of one that conforms otherwise, and in the file of each."""
     said = [note for note in measurement_notes([measurement()]) if "except for" in note]
     assert [names(note, clause, words) for note in said] == [True]
-    departing = measurement(
-        deviations=(Deviation(clause="RFC 2544 section 24", has="trials of 0.2 s", asked="60 s"),)
-    )
+    departing = measurement(deviations=(SHORT_TRIALS,))
     write_results(tmp_path / "results.json", [measurement(), departing])
     for entry in json.loads((tmp_path / "results.json").read_text()):
-        assert names(";".join(entry["standing_deviations"]), clause, words)
+        assert names(sentences(entry["standing_deviations"]), clause, words)
 
 
 def test_a_bound_of_unknown_cause_is_not_called_the_testers_limit() -> None:

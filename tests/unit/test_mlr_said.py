@@ -9,6 +9,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
+from natxy.model.deviation import Differs
 from natxy.model.measurement import Figure
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
@@ -16,7 +17,7 @@ from natxy.procedure.mlr_throughput import mlr_throughput
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
-from tests.unit.clauses import in_full_series, texts
+from tests.unit.clauses import codes, in_full_series, texts
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 from tests.unit.test_mlr_throughput import LIMIT_FPS, NDR, PDR, limited, plan
 
@@ -109,7 +110,7 @@ def test_short_trials_are_said_to_count_what_the_gateway_holds(
     tester = in_full_series(ScriptedEngine().tester(nat64))
     result = mlr_throughput(asked, tester, NoDut())
     assert any(remark.startswith("Such short trials") for remark in result.remarks) is short
-    said = [one for one in texts(result.deviations) if not one.startswith("1 repetition, ")]
+    said = [one for one in codes(result.deviations) if one is not Differs.REPETITIONS]
     assert len(said) == short
 
 
@@ -135,7 +136,7 @@ def test_a_wide_goal_is_a_coarse_search(
     result = mlr_throughput(asked, ScriptedEngine(lose=limited).tester(nat64), NoDut())
     said = "a goal width of 50 %, not the highest rate (RFC 2544 section 26.1)"
     assert (said in texts(result.deviations)) is coarse
-    assert any("width" in each for each in texts(result.deviations)) is coarse
+    assert (Differs.GOAL_WIDTH in codes(result.deviations)) is coarse
 
 
 def test_the_rates_of_each_repetition_are_shown_as_soon_as_they_are_found(

@@ -10,6 +10,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Code, Reason
 from natxy.model.traffic import TrafficPlan
@@ -22,7 +23,7 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
-from tests.unit.clauses import texts
+from tests.unit.clauses import codes
 from tests.unit.reasons import a_reason
 from tests.unit.scripted_engine import ScriptedEngine, beyond, due_ns, frames_in, rate_of
 
@@ -167,7 +168,7 @@ def test_attributes_of_the_goals_stand_in_the_result(capacity: int, nat64: Traff
     goals = tuple(replace(goal, **attributes) for goal in (NDR, PDR))
     result = measured(plan(goals=goals), nat64)
     assert result.figure("NDR").values[0] == pytest.approx(capacity, rel=0.0015)
-    assert any("exceed ratio of 0.5" in deviation for deviation in texts(result.deviations))
+    assert {"exceed_ratio": 0.5} in [each.facts for each in result.deviations]
     said = "exceed ratio 0.5, duration sum 0.1 s, initial duration 0.01 s"
     assert sum(said in remark for remark in result.remarks) == 2
     (row, *_) = rows(result)
@@ -196,7 +197,7 @@ def test_the_rfc_2544_goal_departs_in_nothing_but_its_times(
     capacity: int, nat64: TrafficPlan
 ) -> None:
     result = measured(plan(), nat64)
-    assert not any("exceed ratio" in deviation for deviation in texts(result.deviations))
+    assert Differs.EXCEED_RATIO not in codes(result.deviations)
     assert result_entry(result)["search"]["exceed_ratio"] == 0
 
 

@@ -15,9 +15,8 @@ from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
-from natxy.measure.flow_groups import IN_GROUPS, WITH_DRAINS
 from natxy.measure.flows import SOURCE_PORTS, ranges_of
-from natxy.model.deviation import Deviation
+from natxy.model.deviation import Differs
 from natxy.model.measurement import Figure, Measurement, Statistic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
@@ -36,7 +35,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
-from tests.unit.clauses import text
+from tests.unit.clauses import codes
 from tests.unit.scripted_engine import ScriptedEngine, beyond
 
 THROUGHPUT = "throughput"
@@ -426,17 +425,16 @@ def test_a_delay_degrades_by_what_it_is_longer(
     assert result.title.startswith("Overload scalability of PDV, ")
     assert "What a delay is." in result.remarks
     assert result.conditions.rate_fps == 1000
-    assert "a given rate, not the measured throughput" in text(result.deviations)
+    assert Differs.GIVEN_RATE in codes(result.deviations)
 
 
 def test_the_deviation_of_one_number_of_flows_is_named(nat64: TrafficPlan) -> None:
     """Ten flows pass at the highest rate that is tried, one flow does not."""
-    bound = "a lower bound, not the highest rate (RFC 2544 section 26.1)"
     result = overload(plan((10,)), slower_with({1: 10_000, 10: 10**6}).tester(nat64), NoDut())
-    assert bound in text(result.deviations)
-    assert "RFC 4814" not in text(result.deviations)  # the series varies the flows
+    assert Differs.LOWER_BOUND in codes(result.deviations)
+    assert Differs.PORTS not in codes(result.deviations)  # the series varies the flows
     exact = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).tester(nat64), NoDut())
-    assert bound not in text(exact.deviations)
+    assert Differs.LOWER_BOUND not in codes(exact.deviations)
 
 
 def test_each_test_of_section_7_has_its_formula() -> None:
@@ -479,7 +477,7 @@ def test_the_step_between_flows_is_an_option(nat64: TrafficPlan) -> None:
     lasts_s = [phase.streams[0].duration_ns / 1e9 for phase in spec.phases]
     assert lasts_s == pytest.approx([0.5, 0.5, 0.5, 0.1])
     assert any("lasts T = 0.02 s for each flow that the next" in r for r in result.remarks)
-    assert result.deviations[-1] == IN_GROUPS
+    assert codes(result.deviations)[-1] is Differs.IN_GROUPS
 
 
 def starts_s(spec: TrialSpec) -> list[Fraction]:
@@ -495,10 +493,10 @@ def starts_s(spec: TrialSpec) -> list[Fraction]:
 
 @pytest.mark.parametrize(
     ("flows", "apart_s", "deviations"),
-    [(4, Fraction(5, 2), [WITH_DRAINS]), (100, Fraction(29, 2), [IN_GROUPS])],
+    [(4, Fraction(5, 2), [Differs.WITH_DRAINS]), (100, Fraction(29, 2), [Differs.IN_GROUPS])],
 )
 def test_the_starts_of_flows_are_apart_by_the_drain_too(
-    flows: int, apart_s: Fraction, deviations: list[Deviation], nat64: TrafficPlan
+    flows: int, apart_s: Fraction, deviations: list[Differs], nat64: TrafficPlan
 ) -> None:
     """T is 0.5 s and the drain 2 s: 1 flow more after 2.5 s, 25 more after 14.5 s."""
     engine = ScriptedEngine()
@@ -514,7 +512,7 @@ def test_the_starts_of_flows_are_apart_by_the_drain_too(
     assert [after - before for before, after in pairwise(starts)] == [apart_s] * 3
     (said,) = (remark for remark in result.remarks if "T = 0.5 s" in remark)
     assert "followed by a drain of 2 s, in which nothing is sent" in said
-    assert list(result.deviations)[-1:] == deviations
+    assert codes(result.deviations)[-1:] == deviations
 
 
 def test_without_a_step_the_drain_is_named_too(nat64: TrafficPlan) -> None:
@@ -522,10 +520,10 @@ def test_without_a_step_the_drain_is_named_too(nat64: TrafficPlan) -> None:
     asked = plan((100, 2, 1), test=replace(TESTS[0], timing=timing), incremental=True)
     result = overload(asked, ScriptedEngine().tester(nat64), NoDut())
     assert any("between two parts is a drain of 2 s" in said for said in result.remarks)
-    assert result.deviations[-2:] == (IN_GROUPS, WITH_DRAINS)
+    assert codes(result.deviations)[-2:] == [Differs.IN_GROUPS, Differs.WITH_DRAINS]
     alone = replace(asked, flows=(1,))
     said = overload(alone, ScriptedEngine().tester(nat64), NoDut()).deviations
-    assert not {IN_GROUPS, WITH_DRAINS} & set(said)
+    assert not {Differs.IN_GROUPS, Differs.WITH_DRAINS} & set(codes(said))
 
 
 def test_up_to_four_flows_start_one_by_one(nat64: TrafficPlan) -> None:
@@ -533,8 +531,8 @@ def test_up_to_four_flows_start_one_by_one(nat64: TrafficPlan) -> None:
     asked = plan((4,), test=TESTS[0], incremental=True)
     result = overload(asked, engine.tester(nat64), NoDut())
     assert [sent_before(spec) for spec in engine.specs] == [[1], [1, 2, 3, 4]]
-    assert IN_GROUPS not in result.deviations
-    assert WITH_DRAINS in result.deviations
+    assert Differs.IN_GROUPS not in codes(result.deviations)
+    assert Differs.WITH_DRAINS in codes(result.deviations)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.errors import DutError
+from natxy.model.deviation import Differs
 from natxy.procedure.establishment import phase_1_search, with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.measurement_table import measurement_notes
@@ -18,7 +19,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
-from tests.unit.clauses import text
+from tests.unit.clauses import codes
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan
 
@@ -96,7 +97,7 @@ def test_throughput_with_accepted_loss_is_shown_with_it() -> None:
     assert result.figures[0].values[0] == pytest.approx(20_000 / 0.9, rel=0.002)
     assert result.figures[0].name == "throughput, 10 % loss accepted"
     assert result_entry(result)["loss_accepted"] == "10 % loss"
-    assert "10 % loss accepted" in text(result.deviations)
+    assert Differs.LOSS_ACCEPTED in codes(result.deviations)
 
 
 def test_no_loss_is_accepted_of_mappings() -> None:

@@ -19,7 +19,7 @@ from natxy.dut.base import TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
 from natxy.measure.search_remarks import bound_remarks
-from natxy.model.deviation import Deviation
+from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Code, Reason
 from natxy.model.testbed import Port
@@ -39,7 +39,7 @@ from natxy.trial.profile import QUICK, RFC, deviations
 from natxy.trial.seeds import nonce, repetition_seed
 from natxy.trial.setup import ReadyTester, set_up, with_ports
 from natxy.trial.timing import Timing
-from tests.unit.clauses import NOT_FOLLOWED, names, text
+from tests.unit.clauses import NOT_FOLLOWED, codes, names, sentences
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE, a_reason
 from tests.unit.scripted_engine import ScriptedEngine, beyond, rate_of
@@ -234,12 +234,12 @@ def test_deviations_that_all_devices_share_are_said_once(measure: Measure) -> No
     other = one.model_copy(
         update={
             "conditions": of,
-            "deviations": (*one.deviations, Deviation(clause="", has="no frames on Sundays")),
+            "deviations": (*one.deviations, Deviation.of(Differs.RATES_LEFT_OUT, "")),
         }
     )
     said = [note for note in report_notes(one, other) if "deviates" in note]
     assert [note for note in said if "column" in note] == [
-        f"throughput, column another: deviates from {one.reference}: no frames on Sundays"
+        f"throughput, column another: deviates from {one.reference}: rates left out"
     ]
     assert len(said) == len(set(other.deviations))
 
@@ -267,7 +267,7 @@ def test_clauses_that_no_result_follows_are_named(measure: Measure) -> None:
     for clause, words in NOT_FOLLOWED:
         assert names(note, clause, words)
         for result in (found, conforming):
-            assert names(";".join(result_entry(result)["standing_deviations"]), clause, words)
+            assert names(sentences(result_entry(result)["standing_deviations"]), clause, words)
 
 
 def test_the_journal_has_every_trial(measure: Measure, tmp_path: Path) -> None:
@@ -334,9 +334,10 @@ def test_json_tells_one_mix_and_one_frame_timeout_from_another(measure: Measure)
     assert (result_entry(plain)["frame_timeout_s"], entry["frame_timeout_s"]) == (0, 0.01)
     assert (entry["left_ip_version"], entry["right_ip_version"]) == (6, 4)
     assert entry["conforms"] is False
-    assert "a frame timeout of 10 ms, beyond which a frame is lost" in "; ".join(
-        entry["deviations"]
-    )
+    (timeout,) = (each for each in entry["deviations"] if each["code"] == "frame_timeout")
+    assert timeout["facts"] == {"timeout_ns": 10_000_000}
+    said = "a frame timeout of 10 ms, beyond which a frame is lost (RFC 2544 section 26.1)"
+    assert timeout["text"] == said
     (figure,) = entry["figures"]
     assert tuple(figure["values"]) == limited.figures[0].values
     statistics = {"minimum", "maximum", "mean", "standard_deviation", "p1", "p99"}
@@ -401,8 +402,8 @@ def test_an_early_end_is_by_the_frame_timeout_or_the_drain_and_is_named() -> Non
     assert plan(timing=timing, early_end=True).load(1000).early_end_s == 2
     assert plan(timing=limited, early_end=True).load(1000).early_end_s == Fraction(1, 100)
     assert plan(timing=timing).deviations == ()
-    assert "first certain loss" in text(plan(timing=timing, early_end=True).deviations)
-    assert "a frame timeout of 10 ms" in text(plan(timing=limited).deviations)
+    assert Differs.EARLY_END in codes(plan(timing=timing, early_end=True).deviations)
+    assert Differs.FRAME_TIMEOUT in codes(plan(timing=limited).deviations)
     with pytest.raises(ConfigurationError, match="early_end"):
         plan(early_end=True)
 

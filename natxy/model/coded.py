@@ -1,0 +1,70 @@
+"""What is said of a trial or a result: a code, where, and facts. The code has the sentence."""
+
+from collections.abc import Mapping
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+from pydantic_core import CoreSchema, core_schema
+
+from natxy.model.base import refuse
+from natxy.model.duration import duration
+
+Fact = float | str | tuple[float, ...] | tuple[str, ...]
+
+
+class Sentences(Enum):
+    """An enumeration of codes, each with its sentence. JSON has the code, which is its name.
+
+    Braces of a sentence have `where` or the name of a fact.
+    """
+
+    @property
+    def code(self) -> str:
+        return self.name.lower()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: Any) -> CoreSchema:
+        def read(code: Any) -> Sentences:
+            found = code if isinstance(code, cls) else cls.__members__.get(str(code).upper())
+            return found or refuse(f"is unknown (expected {', '.join(m.code for m in cls)})")
+
+        written = core_schema.plain_serializer_function_ser_schema(lambda member: member.code)
+        return core_schema.no_info_plain_validator_function(read, serialization=written)
+
+
+def filled(sentence: str, where: str, facts: Mapping[str, Fact]) -> str:
+    """Returns the sentence; `where` stands before one that does not name it.
+
+    The name of a fact ends in its unit; without one, it is a count.
+    """
+    where = f"{where} port" if where in ("left", "right") else where
+    shown = {name: Shown(_shown(name, fact)) for name, fact in facts.items()}
+    prefix = f"{where}: " if where and "{where}" not in sentence else ""
+    return prefix + sentence.format(where=where, **shown)
+
+
+class Shown(str):
+    """A fact as a person reads it; `{trials:trial}` of a sentence is "1 trial" or "2 trials"."""
+
+    def __format__(self, noun: str) -> str:
+        return f"{self} {noun}{'s' * (self != '1')}" if noun else str(self)
+
+
+def exact_facts(facts: Mapping[str, Fact | Fraction]) -> dict[str, Fact]:
+    return {name: float(f) if isinstance(f, Fraction | int) else f for name, f in facts.items()}
+
+
+def _shown(name: str, fact: Fact) -> str:
+    if isinstance(fact, str):
+        return fact
+    if isinstance(fact, tuple):
+        each = [_shown(name, one) for one in fact]
+        return ", ".join((*(one.removesuffix(" %") for one in each[:-1]), each[-1]))
+    if name.endswith("_ns"):
+        return duration(fact)
+    if name.endswith("_share"):
+        return f"{fact * 100:g} %"
+    if name.endswith("_s"):
+        return f"{fact:g} s"
+    return f"{fact:g}" if name.endswith(("_bytes", "_ratio")) else f"{fact:,.0f}"
