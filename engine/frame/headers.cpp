@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "frame/tcp.hpp"
-#include "spec/field_bits.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace natxy::frame {
 namespace {

@@ -5,7 +5,7 @@
 #include "frame/checksum.hpp"
 #include "frame/ethernet.hpp"
 #include "frame/layout.hpp"
-#include "spec/field_bits.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace natxy::frame {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "spec/json.hpp"
-#include "spec/validate.hpp"
+#include "spec/rules.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "spec/field_bits.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace natxy::port {
 

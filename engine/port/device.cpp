@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "spec/validate.hpp"
+#include "spec/rules.hpp"
 
 namespace natxy::port {
 namespace {

@@ -18,7 +18,7 @@
 #include "port/rx_queue.hpp"
 #include "port/tx_queue.hpp"
 #include "spec/event.hpp"
-#include "spec/port_counters.hpp"
+#include "spec/port_result.hpp"
 
 namespace natxy::port {
 

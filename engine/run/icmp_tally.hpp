@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "frame/icmp_error.hpp"
-#include "spec/icmp_error.hpp"
+#include "spec/port_result.hpp"
 
 namespace natxy::run {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "flow/hash.hpp"
-#include "spec/validate.hpp"
+#include "spec/rules.hpp"
 
 namespace natxy::run {
 namespace {

@@ -13,7 +13,7 @@
 #include "run/trial_connections.hpp"
 #include "run/warm_up.hpp"
 #include "spec/event.hpp"
-#include "spec/validate.hpp"
+#include "spec/rules.hpp"
 #include "watch/cpu_watch.hpp"
 
 namespace natxy::run {

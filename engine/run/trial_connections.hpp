@@ -14,8 +14,8 @@
 #include "run/phase.hpp"
 #include "run/state_table.hpp"
 #include "run/table_memory.hpp"
+#include "spec/rules.hpp"
 #include "spec/trial_result.hpp"
-#include "spec/validate.hpp"
 
 namespace natxy::run {
 

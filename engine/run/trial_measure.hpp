@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "run/phase.hpp"
-#include "spec/port_counters.hpp"
+#include "spec/port_result.hpp"
 #include "spec/trial_result.hpp"
 
 namespace natxy::run {

@@ -1,14 +1,10 @@
-#include "spec/connection_rules.hpp"
-
 #include <algorithm>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "spec/names.hpp"
-#include "spec/spec_error.hpp"
-#include "spec/traffic_rules.hpp"
-#include "spec/validate.hpp"
+#include "spec/rules.hpp"
 
 namespace natxy::spec {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "spec/icmp_error.hpp"
+#include "spec/port_result.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {

@@ -7,14 +7,24 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "spec/event.hpp"
-#include "spec/request.hpp"
-#include "spec/spec_error.hpp"
+#include "spec/rules.hpp"
 #include "spec/trial_result.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
+
+// The requests to the engine; each is one line.
+struct TrialRequest {
+  std::uint64_t id = 0;
+  TrialSpec spec;
+};
+struct CancelRequest {};
+struct QuitRequest {};
+
+using Request = std::variant<TrialRequest, CancelRequest, QuitRequest>;
 
 // An error in a request or in the spec of a trial. Has the request's id if the line contains one.
 class RequestError : public std::runtime_error {

@@ -1,4 +1,4 @@
-// Members of a spec that several of its objects have.
+// Readers of the members that several objects of a spec have.
 #pragma once
 
 #include <arpa/inet.h>
@@ -9,8 +9,12 @@
 #include <string>
 
 #include "plumbing/json_value.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
+
+// Reads one kind of traffic of a spec. Throws SpecError.
+[[nodiscard]] Traffic read_traffic(plumbing::Object& object);
 
 // Reads an IPv4 address (4 octets) or an IPv6 address (16).
 template <std::size_t kOctets>

@@ -1,5 +1,3 @@
-#include "spec/traffic_json.hpp"
-
 #include <algorithm>
 
 #include "spec/json_readers.hpp"

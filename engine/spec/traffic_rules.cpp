@@ -1,12 +1,9 @@
-#include "spec/traffic_rules.hpp"
-
 #include <array>
 #include <optional>
 
-#include "spec/field_bits.hpp"
-#include "spec/member_text.hpp"
 #include "spec/names.hpp"
-#include "spec/spec_error.hpp"
+#include "spec/rules.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
 namespace {

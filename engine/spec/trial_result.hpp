@@ -4,17 +4,45 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "spec/icmp_error.hpp"
-#include "spec/port_counters.hpp"
-#include "spec/reason.hpp"
+#include "spec/port_result.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
+
+// Why a trial is invalid. The sentence of each, and what helps, are the package's
+// (natxy/model/reason.py).
+enum class ReasonCode : std::uint8_t {
+  kLinkDown,
+  kLinkFell,
+  kRxErrors,
+  kClockError,
+  kUnstamped,
+  kImplausibleStamps,
+  kPortRefused,
+  kRxMissed,
+  kRxNoBuffer,
+  kTxErrors,
+  kKernelRxDropped,
+  kRecordsLost,
+  kLeftLate,
+  kGaveUpLate,
+  kGaveUpPaused,
+  kRingFull,
+  kTwoQueues,
+  kTooManyAddresses,
+};
+
+struct Reason {
+  ReasonCode code = ReasonCode::kLinkDown;
+  std::string where;                    // the name of a direction, or of the port's side
+  std::map<std::string, double> facts;  // by names that end in their unit
+};
 
 using Interval = std::array<std::uint64_t, 2>;  // from, until; or the first number and the last one
 using LostRun = std::array<std::uint64_t, 3>;   // first number, span, how many of it are lost
@@ -232,19 +260,6 @@ struct StreamResult {
   std::vector<LowDelay> low_delays;
   Silence silence;
   std::optional<ConnectionCounters> connections;  // absent in a stateless trial
-};
-
-struct PortResult {
-  Side side = Side::kLeft;
-  std::uint64_t foreign = 0;    // frames that are not of this trial
-  std::uint64_t neighbour = 0;  // ARP and Neighbour Discovery, answered or not
-  // By receive queue: the received frames of all streams; see KindCounters.
-  std::vector<std::uint64_t> queue_received;
-  PortCounters counters;           // as they grew during the trial
-  std::uint64_t records_lost = 0;  // frame records for which the buffer had no room
-  double worst_poll_gap_ns = 0;
-  ArrivalClock clock;
-  IcmpErrors icmp;  // a part of foreign
 };
 
 struct WorkerResult {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "spec/encapsulation.hpp"
-#include "spec/ip_version.hpp"
 
 namespace natxy::spec {
 
@@ -118,6 +117,21 @@ struct FieldBits {
   std::uint8_t address_bit = 0;
   friend bool operator==(const FieldBits&, const FieldBits&) = default;
 };
+
+// Sets the bits of the field in an address to those of a value, and leaves the others as they are.
+// The hot loops have frame::AddressSlots instead.
+inline void put_field(std::uint8_t* address, const std::vector<FieldBits>& field,
+                      std::uint32_t value) {
+  for (const auto& place : field) {
+    for (unsigned i = 0; i < place.bits; ++i) {
+      const unsigned at = place.address_bit + i;
+      const auto mask = static_cast<std::uint8_t>(0x80U >> at % 8);
+      const bool set = (value >> (place.value_bit + place.bits - 1U - i) & 1U) != 0;
+      auto& octet = address[at / 8];
+      octet = static_cast<std::uint8_t>(set ? octet | mask : octet & ~mask);
+    }
+  }
+}
 
 // The ports of one of the hosts that share an IPv4 address (RFC 7597 section 5.1): from the most
 // significant bit, offset_bits that are not all 0, the PSID, and the rest. The PSID is in the

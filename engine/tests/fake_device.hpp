@@ -12,7 +12,7 @@
 #include "fake_port.hpp"
 #include "frame/departure.hpp"
 #include "run/clock.hpp"
-#include "spec/port_counters.hpp"
+#include "spec/port_result.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::tests {

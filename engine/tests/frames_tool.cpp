@@ -23,9 +23,9 @@
 #include "fake_port.hpp"
 #include "run/trial.hpp"
 #include "run/words.hpp"
-#include "spec/field_bits.hpp"
 #include "spec/json.hpp"
-#include "spec/validate.hpp"
+#include "spec/rules.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace natxy::tests {
 namespace {

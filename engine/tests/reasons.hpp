@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "spec/names.hpp"
-#include "spec/reason.hpp"
+#include "spec/trial_result.hpp"
 
 namespace natxy::spec {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "spec/json.hpp"
-#include "spec/validate.hpp"
+#include "spec/rules.hpp"
 #include "spec_examples.hpp"
 
 namespace natxy::spec {

@@ -1,6 +1,6 @@
 """The encapsulations of a tunnel: what follows its outer IP header, before the packet in it.
 
-A new one is an entry here and one in engine/spec/encapsulation.cpp.
+A new one is an entry here and one in engine/spec/encapsulation.hpp.
 """
 
 from typing import Literal

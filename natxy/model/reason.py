@@ -39,7 +39,7 @@ class Code(StrEnum):
         member.sentence = sentence
         return member
 
-    # Of the engine (engine/spec/reason.hpp).
+    # Of the engine (engine/spec/trial_result.hpp).
     LINK_DOWN = "link_down", Cause.LINK, "{where}: its link was down at the end"
     LINK_FELL = (
         "link_fell",

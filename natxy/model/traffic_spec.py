@@ -1,7 +1,7 @@
 """The traffic of a trial spec: addresses, ports, and what a stream does with connections.
 
 Names, limits and meaning are those of engine/spec/trial_spec.hpp. The engine checks the rules that
-concern several members (engine/spec/validate.cpp).
+concern several members (engine/spec/rules.cpp).
 """
 
 from ipaddress import ip_address

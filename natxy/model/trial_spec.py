@@ -2,7 +2,7 @@
 
 Names, limits and meaning are those of engine/spec/trial_spec.hpp. These models check each member by
 itself, as the JSON Schema does. Rules that concern several members are the engine's alone
-(engine/spec/validate.cpp): `TrafficPlan` and the procedures make no spec that breaks one, and of a
+(engine/spec/rules.cpp): `TrafficPlan` and the procedures make no spec that breaks one, and of a
 spec that a user wrote, the engine's refusal names the member.
 """
 

@@ -3,12 +3,39 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "plumbing/json_error.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
 
-// Checks the rules that concern several members. Throws SpecError.
+// The error of a trial spec that is not valid; the message starts with the member's path.
+using SpecError = plumbing::JsonError;
+
+// Numbers and the paths of list items, as errors name them.
+[[nodiscard]] inline std::string text(std::uint64_t value) {
+  return std::to_string(value);
+}
+
+[[nodiscard]] inline std::string at(const std::string& list, std::size_t index) {
+  return list + "[" + text(index) + "]";
+}
+
+// Returns the number of values of a series.
+[[nodiscard]] inline std::uint64_t values_of(const Series& series) {
+  return series.mode == SeriesMode::kFixed ? 1 : series.max - series.min + 1ULL;
+}
+
+// Checks one kind of traffic, which has this number of frames: formats, addresses, ports and
+// enumerations. `member` is its path. Throws SpecError.
+void check_traffic(const Traffic& traffic, std::uint64_t frames, const std::string& member);
+
+// Checks the streams of a stateful trial (RFC 9693): one stream of the first phase establishes
+// connections, and streams of later phases use the same connections. Throws SpecError.
+void check_connections(const TrialSpec& spec);
+
+// Checks all rules that concern several members. Throws SpecError.
 void validate(const TrialSpec& spec);
 
 // Returns the time from the first due time to the end of the last drain and gap, rounded up;

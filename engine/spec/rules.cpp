@@ -1,12 +1,7 @@
-#include "spec/validate.hpp"
+#include "spec/rules.hpp"
 
 #include <algorithm>
 #include <string>
-
-#include "spec/connection_rules.hpp"
-#include "spec/member_text.hpp"
-#include "spec/spec_error.hpp"
-#include "spec/traffic_rules.hpp"
 
 namespace natxy::spec {
 namespace {
