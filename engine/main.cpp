@@ -8,13 +8,12 @@
 #include <optional>
 
 #include "device_engine.hpp"
-#include "host.hpp"
 #include "options.hpp"
 #include "plumbing/event_writer.hpp"
 #include "plumbing/line_reader.hpp"
 #include "port/device.hpp"
 #include "port/eal.hpp"
-#include "port/tsc_rate.hpp"
+#include "port/machine.hpp"
 #include "record_writer.hpp"
 #include "request_loop.hpp"
 
@@ -65,11 +64,11 @@ spec::Hello hello(const Options& options, const port::Eal& eal, const port::Devi
           .dpdk_version = rte_version(),
           .variant = NATXY_VARIANT,
           .tsc_hz = device.ticks().hz(),
-          .tsc_invariant = tsc_invariant(),
+          .tsc_invariant = port::tsc_invariant(),
           .huge_pages = eal.huge_pages(),
           .realtime_allowed = port::realtime_status() == 0,
-          .cpu_model = cpu_model(),
-          .kernel = kernel(),
+          .cpu_model = port::cpu_model(),
+          .kernel = port::kernel(),
           .main_cpus = options.main_cores,
           .worker_cpus = options.cores,
           .ports = {device.info(spec::Side::kLeft), device.info(spec::Side::kRight)}};

@@ -31,7 +31,7 @@
 #include "loops.hpp"
 #include "port/cpu_list.hpp"
 #include "port/eal.hpp"
-#include "port/tsc_rate.hpp"
+#include "port/machine.hpp"
 
 namespace natxy::bench {
 namespace {

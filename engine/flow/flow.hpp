@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "flow/divider.hpp"
-#include "flow/hash.hpp"
 #include "flow/permutation.hpp"
 #include "spec/trial_spec.hpp"
 

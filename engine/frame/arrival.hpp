@@ -15,8 +15,6 @@
 #include "flow/flow.hpp"
 #include "frame/address_slots.hpp"
 #include "frame/checksum.hpp"
-#include "frame/ethernet.hpp"
-#include "frame/headers.hpp"
 #include "frame/layout.hpp"
 #include "frame/stamp.hpp"
 #include "frame/tcp.hpp"

@@ -10,7 +10,6 @@
 #include "flow/flow.hpp"
 #include "frame/address_slots.hpp"
 #include "frame/checksum.hpp"
-#include "frame/headers.hpp"
 #include "frame/layout.hpp"
 #include "frame/stamp.hpp"
 #include "frame/tcp.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "frame/checksum.hpp"
-#include "frame/ethernet.hpp"
 #include "frame/layout.hpp"
 #include "spec/trial_spec.hpp"
 

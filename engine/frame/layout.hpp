@@ -1,11 +1,14 @@
-// Where the parts of a test frame are: Ethernet, VLAN tags, IPv4 without options or IPv6 with
-// extension headers, UDP or TCP, and the data. The IP packet may be in a tunnel. The port adds the
-// FCS.
+// Where the parts of a test frame are, and its headers: Ethernet, VLAN tags, IPv4 without options
+// or IPv6 with extension headers, UDP or TCP, and the data. The IP packet may be in a tunnel. The
+// port adds the FCS.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "frame/checksum.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::frame {
@@ -96,5 +99,84 @@ struct alignas(2) HopLimits {
 // Returns the layout of frames of this one to which a gateway has added a Fragment Header (RFC 8200
 // section 4.5); the same one without IPv6.
 [[nodiscard]] const Layout& fragment_of(const Layout& layout);
+
+// Reads a big-endian 16-bit word.
+[[nodiscard]] inline std::uint16_t read16(const std::uint8_t* from) {
+  return swap16(load<std::uint16_t>(from));
+}
+
+// Returns where the EtherType is that follows the VLAN tags; 12 if there are none.
+[[nodiscard]] inline std::size_t ether_type_at(const std::uint8_t* frame, std::uint32_t size) {
+  std::size_t at = 12;
+  for (std::size_t tags = 0; tags < spec::kMaxVlanTags && at + kVlanTagOctets + 2 <= size; ++tags) {
+    const auto type = read16(frame + at);
+    if (type != 0x8100 && type != 0x88a8) break;
+    at += kVlanTagOctets;
+  }
+  return at;
+}
+
+// Returns whether the frame is for the neighbour responder: ARP, or an ICMPv6 Neighbour
+// Solicitation or Advertisement.
+[[nodiscard]] inline bool concerns_neighbours(const std::uint8_t* frame, std::uint32_t size) {
+  if (size < 42) return false;
+  const auto at = ether_type_at(frame, size);
+  const auto type = read16(frame + at);
+  if (type == 0x0806) return true;
+  return type == 0x86dd && size >= at + 66 && frame[at + 8] == 58 &&
+         (frame[at + 42] == 135 || frame[at + 42] == 136);
+}
+
+using Mac = std::array<std::uint8_t, 6>;
+
+struct Link {
+  Mac source{};
+  Mac destination{};
+  std::vector<spec::VlanTag> vlans;  // outer tag first
+};
+
+// Returns a frame of this kind at one end, without FCS: zeros where frames differ and in the
+// checksums, and data that increase from 0 after the stamp (RFC 2544 C.2.6.4). The headers are the
+// same in departing frames and in what is expected of arriving ones.
+[[nodiscard]] std::vector<std::uint8_t> make_frame(const spec::PacketFormat& format,
+                                                   const spec::Traffic& traffic, const Link& link);
+
+// What the gateway must keep of the headers, compared as words of 64 bits: VLAN tags (but not their
+// priority), version, lengths and protocol, also of a tunnel's header, and extension headers; if
+// the spec asks for it, traffic class and flow label too. Addresses and hop limit are compared
+// elsewhere.
+class HeaderMask {
+ public:
+  HeaderMask() = default;
+  // frame: as make_frame() returns it.
+  HeaderMask(const Layout& layout, const spec::Traffic& traffic,
+             const std::vector<std::uint8_t>& frame);
+
+  // The frame must be as long as its layout's min_octets().
+  [[nodiscard]] bool matches(const std::uint8_t* frame) const {
+    // Plain IPv4 has two words and plain IPv6 one, so a loop would cost more than it does.
+    auto different = differences(frame, 0) | differences(frame, 1);
+    if (words_ > 2) [[unlikely]] {
+      for (unsigned i = 2; i < words_; ++i) different |= differences(frame, i);
+    }
+    return different == 0;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t differences(const std::uint8_t* frame, unsigned word) const {
+    const auto seen = load<std::uint64_t>(frame + from_ + std::size_t{8} * word);
+    return (seen ^ expected_[word]) & mask_[word];
+  }
+
+  // From the first VLAN tag to the UDP header there are at most 8 octets of tags, an EtherType, 40
+  // octets of IPv6 and 64 of extension headers, and before them a tunnel's header: 40 octets of
+  // IPv6, and at most 6 of an encapsulation (the test of all forms has the longest).
+  static constexpr std::size_t kMaxWords = 20;
+
+  unsigned words_ = 0;
+  std::uint16_t from_ = 0;  // offset of the first word
+  std::array<std::uint64_t, kMaxWords> expected_{};
+  std::array<std::uint64_t, kMaxWords> mask_{};
+};
 
 }  // namespace natxy::frame

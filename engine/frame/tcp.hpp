@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "flow/hash.hpp"
+#include "flow/permutation.hpp"
 #include "frame/checksum.hpp"
 #include "spec/trial_spec.hpp"
 

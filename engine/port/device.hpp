@@ -22,9 +22,9 @@
 
 #include "frame/departure.hpp"
 #include "plumbing/held_interrupts.hpp"
+#include "port/machine.hpp"
 #include "port/neighbour_task.hpp"
 #include "port/port.hpp"
-#include "port/tsc_rate.hpp"
 #include "port/workers.hpp"
 #include "run/clock.hpp"
 #include "spec/trial_spec.hpp"

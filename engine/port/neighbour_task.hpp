@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "port/address_set.hpp"
+#include "port/ip_address.hpp"
 #include "port/neighbour_message.hpp"
 #include "port/port.hpp"
 #include "port/resolution.hpp"

@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "port/driver_traits.hpp"
+#include "port/device_string.hpp"
 #include "port/eth_device.hpp"
 #include "port/ip_address.hpp"
 #include "port/kernel_interface.hpp"
-#include "port/link_changes.hpp"
 #include "port/port_clock.hpp"
 #include "port/rx_queue.hpp"
 #include "port/tx_queue.hpp"

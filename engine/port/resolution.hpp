@@ -1,5 +1,6 @@
-// The state of the neighbour resolution of one side: open questions and answers. Does not use DPDK:
-// the caller sends and receives the frames.
+// The neighbour resolution of one side: its plan (the addresses that the tester answers for, and
+// the questions that it asks), and its state. Does not use DPDK: the caller sends and receives the
+// frames.
 #pragma once
 
 #include <map>
@@ -8,10 +9,29 @@
 #include <string>
 #include <vector>
 
+#include "port/ip_address.hpp"
 #include "port/neighbour_message.hpp"
-#include "port/neighbour_plan.hpp"
+#include "spec/trial_spec.hpp"
 
 namespace natxy::port {
+
+// The tester asks from each of its addresses, so that the gateway learns them, but only from as
+// many as a neighbour table holds (one table per IP version). A wider range is routed to the
+// tester.
+inline constexpr std::size_t kMaxQuestions = 256;  // per next hop
+
+struct NeighbourQuestion {
+  IpAddress from;
+  IpAddress next_hop;
+  friend auto operator<=>(const NeighbourQuestion&, const NeighbourQuestion&) = default;
+};
+
+struct NeighbourPlan {
+  AddressSet own;
+  std::vector<NeighbourQuestion> questions;  // empty if the next hop's MAC address is given
+};
+
+[[nodiscard]] NeighbourPlan neighbour_plan(const spec::TrialSpec& spec, spec::Side side);
 
 // The next hop's MAC address for each IP version; absent if no frames of this version leave there.
 struct NextHopMacs {

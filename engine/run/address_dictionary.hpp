@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "flow/hash.hpp"
+#include "flow/permutation.hpp"
 
 namespace natxy::run {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "flow/hash.hpp"
+#include "flow/permutation.hpp"
 #include "spec/rules.hpp"
 
 namespace natxy::run {

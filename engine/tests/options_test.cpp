@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "host.hpp"
 #include "port/cpu_list.hpp"
 
 namespace natxy {
@@ -85,19 +83,6 @@ TEST(Options, RefusesInASentence) {
             "--cores: \"x\"");
   EXPECT_EQ(complaint({"--left", "ring", "--right", "ring", "--cores", "1023"}).substr(0, 43),
             "--cores: this process may not use CPU 1023 ");
-}
-
-TEST(Host, ReadsProc) {
-  const auto file = testing::TempDir() + "natxy-cpuinfo";
-  std::ofstream(file) << "model name\t: Some CPU\nflags\t\t: fpu constant_tsc nonstop_tsc avx\n";
-  EXPECT_EQ(cpu_model(file), "Some CPU");
-#if defined(__x86_64__)
-  EXPECT_TRUE(tsc_invariant(file));
-  std::ofstream(file) << "flags\t\t: fpu constant_tsc\n";
-  EXPECT_FALSE(tsc_invariant(file));
-#endif
-  EXPECT_EQ(cpu_model("/nowhere"), "unknown");
-  EXPECT_EQ(kernel().substr(0, 6), "Linux ");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "port/tsc_rate.hpp"
+#include "port/machine.hpp"
 
 namespace natxy::port {
 namespace {

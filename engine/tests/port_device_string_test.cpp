@@ -4,7 +4,6 @@
 
 #include "port/cpu_list.hpp"
 #include "port/device_string.hpp"
-#include "port/driver_traits.hpp"
 
 namespace natxy::port {
 namespace {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "port/neighbour_message.hpp"
-#include "port/neighbour_plan.hpp"
 #include "port/resolution.hpp"
 #include "spec/json.hpp"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "port/device.hpp"
-#include "port/tsc_rate.hpp"
+#include "port/machine.hpp"
 #include "port_ring.hpp"
 
 namespace natxy::port {

@@ -13,7 +13,7 @@
 #include "device_engine.hpp"
 #include "gateway/json.hpp"
 #include "gateway/ring_gateway.hpp"
-#include "port/tsc_rate.hpp"
+#include "port/machine.hpp"
 #include "ring_books.hpp"
 #include "ring_nets.hpp"
 #include "ring_wiring.hpp"

@@ -1,4 +1,4 @@
-#include "port/template_pool.hpp"
+#include "port/tx_queue.hpp"
 
 #include <rte_errno.h>
 #include <rte_mbuf.h>
