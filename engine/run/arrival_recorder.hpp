@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "run/receiver_report.hpp"
-#include "run/receiver_setup.hpp"
 #include "run/stream_plan.hpp"
 
 namespace natxy::run {

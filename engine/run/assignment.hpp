@@ -6,10 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "run/share.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::run {
+
+// The share of a stream's numbers that one sender sends.
+struct Share {  // index, index + count, ...
+  unsigned index = 0;
+  unsigned count = 1;
+};
 
 struct SenderTask {
   spec::Direction direction;

@@ -8,8 +8,8 @@
 #include <array>
 #include <cstdint>
 
+#include "run/assignment.hpp"
 #include "run/connection_walk.hpp"
-#include "run/share.hpp"
 #include "run/stream_plan.hpp"
 
 namespace natxy::run {

@@ -1,18 +1,92 @@
-// A log-linear histogram of durations in constant memory. The extremes are exact; the relative
-// error of other values is at most 2^-kPrecision.
+// Histograms of durations, and the buckets that they count in.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
-#include "run/buckets.hpp"
 #include "run/clock.hpp"
-#include "run/log_linear.hpp"
 
 namespace natxy::run {
 
+// Log-linear buckets (HdrHistogram's scheme). Each value below 2^(kPrecision + 1) has its own
+// bucket; each octave above has 2^kPrecision buckets. So the width of a bucket is at most
+// 2^-kPrecision of its values.
+template <unsigned kPrecision>
+struct LogLinear {
+  static constexpr Ticks kSub = Ticks{1} << kPrecision;
+  static constexpr unsigned kMaxBits = 48;  // longer durations share the last bucket
+  static constexpr std::size_t kBuckets = (kMaxBits + 1 - kPrecision) * kSub;
+
+  // Returns the bucket of a value. Has no branch, so that a loop over values is vectorised.
+  template <class Value>
+  [[nodiscard]] static constexpr std::uint64_t bucket(Value value) {
+    constexpr auto kWidth = std::numeric_limits<Value>::digits;
+    if constexpr (kWidth > kMaxBits) value = std::min(value, (Value{1} << kMaxBits) - 1);
+    const auto floor = static_cast<Value>(value | (2 * kSub - 1));
+    const auto zeros = static_cast<unsigned>(std::countl_zero(floor));
+    const auto shift = kWidth - zeros - (kPrecision + 1);
+    return shift * kSub + (value >> shift);
+  }
+  // A bucket holds the values from lower to upper, both included.
+  [[nodiscard]] static constexpr Ticks lower(std::size_t bucket) {
+    const auto shift = shift_of(bucket);
+    return (static_cast<Ticks>(bucket) - shift * kSub) << shift;
+  }
+  [[nodiscard]] static constexpr Ticks upper(std::size_t bucket) {
+    return lower(bucket) + (Ticks{1} << shift_of(bucket)) - 1;
+  }
+
+ private:
+  [[nodiscard]] static constexpr unsigned shift_of(std::size_t bucket) {
+    return bucket < 2 * kSub ? 0 : static_cast<unsigned>(bucket >> kPrecision) - 1;
+  }
+};
+
+// The contents of a recorder of durations as a list of buckets.
+struct Bucket {
+  double lower = 0;  // ticks, signed; both ends included
+  double upper = 0;
+  std::uint64_t count = 0;
+  [[nodiscard]] double middle() const { return (lower + upper) / 2; }
+};
+
+struct Buckets {
+  std::vector<Bucket> list;  // ascending
+  double min = 0;            // exact
+  double max = 0;
+  double mean = 0;
+
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t total = 0;
+    for (const auto& bucket : list) total += bucket.count;
+    return total;
+  }
+  // Returns the smallest recorded value v with F(v) >= p (RFC 2330 11.3), to the resolution of the
+  // buckets. The extremes are exact.
+  [[nodiscard]] double percentile(double p) const {
+    const auto total = count();
+    if (total == 0) return 0;
+    const auto wanted = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(std::ceil(p * (1 - 1e-12) * static_cast<double>(total))));
+    if (wanted == 1) return min;
+    if (wanted >= total) return max;
+    std::uint64_t seen = 0;
+    for (const auto& bucket : list) {
+      seen += bucket.count;
+      if (seen >= wanted) return std::clamp(bucket.middle(), min, max);
+    }
+    return max;
+  }
+};
+
+// A log-linear histogram of durations in constant memory. The extremes are exact; the relative
+// error of other values is at most 2^-kPrecision.
 template <unsigned kPrecision>
 class Histogram {
  public:

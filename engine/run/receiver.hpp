@@ -12,15 +12,14 @@
 #include <utility>
 
 #include "run/arrival_recorder.hpp"
+#include "run/arrivals.hpp"
 #include "run/clock.hpp"
 #include "run/connection_recorder.hpp"
 #include "run/control.hpp"
 #include "run/frame_check.hpp"
 #include "run/receiver_report.hpp"
-#include "run/receiver_setup.hpp"
 #include "run/sent_numbers.hpp"
 #include "run/stream_plan.hpp"
-#include "run/window.hpp"
 
 namespace natxy::run {
 

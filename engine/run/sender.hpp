@@ -11,12 +11,12 @@
 #include <optional>
 #include <type_traits>
 
+#include "run/assignment.hpp"
 #include "run/clock.hpp"
 #include "run/control.hpp"
 #include "run/frame_source.hpp"
 #include "run/sender_report.hpp"
-#include "run/share.hpp"
-#include "run/stamp_bases.hpp"
+#include "run/sent_numbers.hpp"
 #include "run/stream_plan.hpp"
 #include "run/tag_plan.hpp"
 

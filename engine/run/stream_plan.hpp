@@ -12,7 +12,6 @@
 #include "frame/stamp.hpp"
 #include "run/connection_walk.hpp"
 #include "run/icmp_tally.hpp"
-#include "run/mix.hpp"
 #include "run/schedule.hpp"
 #include "run/state_table.hpp"
 #include "spec/trial_spec.hpp"

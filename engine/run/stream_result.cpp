@@ -1,7 +1,7 @@
-#include "run/stream_result.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "run/outcome.hpp"
 
 namespace natxy::run {
 namespace {

@@ -10,14 +10,21 @@
 #include <thread>
 #include <vector>
 
-#include "run/mappings.hpp"
+#include "flow/flow.hpp"
 #include "run/phase.hpp"
 #include "run/state_table.hpp"
-#include "run/table_memory.hpp"
 #include "spec/rules.hpp"
 #include "spec/trial_result.hpp"
 
 namespace natxy::run {
+
+// Sums up how a gateway has given out its external addresses and ports: how evenly, and in blocks
+// of ports or not (RFC 6888, RFC 7422).
+//
+// stored: the number of connections in the table. flow: that of the stream that made them, whose
+// sources are the inside hosts. Needs 12 octets for each connection, and a second for some million.
+[[nodiscard]] spec::Mappings mappings_of(const StateTable& table, std::uint64_t stored,
+                                         const flow::Flow& flow);
 
 class TrialConnections {
  public:

@@ -10,7 +10,6 @@
 
 #include "run/connection_walk.hpp"
 #include "run/state_table.hpp"
-#include "run/table_memory.hpp"
 
 namespace natxy::run {
 namespace {

@@ -1,4 +1,6 @@
 // Compares the recorders of delays with exact computation over all values.
+#include "run/delay.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 #include <random>
 #include <vector>
 
-#include "run/delay_histogram.hpp"
-#include "run/delay_variation.hpp"
 #include "run/tag_plan.hpp"
 
 namespace natxy::run {

@@ -1,11 +1,11 @@
 // Tests the summary of external addresses and ports with tables whose content is known.
-#include "run/mappings.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <functional>
 #include <vector>
+
+#include "run/trial_connections.hpp"
 
 namespace natxy::run {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "run/arrivals.hpp"
-#include "run/shortest_delays.hpp"
+#include "run/delay.hpp"
 
 namespace natxy {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "run/mix.hpp"
-
 namespace natxy::run {
 namespace {
 

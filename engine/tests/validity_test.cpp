@@ -7,7 +7,7 @@
 
 #include "fake_runner.hpp"
 #include "reasons.hpp"
-#include "run/invalid_reasons.hpp"
+#include "run/outcome.hpp"
 #include "trial_cases.hpp"
 
 namespace natxy::run {

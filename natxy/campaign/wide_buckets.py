@@ -52,7 +52,7 @@ def _one(members: list[list[Any]]) -> list[Any]:
 
 
 def _step(distance_ns: float) -> int:
-    """Returns the log-linear bucket of a distance, as engine/run/log_linear.hpp numbers them."""
+    """Returns the log-linear bucket of a distance, as engine/run/histogram.hpp numbers them."""
     whole = int(distance_ns)
     shift = max(0, whole.bit_length() - (BITS + 1))
     return (shift << BITS) + (whole >> shift)

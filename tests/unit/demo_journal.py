@@ -3,7 +3,7 @@
     .venv/bin/python -m tests.unit.demo_journal build/journal.jsonl.gz 672
 
 The times are drawn from log-normal distributions, and sorted into the engine's own buckets
-(engine/run/log_linear.hpp, delay_histogram.hpp). 8 to 14 frames share a delay, as frames of one
+(engine/run/histogram.hpp, delay_histogram.hpp). 8 to 14 frames share a delay, as frames of one
 poll do.
 """
 
@@ -148,7 +148,7 @@ class Gateway:
         return tuple((each, 1, 1) for each in numbers)
 
     def low_delays(self, frames: int) -> tuple[tuple[int, int], ...]:
-        """Of 320 stretches, as the engine has them (engine/run/shortest_delays.hpp)."""
+        """Of 320 stretches, as the engine has them (engine/run/delay.hpp)."""
         width = -(-frames // 320)
         lots = width // 11 + 1
         draws = ((at, self.drawn(lots, 40_000, sigma=0.4)) for at in range(0, frames, width))

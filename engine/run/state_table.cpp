@@ -1,4 +1,4 @@
-#include "run/table_memory.hpp"
+#include "run/state_table.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "run/mappings.hpp"
+#include "run/trial_connections.hpp"
 
 #include <algorithm>
 #include <array>
