@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "watch/placement.hpp"
-#include "watch/policies.hpp"
-#include "watch/recent_load.hpp"
+#include "watch/scheduling.hpp"
 #include "watch/switches.hpp"
 
 namespace natxy::watch {

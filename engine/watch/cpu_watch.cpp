@@ -17,10 +17,8 @@
 #include <system_error>
 #include <utility>
 
-#include "watch/affinity.hpp"
-#include "watch/perf_events.hpp"
-#include "watch/policies.hpp"
-#include "watch/recent_load.hpp"
+#include "watch/absences.hpp"
+#include "watch/scheduling.hpp"
 #include "watch/switches.hpp"
 #include "watch/wakeful_cpu.hpp"
 

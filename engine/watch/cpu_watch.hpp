@@ -13,8 +13,8 @@
 
 #include "spec/trial_spec.hpp"
 #include "watch/absences.hpp"
-#include "watch/affinity.hpp"
 #include "watch/placement.hpp"
+#include "watch/scheduling.hpp"
 
 namespace natxy::watch {
 

@@ -3,7 +3,7 @@
     .venv/bin/python -m tests.unit.demo_journal build/journal.jsonl.gz 672
 
 The times are drawn from log-normal distributions, and sorted into the engine's own buckets
-(engine/run/histogram.hpp, delay_histogram.hpp). 8 to 14 frames share a delay, as frames of one
+(engine/run/histogram.hpp, delay.hpp). 8 to 14 frames share a delay, as frames of one
 poll do.
 """
 
