@@ -10,9 +10,8 @@
 
 #include "gateway/address.hpp"
 #include "gateway/address_map.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/nat/nat_config.hpp"
-#include "gateway/side.hpp"
-#include "gateway/vlan.hpp"
 
 namespace natxy::gateway {
 

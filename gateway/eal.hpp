@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "gateway/frame.hpp"
 #include "gateway/options.hpp"
-#include "gateway/side.hpp"
 #include "plumbing/eal.hpp"
 
 namespace natxy::gateway {

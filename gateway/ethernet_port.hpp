@@ -14,10 +14,8 @@
 #include <vector>
 
 #include "gateway/address.hpp"
-#include "gateway/frame_store.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/octets.hpp"
-#include "gateway/side.hpp"
-#include "gateway/vlan.hpp"
 
 namespace natxy::gateway {
 

@@ -10,14 +10,14 @@
 
 #include "gateway/config.hpp"
 #include "gateway/faults/chain.hpp"
-#include "gateway/frame_store.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/nat/nat.hpp"
 #include "gateway/neighbours.hpp"
 #include "gateway/packet.hpp"
+#include "gateway/queue.hpp"
 #include "gateway/record.hpp"
 #include "gateway/router.hpp"
 #include "gateway/softwires.hpp"
-#include "gateway/timeline.hpp"
 #include "gateway/translator.hpp"
 
 namespace natxy::gateway {

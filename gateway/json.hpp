@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "gateway/config.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/record.hpp"
-#include "gateway/side.hpp"
 #include "plumbing/json_error.hpp"
 
 namespace natxy::gateway {

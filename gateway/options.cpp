@@ -1,6 +1,6 @@
 #include "gateway/options.hpp"
 
-#include "gateway/frame_store.hpp"
+#include "gateway/frame.hpp"
 #include "plumbing/options.hpp"
 
 namespace natxy::gateway {

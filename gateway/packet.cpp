@@ -1,7 +1,5 @@
 #include "gateway/packet.hpp"
 
-#include "gateway/checksum.hpp"
-
 namespace natxy::gateway {
 namespace {
 

@@ -18,12 +18,12 @@
 #include <optional>
 #include <thread>
 
+#include "gateway/clock.hpp"
 #include "gateway/config.hpp"
 #include "gateway/ethernet_port.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/gateway.hpp"
-#include "gateway/interrupt_pauses.hpp"
 #include "gateway/record.hpp"
-#include "gateway/side.hpp"
 #include "plumbing/held_interrupts.hpp"
 
 namespace natxy::gateway {

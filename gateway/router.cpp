@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gateway/checksum.hpp"
+#include "gateway/packet.hpp"
 
 namespace natxy::gateway {
 namespace {

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "gateway/config.hpp"
-#include "gateway/outcome.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/packet.hpp"
-#include "gateway/side.hpp"
 #include "gateway/translator.hpp"
 
 namespace natxy::gateway {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "gateway/checksum.hpp"
+#include "gateway/packet.hpp"
 
 namespace natxy::gateway {
 namespace {

@@ -5,8 +5,7 @@
 #include <cstdint>
 
 #include "gateway/address_map.hpp"
-#include "gateway/frame_store.hpp"
-#include "gateway/outcome.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/packet.hpp"
 
 namespace natxy::gateway {

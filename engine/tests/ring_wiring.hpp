@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gateway/config.hpp"
-#include "gateway/side.hpp"
+#include "gateway/frame.hpp"
 #include "port/device.hpp"
 #include "ring_environment.hpp"
 

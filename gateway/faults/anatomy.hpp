@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "gateway/frame_store.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/packet.hpp"
 
 namespace natxy::gateway {

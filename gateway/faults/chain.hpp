@@ -9,16 +9,11 @@
 #include <vector>
 
 #include "gateway/config.hpp"
-#include "gateway/faults/delay_series.hpp"
-#include "gateway/faults/drain_queue.hpp"
 #include "gateway/faults/fault_time.hpp"
-#include "gateway/faults/pseudorandom.hpp"
-#include "gateway/faults/recurrence.hpp"
-#include "gateway/faults/subscribers.hpp"
-#include "gateway/faults/token_bucket.hpp"
-#include "gateway/frame_store.hpp"
+#include "gateway/frame.hpp"
+#include "gateway/queue.hpp"
 #include "gateway/record.hpp"
-#include "gateway/timeline.hpp"
+#include "gateway/softwires.hpp"
 
 namespace natxy::gateway {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "gateway/checksum.hpp"
 #include "gateway/faults/anatomy.hpp"
+#include "gateway/packet.hpp"
 
 namespace natxy::gateway {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "gateway/config.hpp"
-#include "gateway/faults/subscribers.hpp"
-#include "gateway/frame_store.hpp"
+#include "gateway/frame.hpp"
+#include "gateway/softwires.hpp"
 
 namespace natxy::gateway {
 

@@ -1,11 +1,9 @@
-#include "gateway/faults/fault_json.hpp"
-
 #include <functional>
 #include <map>
 #include <optional>
 
 #include "gateway/json.hpp"
-#include "gateway/json_value.hpp"
+#include "gateway/json_readers.hpp"
 
 namespace natxy::gateway {
 

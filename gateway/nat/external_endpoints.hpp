@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "gateway/nat/connection.hpp"
+#include "gateway/nat/connection_table.hpp"
 #include "gateway/nat/nat_config.hpp"
 
 namespace natxy::gateway {

@@ -4,16 +4,30 @@
 #include <cstdint>
 #include <optional>
 
+#include "gateway/frame.hpp"
 #include "gateway/nat/nat_config.hpp"
-#include "gateway/nat/nat_record.hpp"
-#include "gateway/nat/rewriting.hpp"
 #include "gateway/nat/sessions.hpp"
-#include "gateway/outcome.hpp"
+#include "gateway/octets.hpp"
 #include "gateway/packet.hpp"
-#include "gateway/side.hpp"
 #include "gateway/translator.hpp"
 
 namespace natxy::gateway {
+
+struct PortPair {
+  std::uint16_t source = 0;
+  std::uint16_t destination = 0;
+};
+
+// upper: from the header of UDP or TCP on.
+[[nodiscard]] PortPair read_ports(Octets upper);
+
+// Rewrites the addresses and ports of a UDP or TCP packet, decrements its hop limit and updates its
+// checksums. Returns a frame with EtherType and packet, without MAC addresses.
+[[nodiscard]] FramePtr rewrite(const Ipv4Packet& packet, const AddressPair& addresses,
+                               const PortPair& ports, FrameStore& store);
+// Rewrites the ports of a frame that the gateway has made: IPv4 without options, or IPv6 without
+// extension headers.
+void rewrite_ports(Frame& frame, const PortPair& ports);
 
 struct NatTranslated {
   Outcome outcome;

@@ -1,4 +1,5 @@
-// The configuration of the stateful translation and of its faults (docs/reference/gateway.md).
+// The configuration of the stateful translation and of its faults (docs/reference/gateway.md), and
+// its record.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 #include <vector>
 
 #include "gateway/address.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/octets.hpp"
-#include "gateway/side.hpp"
 
 namespace natxy::gateway {
 
@@ -79,6 +80,25 @@ struct NatConfig {
   PortChoice port_choice = PortChoice::kPreserve;
   std::uint64_t seed = 0;
   std::vector<NatFault> faults;
+};
+
+// The record of the stateful translation.
+struct NatRecord {
+  std::uint64_t created = 0;
+  std::uint64_t refused_full = 0;  // from here: new connections that were refused
+  std::uint64_t refused_rate = 0;
+  std::uint64_t refused_limit = 0;
+  std::uint64_t refused_ports = 0;
+  std::uint64_t overwritten = 0;
+  std::uint64_t expired = 0;
+  std::uint64_t flushed = 0;
+  std::uint64_t collided = 0;  // from here: configured faults and requests that took effect
+  std::uint64_t forgotten = 0;
+  std::uint64_t changed = 0;
+  std::uint64_t peak = 0;      // most connections at the same time
+  std::uint64_t entries = 0;   // connections when the record was read
+  std::uint64_t outbound = 0;  // packets translated
+  std::uint64_t inbound = 0;
 };
 
 }  // namespace natxy::gateway

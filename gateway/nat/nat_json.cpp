@@ -1,7 +1,5 @@
-#include "gateway/nat/nat_json.hpp"
-
 #include "gateway/json.hpp"
-#include "gateway/json_value.hpp"
+#include "gateway/json_readers.hpp"
 #include "gateway/nat/external_endpoints.hpp"
 
 namespace natxy::gateway {

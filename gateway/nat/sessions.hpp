@@ -5,18 +5,52 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <unordered_map>
+#include <vector>
 
-#include "gateway/faults/drain_queue.hpp"
-#include "gateway/faults/token_bucket.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/nat/connection_table.hpp"
 #include "gateway/nat/external_endpoints.hpp"
-#include "gateway/nat/mapping_table.hpp"
 #include "gateway/nat/nat_config.hpp"
-#include "gateway/nat/nat_faults.hpp"
-#include "gateway/nat/nat_record.hpp"
-#include "gateway/outcome.hpp"
+#include "gateway/queue.hpp"
 
 namespace natxy::gateway {
+
+// The configured faults of the stateful translation: which new connection collides with an earlier
+// one, and which connection is forgotten or changed, and when.
+class NatFaults {
+ public:
+  explicit NatFaults(const std::vector<NatFault>& faults);
+
+  // Returns the external endpoint that a new connection must share with an earlier connection of
+  // another inside endpoint to the same remote endpoint. Absent if it is not due; if it is due but
+  // there is no such connection, it is due for the next one.
+  [[nodiscard]] std::optional<Ipv4Endpoint> collision(const InsideEndpoint& inside,
+                                                      const Ipv4Endpoint& remote,
+                                                      const ConnectionTable& table);
+  void created(EntryNumber entry, const ConnectionTable& table, Nanoseconds now_ns);
+
+  struct Alarm {
+    EntryNumber entry;
+    std::uint64_t ordinal;
+    bool forgets;  // else: changes
+  };
+  // Returns the next alarm that is due, or nothing. Skips connections that no longer exist.
+  [[nodiscard]] std::optional<Alarm> due(const ConnectionTable& table, Nanoseconds now_ns);
+
+ private:
+  struct Earlier {
+    EntryNumber entry = kNoEntry;
+    std::uint64_t ordinal = 0;
+  };
+  void arm(const NatFault& fault, const Alarm& alarm, Nanoseconds now_ns);
+
+  std::vector<NatFault> faults_;
+  std::uint64_t collide_every_ = 0;                       // 0: never
+  std::uint64_t seen_ = 0;                                // since the last collision
+  std::unordered_map<std::uint64_t, Earlier> newest_to_;  // by remote endpoint; for collisions
+  Timeline<Alarm> alarms_;
+};
 
 // The result of opening a connection. If `connection` is absent, it was refused for this reason.
 struct Opened {

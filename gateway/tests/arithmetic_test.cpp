@@ -7,11 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "gateway/checksum.hpp"
-#include "gateway/faults/drain_queue.hpp"
-#include "gateway/faults/token_bucket.hpp"
-#include "gateway/histogram.hpp"
-#include "gateway/timeline.hpp"
+#include "gateway/packet.hpp"
+#include "gateway/queue.hpp"
+#include "gateway/record.hpp"
 
 namespace natxy::gateway {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "gateway/address.hpp"
-#include "gateway/checksum.hpp"
 #include "gateway/octets.hpp"
 #include "gateway/packet.hpp"
 

@@ -1,6 +1,6 @@
-#include "gateway/interrupt_pauses.hpp"
-
 #include <gtest/gtest.h>
+
+#include "gateway/clock.hpp"
 
 namespace natxy::gateway {
 namespace {

@@ -1,12 +1,11 @@
 // Tests the rules of MAP against the examples of RFC 7597, appendix A, and that they have an
 // inverse.
-#include "gateway/mapping_rule.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string>
 
+#include "gateway/address_map.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 
 namespace natxy::gateway::test {

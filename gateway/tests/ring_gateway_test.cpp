@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "gateway/clock.hpp"
+#include "gateway/frame.hpp"
 #include "gateway/json.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 #include "gateway/tests/frame_maker.hpp"
-#include "gateway/vlan.hpp"
 #include "plumbing/eal.hpp"
 
 namespace natxy::gateway::test {

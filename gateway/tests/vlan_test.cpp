@@ -1,8 +1,7 @@
 // Tests that tags are written, compared and removed.
-#include "gateway/vlan.hpp"
-
 #include <gtest/gtest.h>
 
+#include "gateway/frame.hpp"
 #include "gateway/tests/frame_maker.hpp"
 
 namespace natxy::gateway::test {
