@@ -1,7 +1,10 @@
-#include "device_engine.hpp"
-
+// The engine over DPDK ports (see requests.hpp). Its loops take a minute to compile, so they have a
+// file of their own.
 #include <memory>
 
+#include "port/device.hpp"
+#include "requests.hpp"
+#include "run/frame_record.hpp"
 #include "run/trial.hpp"
 
 namespace natxy {

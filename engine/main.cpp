@@ -2,64 +2,41 @@
 #include <rte_version.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <csignal>
+#include <array>
 #include <cstdio>
 #include <optional>
 
-#include "device_engine.hpp"
 #include "options.hpp"
-#include "plumbing/event_writer.hpp"
-#include "plumbing/line_reader.hpp"
+#include "plumbing/dpdk.hpp"
+#include "plumbing/requests.hpp"
 #include "port/device.hpp"
-#include "port/eal.hpp"
 #include "port/machine.hpp"
 #include "record_writer.hpp"
-#include "request_loop.hpp"
+#include "requests.hpp"
 
 namespace natxy {
 namespace {
 
 constexpr int kUnusable = 2;  // exit status for a wrong command line or an unusable device
 
-std::atomic<bool> stopped{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler stores it");
-
-void on_signal(int) {
-  stopped.store(true);
-}
-
-// Starts a session of its own, so that Ctrl-C reaches only the program that started the engine, and
-// installs the signal handlers. When a shell starts the engine directly, setsid() fails, and the
-// engine receives Ctrl-C too.
-void settle_in() {
-  setsid();
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-  action.sa_handler = SIG_IGN;  // write() reports a reader that has gone
-  sigaction(SIGPIPE, &action, nullptr);
-}
-
 std::array<port::DeviceString, 2> devices(const Options& options) {
   return {port::parse_device(options.left), port::parse_device(options.right)};
 }
 
-port::EalOptions eal_options(const Options& options) {
-  port::EalOptions eal{.file_prefix = "natxy-" + std::to_string(getpid()),
-                       .worker_cpus = options.cores,
-                       .main_cpus = options.main_cores,
-                       .pci_devices = {},
-                       .huge_pages_allowed = options.huge_pages,
-                       .memory_mb = options.memory_mb};
+plumbing::EalOptions eal_options(const Options& options) {
+  plumbing::EalOptions eal{.file_prefix = "natxy-" + std::to_string(getpid()),
+                           .worker_cpus = options.cores,
+                           .main_cpus = options.main_cores,
+                           .pci_devices = {},
+                           .huge_pages_allowed = options.huge_pages,
+                           .memory_mb = options.memory_mb};
   for (const auto& device : devices(options)) {
     if (device.pci) eal.pci_devices.push_back(device.text);
   }
   return eal;
 }
 
-spec::Hello hello(const Options& options, const port::Eal& eal, const port::Device& device) {
+spec::Hello hello(const Options& options, const plumbing::Eal& eal, const port::Device& device) {
   return {.engine_version = NATXY_VERSION,
           .dpdk_version = rte_version(),
           .variant = NATXY_VARIANT,
@@ -74,9 +51,9 @@ spec::Hello hello(const Options& options, const port::Eal& eal, const port::Devi
           .ports = {device.info(spec::Side::kLeft), device.info(spec::Side::kRight)}};
 }
 
-void serve(const Options& options, plumbing::EventWriter& writer) {
+void serve(const Options& options, int signals, plumbing::EventWriter& writer) {
   const port::TscRate tsc;
-  const port::Eal eal(eal_options(options));
+  const plumbing::Eal eal(eal_options(options));
   port::Device device({.devices = devices(options),
                        .worker_cpus = options.cores,
                        .mtu_bytes = options.mtu_bytes,
@@ -86,11 +63,11 @@ void serve(const Options& options, plumbing::EventWriter& writer) {
                       tsc);
   device.await_speeds();
   writer.write(spec::hello_event(hello(options, eal, device)));
-  plumbing::LineReader reader(STDIN_FILENO);
   std::optional<RecordWriter> records;
   if (options.records_fd) records.emplace(*options.records_fd, device.ticks());
   auto* rings = records ? &records->rings() : nullptr;
-  RequestLoop(reader, writer, engine_over(device, rings), stopped).run();
+  plumbing::RequestLoop loop(STDIN_FILENO, signals, writer);
+  TrialRequests(loop, engine_over(device, rings)).serve();
 }
 
 int run_engine(int argc, char** argv) {
@@ -109,11 +86,15 @@ int run_engine(int argc, char** argv) {
       return 0;
     }
     writer = plumbing::EventWriter::take_standard_output();
-    settle_in();
-    serve(options, writer);
+    // A session of its own, so that Ctrl-C reaches only the program that started the engine. When a
+    // shell starts the engine directly, setsid() fails, and the engine receives Ctrl-C too.
+    setsid();
+    serve(options, plumbing::open_signals(), writer);
     return 0;
   } catch (const UsageError& error) {
     return fail(writer, spec::ErrorKind::kRequest, error.what());
+  } catch (const plumbing::EalError& error) {
+    return fail(writer, spec::ErrorKind::kDevice, error.what());
   } catch (const spec::TrialError& error) {
     return fail(writer, error.kind(), error.what());
   } catch (const std::exception& error) {

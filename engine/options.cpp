@@ -1,8 +1,6 @@
 #include "options.hpp"
 
-#include <algorithm>
-
-#include "port/cpu_list.hpp"
+#include "plumbing/options.hpp"
 #include "record_writer.hpp"
 
 namespace natxy {
@@ -12,18 +10,6 @@ using plumbing::is_auto;
 using plumbing::number;
 
 constexpr std::size_t kMaxWorkers = 64;
-
-std::vector<int> cpus(const std::string& text) {
-  const auto allowed = port::allowed_cpus();
-  auto list = port::parse_cpu_list(text);
-  for (const int cpu : list) {
-    if (std::ranges::find(allowed, cpu) != allowed.end()) continue;
-    throw std::invalid_argument("this process may not use CPU " + std::to_string(cpu) +
-                                " (expected one of the " + std::to_string(allowed.size()) +
-                                " CPUs that it may use)");
-  }
-  return list;
-}
 
 void require(bool given, const char* what) {
   if (!given)
@@ -45,7 +31,7 @@ void check(Options& options) {
     throw UsageError("--records-fd: " + std::to_string(*options.records_fd) +
                      " is not open for writing (expected the write end of an inherited pipe)");
   }
-  if (options.main_cores.empty()) options.main_cores = port::allowed_cpus();
+  if (options.main_cores.empty()) options.main_cores = plumbing::allowed_cpus();
 }
 
 }  // namespace
@@ -57,8 +43,8 @@ Options parse_options(int argc, char* const* argv) {
       argc, argv,
       {{"left", [&](Text text) { options.left = text; }},
        {"right", [&](Text text) { options.right = text; }},
-       {"cores", [&](Text text) { options.cores = cpus(text); }},
-       {"main-cores", [&](Text text) { options.main_cores = cpus(text); }},
+       {"cores", [&](Text text) { options.cores = plumbing::usable_cpus(text); }},
+       {"main-cores", [&](Text text) { options.main_cores = plumbing::usable_cpus(text); }},
        // IPv6's minimum; 9216 with Ethernet's 18 octets
        {"mtu",
         [&](Text text) {

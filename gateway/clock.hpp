@@ -19,7 +19,7 @@ namespace natxy::gateway {
          static_cast<Nanoseconds>(now.tv_nsec);
 }
 
-// Decides when the gateway's loop stops for DPDK's interrupt thread (plumbing/held_interrupts.hpp).
+// Decides when the gateway's loop stops for DPDK's interrupt thread (plumbing/dpdk.hpp).
 //
 // The thread has an ordinary priority, so it may come to a CPU only after many milliseconds, and no
 // frame is forwarded meanwhile. So the loop stops where no frame waits for it: in silence, and not

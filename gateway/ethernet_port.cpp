@@ -2,13 +2,14 @@
 
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
+#include <rte_pci.h>
 
 #include <algorithm>
 #include <atomic>
-#include <string_view>
+#include <string>
 
 #include "gateway/packet.hpp"
-#include "plumbing/umem_pool.hpp"
+#include "plumbing/dpdk.hpp"
 
 namespace natxy::gateway {
 namespace {
@@ -25,6 +26,36 @@ std::string pool_name(std::uint16_t port_id) {
 
 }  // namespace
 
+std::string name_of_device(const std::string& device) {
+  return device.substr(0, device.find(','));
+}
+
+bool is_pci(const std::string& device) {
+  rte_pci_addr address{};
+  return rte_pci_addr_parse(name_of_device(device).c_str(), &address) == 0;
+}
+
+std::uint16_t port_of(Side side, const std::string& device) {
+  const auto fail = [&](const std::string& sentence) {
+    throw PortError("--" + std::string(name_of(side)) + ": " + sentence);
+  };
+  if (!is_pci(device) && plumbing::probe(device) != 0) {
+    fail("DPDK cannot create \"" + device +
+         "\" (expected a PCI address, or a virtual device such as net_af_packet0,iface=d0)");
+  }
+  std::uint16_t port_id = 0;
+  if (rte_eth_dev_get_port_by_name(name_of_device(device).c_str(), &port_id) != 0) {
+    fail("\"" + device + "\" has no port (expected a device that DPDK has a driver for)");
+  }
+  return port_id;
+}
+
+std::string driver_of(std::uint16_t port_id) {
+  rte_eth_dev_info info{};
+  if (rte_eth_dev_info_get(port_id, &info) != 0 || info.driver_name == nullptr) return "";
+  return info.driver_name;
+}
+
 EthernetPort::EthernetPort(Side side, std::uint16_t port_id, std::size_t mtu_bytes)
     : side_(side), port_id_(port_id), gathered_(FrameStore::kMaxOctets) {
   make_pool(mtu_bytes);
@@ -32,7 +63,7 @@ EthernetPort::EthernetPort(Side side, std::uint16_t port_id, std::size_t mtu_byt
   check(rte_eth_dev_start(port_id_), "be started");
   rte_eth_promiscuous_enable(port_id_);  // ports that refuse this are promiscuous anyway
   read_mac();
-  unmaps_rings_ = is_of_driver("net_memif");
+  unmaps_rings_ = driver_of(port_id_) == "net_memif";
 }
 
 bool EthernetPort::waits_for_peer() const {
@@ -61,7 +92,7 @@ void EthernetPort::make_pool(std::size_t mtu_bytes) {
                                                     std::size_t{RTE_MBUF_DEFAULT_DATAROOM});
   const auto name = pool_name(port_id_);
   const int node = rte_eth_dev_socket_id(port_id_);
-  pool_ = is_of_driver("net_af_xdp")
+  pool_ = driver_of(port_id_) == "net_af_xdp"
               ? plumbing::create_umem_pool({.name = name,
                                             .frames = kPoolFrames,
                                             .cache_frames = kPoolCache,
@@ -74,12 +105,6 @@ void EthernetPort::make_pool(std::size_t mtu_bytes) {
                     " port's buffers are one page of memory each, too short for --mtu " +
                     std::to_string(mtu_bytes) + " (expected a smaller --mtu)");
   }
-}
-
-bool EthernetPort::is_of_driver(std::string_view name) const {
-  rte_eth_dev_info info{};
-  check(rte_eth_dev_info_get(port_id_, &info), "be described");
-  return name == info.driver_name;
 }
 
 void EthernetPort::configure(std::size_t mtu_bytes) {

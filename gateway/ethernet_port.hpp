@@ -10,7 +10,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "gateway/address.hpp"
@@ -22,6 +21,14 @@ namespace natxy::gateway {
 struct PortError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// Returns the name of a device: a PCI address, or a driver and a number. Arguments follow a comma.
+[[nodiscard]] std::string name_of_device(const std::string& device);
+// Returns whether a device is on PCI, and so was probed when DPDK started.
+[[nodiscard]] bool is_pci(const std::string& device);
+// Returns the port of a device; creates a virtual device. Throws PortError.
+[[nodiscard]] std::uint16_t port_of(Side side, const std::string& device);
+[[nodiscard]] std::string driver_of(std::uint16_t port_id);
 
 class EthernetPort {
  public:
@@ -35,7 +42,7 @@ class EthernetPort {
 
   [[nodiscard]] const Mac& mac() const { return mac_; }
   // Returns whether the driver unmaps the port's rings when the peer ends (see
-  // plumbing/held_interrupts.hpp).
+  // plumbing/dpdk.hpp).
   [[nodiscard]] bool unmaps_rings() const { return unmaps_rings_; }
   // Returns whether such a port has no peer.
   [[nodiscard]] bool waits_for_peer() const;
@@ -61,7 +68,6 @@ class EthernetPort {
  private:
   void configure(std::size_t mtu_bytes);
   void make_pool(std::size_t mtu_bytes);
-  [[nodiscard]] bool is_of_driver(std::string_view name) const;
   void read_mac();
   void check(int status, const char* what) const;
   [[nodiscard]] std::uint16_t receive_burst(std::array<rte_mbuf*, kBurst>& buffers);

@@ -8,19 +8,82 @@
 #include <new>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "gateway/clock.hpp"
-#include "gateway/eal.hpp"
 #include "gateway/json.hpp"
-#include "gateway/options.hpp"
-#include "gateway/request_loop.hpp"
 #include "gateway/ring_gateway.hpp"
-#include "plumbing/event_writer.hpp"
+#include "plumbing/dpdk.hpp"
+#include "plumbing/options.hpp"
+#include "plumbing/requests.hpp"
 
 namespace natxy::gateway {
 namespace {
 
 constexpr int kUnusable = 2;  // exit status for a wrong command line or an unusable device
+
+using plumbing::UsageError;
+
+// --- the command line ----------------------------------------------------------------------------
+
+struct Options {
+  std::string left;
+  std::string right;
+  std::vector<int> core;  // one CPU
+  bool may_use_huge_pages = true;
+  unsigned memory_mb = 256;
+  std::size_t mtu_bytes = 1500;
+  bool shows_version = false;
+  bool shows_help = false;
+};
+
+unsigned whole_number(const std::string& text, unsigned min, unsigned max) {
+  return plumbing::number(text, min, max, "a whole number from ");
+}
+
+void check(const Options& options) {
+  if (options.left.empty() || options.right.empty()) {
+    throw UsageError(
+        "--left, --right: a device is missing (expected a device such as net_af_packet0,iface=d0)");
+  }
+  if (name_of_device(options.left) == name_of_device(options.right)) {
+    throw UsageError("--left, --right: both name the same device (expected two devices)");
+  }
+  if (options.core.empty()) throw UsageError("--core: is missing (expected the number of a CPU)");
+}
+
+const char* usage() {
+  return "natxy-gateway --left DEVICE --right DEVICE --core CPU [--huge-pages auto|never] "
+         "[--memory-mb N] [--mtu BYTES] [--version]";
+}
+
+Options parse_options(int count, char* const* words) {
+  Options options;
+  using Text = const std::string&;
+  plumbing::read_options(
+      count, words,
+      {{"left", [&](Text text) { options.left = text; }},
+       {"right", [&](Text text) { options.right = text; }},
+       {"core",
+        [&](Text text) {
+          (void)whole_number(text, 0, 1023);
+          options.core = plumbing::usable_cpus(text);
+        }},
+       {"huge-pages",
+        [&](Text text) { options.may_use_huge_pages = plumbing::is_auto(text, "never"); }},
+       {"memory-mb", [&](Text text) { options.memory_mb = whole_number(text, 64, 1U << 20U); }},
+       {"mtu",
+        [&](Text text) {
+          options.mtu_bytes = whole_number(text, 68, FrameStore::kMaxOctets - 64);
+        }},
+       {"version", [&](Text) { options.shows_version = true; }, false},
+       {"help", [&](Text) { options.shows_help = true; }, false}},
+      {.option = usage(), .word = usage()});
+  if (!options.shows_version && !options.shows_help) check(options);
+  return options;
+}
+
+// --- requests ------------------------------------------------------------------------------------
 
 std::string answer(RingGateway& gateway, const ConfigureRequest& request) {
   gateway.configure(request.config);
@@ -111,28 +174,41 @@ std::string answer_line(RingGateway& gateway, const std::string& line) {
   }
 }
 
+plumbing::EalOptions eal_options(const Options& options) {
+  plumbing::EalOptions eal{.file_prefix = "natxy-gateway-" + std::to_string(getpid()),
+                           .worker_cpus = options.core,
+                           .main_cpus = plumbing::allowed_cpus(),
+                           .pci_devices = {},
+                           .huge_pages_allowed = options.may_use_huge_pages,
+                           .memory_mb = options.memory_mb};
+  for (const auto& device : {options.left, options.right}) {
+    if (is_pci(device)) eal.pci_devices.push_back(device);
+  }
+  return eal;
+}
+
 void serve(const Options& options, plumbing::EventWriter& events) {
-  const int signals = open_signals();
-  Eal eal(options);
-  const auto left = eal.probe(Side::kLeft, options.left);
-  const auto right = eal.probe(Side::kRight, options.right);
+  constexpr unsigned kWorker = 1;  // lcore
+  const int signals = plumbing::open_signals();
+  const plumbing::Eal eal(eal_options(options));
+  const auto left = port_of(Side::kLeft, options.left);
+  const auto right = port_of(Side::kRight, options.right);
   RingGateway gateway({.left_port = left,
                        .right_port = right,
                        .config = default_config(),
                        .mtu_bytes = options.mtu_bytes});
-  gateway.start_on_lcore(Eal::kWorker);
+  gateway.start_on_lcore(kWorker);
   const auto describe = [&](Side side, const std::string& device, std::uint16_t port_id) {
-    return PortDescription{.side = side,
-                           .device = device,
-                           .driver = Eal::driver_of(port_id),
-                           .mac = gateway.mac(side)};
+    return PortDescription{
+        .side = side, .device = device, .driver = driver_of(port_id), .mac = gateway.mac(side)};
   };
-  const auto hello = hello_event(
-      {describe(Side::kLeft, options.left, left), describe(Side::kRight, options.right, right)});
-  events.write(hello);
-  if (events.broken()) return;
-  run_requests(signals, events,
-               [&](const std::string& line) { return answer_line(gateway, line); });
+  events.write(hello_event(
+      {describe(Side::kLeft, options.left, left), describe(Side::kRight, options.right, right)}));
+  plumbing::RequestLoop loop(STDIN_FILENO, signals, events);
+  loop.run([&](const std::string& line) {
+    const auto event = answer_line(gateway, line);
+    event.empty() ? loop.end() : events.write(event);
+  });
 }
 
 void run(const Options& options, plumbing::EventWriter& events) {

@@ -24,7 +24,7 @@
 #include "gateway/frame.hpp"
 #include "gateway/gateway.hpp"
 #include "gateway/record.hpp"
-#include "plumbing/held_interrupts.hpp"
+#include "plumbing/dpdk.hpp"
 
 namespace natxy::gateway {
 

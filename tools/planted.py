@@ -235,7 +235,7 @@ def library_of(test: pathlib.Path) -> str:
     if "<rte_" in test.read_text():
         return PORT
     first = test.stem.partition("_")[0]
-    return {"port": "natxy_neighbours", "request": "natxy_requests"}.get(first, "natxy_core")
+    return {"port": "natxy_neighbours", "requests": "natxy_requests"}.get(first, "natxy_core")
 
 
 def output_of(command: Sequence[str]) -> str:

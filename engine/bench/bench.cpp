@@ -29,8 +29,8 @@
 
 #include "connections.hpp"
 #include "loops.hpp"
-#include "port/cpu_list.hpp"
-#include "port/eal.hpp"
+#include "plumbing/dpdk.hpp"
+#include "plumbing/options.hpp"
 #include "port/machine.hpp"
 
 namespace natxy::bench {
@@ -181,13 +181,13 @@ int run(int argc, char** argv) {
     return {};
   };
   const port::TscRate rate;
-  const auto cpus = port::parse_cpu_list(option("--cpus"));
-  const port::Eal eal({.file_prefix = "natxy-bench-" + std::to_string(getpid()),
-                       .worker_cpus = cpus,
-                       .main_cpus = port::parse_cpu_list(option("--main-cpu")),
-                       .pci_devices = {},
-                       .huge_pages_allowed = false,
-                       .memory_mb = 512});
+  const auto cpus = plumbing::parse_cpu_list(option("--cpus"));
+  const plumbing::Eal eal({.file_prefix = "natxy-bench-" + std::to_string(getpid()),
+                           .worker_cpus = cpus,
+                           .main_cpus = plumbing::parse_cpu_list(option("--main-cpu")),
+                           .pci_devices = {},
+                           .huge_pages_allowed = false,
+                           .memory_mb = 512});
   const run::TickRate ticks(rate.hz());
   Bench bench(cpus, ticks);
   std::printf("{\"tsc_hz\": %lu}\n", static_cast<unsigned long>(ticks.hz()));

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "frame/departure.hpp"
-#include "plumbing/held_interrupts.hpp"
+#include "plumbing/dpdk.hpp"
 #include "port/machine.hpp"
 #include "port/neighbour_task.hpp"
 #include "port/port.hpp"

@@ -44,12 +44,12 @@ struct DriverTraits {
   std::uint32_t rx_ring_frames = 0;
   std::uint16_t rx_descriptors = 1024;
   std::uint16_t tx_descriptors = 1024;
-  bool rx_pool_is_umem = false;  // AF_XDP; see plumbing/umem_pool.hpp
+  bool rx_pool_is_umem = false;  // AF_XDP; see plumbing/dpdk.hpp
   std::uint16_t tx_queues = 1;   // 0: as many as the device reports
   std::uint16_t rx_queues = 1;   // the same
   bool distributes = false;      // among its receive queues, by a hash of addresses and ports (RSS)
   bool must_reconnect = false;   // after a loss of the link, the device must be started again
-  bool unmaps_rings = false;     // when the peer ends; see plumbing/held_interrupts.hpp
+  bool unmaps_rings = false;     // when the peer ends; see plumbing/dpdk.hpp
   bool sets_mtu = false;         // the engine sets the MTU; else its interface has one
   bool has_link_speed = false;
   Stamps stamps = Stamps::kOffload;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "plumbing/eal.hpp"
+#include "plumbing/dpdk.hpp"
 #include "spec/event.hpp"
 
 namespace natxy::port {

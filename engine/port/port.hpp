@@ -83,7 +83,7 @@ class Port {
   void watch_link();
   // Starts the device again if its link is down and the driver does not reconnect by itself. Must
   // not be called while workers run, nor while DPDK's interrupt thread handles the loss of the link
-  // (see plumbing/held_interrupts.hpp).
+  // (see plumbing/dpdk.hpp).
   void reconnect();
   // Returns whether the driver unmaps its rings in the interrupt thread when the peer ends.
   [[nodiscard]] bool unmaps_rings() const { return traits_.unmaps_rings; }

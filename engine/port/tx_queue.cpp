@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "plumbing/umem_pool.hpp"
+#include "plumbing/dpdk.hpp"
 #include "spec/event.hpp"
 
 namespace natxy::port {

@@ -24,7 +24,7 @@ struct PoolOptions {
 
 // Creates a pool of mbufs. Throws TrialError (device).
 [[nodiscard]] rte_mempool* create_pool(const PoolOptions& options);
-// Creates that of an AF_XDP port (see plumbing/umem_pool.hpp). Throws TrialError (device), also if
+// Creates that of an AF_XDP port (see plumbing/dpdk.hpp). Throws TrialError (device), also if
 // its buffers are smaller than the data room of the options.
 [[nodiscard]] rte_mempool* create_umem_pool(const PoolOptions& options);
 

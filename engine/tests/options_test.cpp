@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "port/cpu_list.hpp"
+#include "plumbing/options.hpp"
 
 namespace natxy {
 namespace {
@@ -28,7 +28,7 @@ std::string complaint(const std::vector<std::string>& words) {
   return "accepted";
 }
 
-const std::string kCpu = std::to_string(port::allowed_cpus().front());
+const std::string kCpu = std::to_string(plumbing::allowed_cpus().front());
 
 std::vector<std::string> with(std::vector<std::string> more) {
   more.insert(more.begin(), {"--left", "ring", "--right", "ring", "--cores", kCpu});
@@ -40,7 +40,7 @@ TEST(Options, TakesTheDocumentedOnes) {
       parse(with({"--mtu", "2000", "--huge-pages", "never", "--memory-mb", "128", "--tx-queues=2",
                   "--main-cores", kCpu, "--arrival-clock", "tsc", "--rx-queues", "4"}));
   EXPECT_EQ(options.left, "ring");
-  EXPECT_EQ(options.cores, port::parse_cpu_list(kCpu));
+  EXPECT_EQ(options.cores, plumbing::parse_cpu_list(kCpu));
   EXPECT_EQ(options.main_cores, options.cores);
   EXPECT_EQ(options.mtu_bytes, 2000);
   EXPECT_FALSE(options.huge_pages);
@@ -59,7 +59,7 @@ TEST(Options, HasTheDocumentedDefaults) {
   EXPECT_FALSE(options.tx_queues);
   EXPECT_EQ(options.rx_queues, 1U);
   EXPECT_TRUE(options.own_clocks);
-  EXPECT_EQ(options.main_cores, port::allowed_cpus());
+  EXPECT_EQ(options.main_cores, plumbing::allowed_cpus());
 }
 
 TEST(Options, RefusesInASentence) {
@@ -83,6 +83,15 @@ TEST(Options, RefusesInASentence) {
             "--cores: \"x\"");
   EXPECT_EQ(complaint({"--left", "ring", "--right", "ring", "--cores", "1023"}).substr(0, 43),
             "--cores: this process may not use CPU 1023 ");
+}
+
+TEST(CpuList, ReadsNumbersAndRanges) {
+  EXPECT_EQ(plumbing::parse_cpu_list("2,3"), (std::vector{2, 3}));
+  EXPECT_EQ(plumbing::parse_cpu_list("4-6,1"), (std::vector{4, 5, 6, 1}));
+  for (const auto* text : {"", "a", "1,", "3-2", "1,1", "-1", "1-", "1-2-3", "99999", "1 2"}) {
+    EXPECT_THROW((void)plumbing::parse_cpu_list(text), std::invalid_argument) << text;
+  }
+  EXPECT_FALSE(plumbing::allowed_cpus().empty());
 }
 
 }  // namespace

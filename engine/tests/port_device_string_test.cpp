@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "port/cpu_list.hpp"
 #include "port/device_string.hpp"
 
 namespace natxy::port {
@@ -92,15 +91,6 @@ TEST(DriverTraits, RefuseArgumentsThatWouldLoseFrames) {
   EXPECT_EQ(complaint("net_af_packet0,iface=x", 1500), "");
   EXPECT_NE(complaint("net_af_packet0,iface=x", 2000).find("framesz=4096"), std::string::npos);
   EXPECT_EQ(complaint("net_af_packet0,iface=x,framesz=4096,blocksz=65536", 2000), "");
-}
-
-TEST(CpuList, ReadsNumbersAndRanges) {
-  EXPECT_EQ(parse_cpu_list("2,3"), (std::vector{2, 3}));
-  EXPECT_EQ(parse_cpu_list("4-6,1"), (std::vector{4, 5, 6, 1}));
-  for (const auto* text : {"", "a", "1,", "3-2", "1,1", "-1", "1-", "1-2-3", "99999", "1 2"}) {
-    EXPECT_THROW((void)parse_cpu_list(text), std::invalid_argument) << text;
-  }
-  EXPECT_FALSE(allowed_cpus().empty());
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <thread>
 
+#include "plumbing/dpdk.hpp"
 #include "port/device.hpp"
-#include "port/eal.hpp"
 #include "port_environment.hpp"
 #include "port_ring.hpp"
 
@@ -244,13 +244,13 @@ TEST(DeviceSpeeds, AreAwaitedUntilTheLinkOfANicIsUp) {
 }
 
 TEST(Eal, StartsOneWorkerACpuWithoutPciUnlessAsked) {
-  EalOptions options{.file_prefix = "natxy-1",
-                     .worker_cpus = {3, 2},
-                     .main_cpus = {0, 1},
-                     .pci_devices = {},
-                     .huge_pages_allowed = true,
-                     .memory_mb = 64};
-  const auto plain = eal_arguments(options, false);
+  plumbing::EalOptions options{.file_prefix = "natxy-1",
+                               .worker_cpus = {3, 2},
+                               .main_cpus = {0, 1},
+                               .pci_devices = {},
+                               .huge_pages_allowed = true,
+                               .memory_mb = 64};
+  const auto plain = plumbing::eal_arguments(options, false);
   const auto has = [](const std::vector<std::string>& arguments, const std::string& wanted) {
     return std::ranges::find(arguments, wanted) != arguments.end();
   };
@@ -260,7 +260,7 @@ TEST(Eal, StartsOneWorkerACpuWithoutPciUnlessAsked) {
   EXPECT_TRUE(has(plain, "--no-huge"));
   EXPECT_FALSE(has(plain, "--in-memory"));
   options.pci_devices = {"0000:01:00.0"};
-  const auto nic = eal_arguments(options, true);
+  const auto nic = plumbing::eal_arguments(options, true);
   EXPECT_TRUE(has(nic, "--allow=0000:01:00.0"));
   EXPECT_TRUE(has(nic, "--in-memory"));
   EXPECT_FALSE(has(nic, "--no-pci"));

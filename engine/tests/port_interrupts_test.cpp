@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "plumbing/held_interrupts.hpp"
+#include "plumbing/dpdk.hpp"
 #include "port/device.hpp"
 #include "port_environment.hpp"
 #include "port_ring.hpp"

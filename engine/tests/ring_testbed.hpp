@@ -10,10 +10,11 @@
 #include <functional>
 #include <string>
 
-#include "device_engine.hpp"
 #include "gateway/json.hpp"
 #include "gateway/ring_gateway.hpp"
+#include "port/device.hpp"
 #include "port/machine.hpp"
+#include "requests.hpp"
 #include "ring_books.hpp"
 #include "ring_nets.hpp"
 #include "ring_wiring.hpp"

@@ -21,7 +21,8 @@
 #include "gateway/json.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 #include "gateway/tests/frame_maker.hpp"
-#include "plumbing/eal.hpp"
+#include "plumbing/dpdk.hpp"
+#include "plumbing/options.hpp"
 
 namespace natxy::gateway::test {
 namespace {
@@ -293,8 +294,11 @@ int main(int count, char** words) {
   testing::InitGoogleTest(&count, words);
   if (testing::GTEST_FLAG(list_tests))
     return RUN_ALL_TESTS();  // CMake asks for names: needs no EAL
-  const natxy::plumbing::Eal eal({"tests", "--no-huge", "-m128", "--no-pci", "--no-telemetry",
-                                  "--file-prefix=natxy-gateway-tests-" + std::to_string(getpid()),
-                                  "--lcores=0", "--log-level=error"});
+  const natxy::plumbing::Eal eal({.file_prefix = "natxy-gateway-tests-" + std::to_string(getpid()),
+                                  .worker_cpus = {},
+                                  .main_cpus = natxy::plumbing::allowed_cpus(),
+                                  .pci_devices = {},
+                                  .huge_pages_allowed = false,
+                                  .memory_mb = 128});
   return RUN_ALL_TESTS();
 }

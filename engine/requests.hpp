@@ -1,4 +1,5 @@
-// Reads requests and writes events. Runs one trial at a time and reads `cancel` while it runs.
+// Carries out the requests to the engine. Runs one trial at a time and reads `cancel` while it
+// runs.
 #pragma once
 
 #include <atomic>
@@ -8,13 +9,19 @@
 #include <optional>
 #include <string>
 
-#include "plumbing/event_writer.hpp"
-#include "plumbing/line_reader.hpp"
+#include "plumbing/requests.hpp"
 #include "spec/json.hpp"
 
 namespace natxy {
 
-// The functions that the loop calls; in the program, they are a run::TrialRunner over a
+namespace port {
+class Device;
+}
+namespace run {
+struct RecordRings;
+}
+
+// The functions that the requests call; in the program, they are a run::TrialRunner over a
 // port::Device.
 struct Engine {
   using Poll = std::function<void(const spec::Progress&)>;
@@ -25,15 +32,18 @@ struct Engine {
   std::function<void()> failed;  // called after a trial that ended with an error
 };
 
-class RequestLoop {
- public:
-  // stopped: set by a signal handler.
-  RequestLoop(plumbing::LineReader& reader, plumbing::EventWriter& writer, Engine engine,
-              const std::atomic<bool>& stopped)
-      : reader_(reader), writer_(writer), engine_(std::move(engine)), stopped_(stopped) {}
+// Makes the engine over DPDK ports, on the time stamp counter: what the program runs, and what the
+// tests of time run (device_engine.cpp). records: null if nobody reads records. One runner serves
+// all trials, so that the memory of its state table is reused.
+[[nodiscard]] Engine engine_over(port::Device& device, run::RecordRings* records);
 
-  // Serves requests until `quit`, the end of input, a signal, or a failed write of an event.
-  void run();
+class TrialRequests {
+ public:
+  TrialRequests(plumbing::RequestLoop& loop, Engine engine)
+      : loop_(loop), engine_(std::move(engine)) {}
+
+  // Serves requests to the end of the loop.
+  void serve();
 
  private:
   void take(const std::string& line);
@@ -41,13 +51,9 @@ class RequestLoop {
   void run_trial(const spec::TrialRequest& trial);
   void poll(const spec::Progress& progress);
   void listen();
-  [[nodiscard]] bool over() const;
 
-  plumbing::LineReader& reader_;
-  plumbing::EventWriter& writer_;
+  plumbing::RequestLoop& loop_;
   Engine engine_;
-  const std::atomic<bool>& stopped_;
-  bool quitting_ = false;
   std::atomic<bool> cancelled_{false};
   std::uint64_t trial_id_ = 0;
   std::optional<spec::Stage> told_stage_;

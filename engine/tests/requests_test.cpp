@@ -1,5 +1,5 @@
-// Tests the request loop over real pipes, with a fake engine.
-#include "request_loop.hpp"
+// Tests the requests over real pipes, with a fake engine.
+#include "requests.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -29,9 +29,9 @@ std::string spec_line() {
   return spec;
 }
 
-class RequestLoopTest : public testing::Test {
+class TrialRequestsTest : public testing::Test {
  protected:
-  RequestLoopTest() {
+  TrialRequestsTest() {
     std::signal(SIGPIPE, SIG_IGN);
     engine_.run = [](const spec::TrialSpec&, const Engine::Poll&, const std::atomic<bool>&) {
       return spec::TrialResult{};
@@ -39,16 +39,16 @@ class RequestLoopTest : public testing::Test {
     engine_.idle = [this] { ++idled_; };
     engine_.failed = [this] { ++failed_; };
   }
-  ~RequestLoopTest() override {
+  ~TrialRequestsTest() override {
     in_.close_writing();
     if (loop_.joinable()) loop_.join();
   }
 
   void start() {
     loop_ = std::thread([this] {
-      plumbing::LineReader reader(in_.ends[0]);
-      plumbing::EventWriter writer(out_.ends[1]);
-      RequestLoop(reader, writer, engine_, stopped_).run();
+      plumbing::EventWriter events(out_.ends[1]);
+      plumbing::RequestLoop loop(in_.ends[0], signals_.ends[0], events);
+      TrialRequests(loop, engine_).serve();
       out_.close_writing();
     });
   }
@@ -84,8 +84,8 @@ class RequestLoopTest : public testing::Test {
 
   Pipe in_;
   Pipe out_;
+  Pipe signals_;  // a write is a signal
   Engine engine_;
-  std::atomic<bool> stopped_{false};
   std::atomic<int> idled_{0};
   std::atomic<int> failed_{0};
   std::thread loop_;
@@ -103,7 +103,7 @@ spec::TrialResult until_cancelled(const Engine::Poll& poll, const std::atomic<bo
   throw spec::TrialError(spec::ErrorKind::kCancelled, "cancelled");
 }
 
-TEST_F(RequestLoopTest, AnswersATrialWithItsResultAndGoesOn) {
+TEST_F(TrialRequestsTest, AnswersATrialWithItsResultAndGoesOn) {
   start();
   for (const int id : {7, 8}) {
     ask_for_trial(id);
@@ -114,7 +114,7 @@ TEST_F(RequestLoopTest, AnswersATrialWithItsResultAndGoesOn) {
   EXPECT_EQ(failed_, 0);
 }
 
-TEST_F(RequestLoopTest, GoesOnAfterALineThatIsNoRequest) {
+TEST_F(TrialRequestsTest, GoesOnAfterALineThatIsNoRequest) {
   start();
   say("nonsense");
   EXPECT_EQ(hear(), R"*({"event":"error","kind":"request","message":"line: is not JSON )*"
@@ -127,7 +127,7 @@ TEST_F(RequestLoopTest, GoesOnAfterALineThatIsNoRequest) {
   EXPECT_EQ(hear().find(R"({"event":"result","id":2)"), 0U);
 }
 
-TEST_F(RequestLoopTest, TellsTheKindOfATrialsError) {
+TEST_F(TrialRequestsTest, TellsTheKindOfATrialsError) {
   engine_.run = [](const spec::TrialSpec&, const Engine::Poll&,
                    const std::atomic<bool>&) -> spec::TrialResult {
     throw spec::TrialError(spec::ErrorKind::kNeighbour, "nobody is there");
@@ -139,7 +139,7 @@ TEST_F(RequestLoopTest, TellsTheKindOfATrialsError) {
 }
 
 // Takes the shortest of several cancels, because other programs may have the core for a while.
-TEST_F(RequestLoopTest, CancelsWithinATenthOfASecondAndThenRunsTheNext) {
+TEST_F(TrialRequestsTest, CancelsWithinATenthOfASecondAndThenRunsTheNext) {
   engine_.run = [](const spec::TrialSpec&, const Engine::Poll& poll,
                    const std::atomic<bool>& cancelled) { return until_cancelled(poll, cancelled); };
   start();
@@ -160,7 +160,7 @@ TEST_F(RequestLoopTest, CancelsWithinATenthOfASecondAndThenRunsTheNext) {
   EXPECT_LT(shortest, milliseconds(100));
 }
 
-TEST_F(RequestLoopTest, TellsProgressAtLeastOnceASecondAndRefusesASecondTrial) {
+TEST_F(TrialRequestsTest, TellsProgressAtLeastOnceASecondAndRefusesASecondTrial) {
   engine_.run = [](const spec::TrialSpec&, const Engine::Poll& poll,
                    const std::atomic<bool>& cancelled) { return until_cancelled(poll, cancelled); };
   start();
@@ -176,7 +176,7 @@ TEST_F(RequestLoopTest, TellsProgressAtLeastOnceASecondAndRefusesASecondTrial) {
                     R"*(running (expected a new trial after its end)"})*");
 }
 
-TEST_F(RequestLoopTest, EndOfInputCancelsAndEnds) {
+TEST_F(TrialRequestsTest, EndOfInputCancelsAndEnds) {
   engine_.run = [](const spec::TrialSpec&, const Engine::Poll& poll,
                    const std::atomic<bool>& cancelled) { return until_cancelled(poll, cancelled); };
   start();
@@ -189,7 +189,7 @@ TEST_F(RequestLoopTest, EndOfInputCancelsAndEnds) {
   EXPECT_EQ(hear(), "");
 }
 
-TEST_F(RequestLoopTest, ASignalOrAReaderThatIsGoneEndsIt) {
+TEST_F(TrialRequestsTest, ASignalOrAReaderThatIsGoneEndsIt) {
   engine_.run = [](const spec::TrialSpec&, const Engine::Poll& poll,
                    const std::atomic<bool>& cancelled) { return until_cancelled(poll, cancelled); };
   start();
@@ -199,10 +199,10 @@ TEST_F(RequestLoopTest, ASignalOrAReaderThatIsGoneEndsIt) {
   loop_.join();  // does not return if the loop does not end
 }
 
-TEST_F(RequestLoopTest, StopsBetweenTrialsToo) {
+TEST_F(TrialRequestsTest, StopsBetweenTrialsToo) {
   start();
   while (idled_ < 2) std::this_thread::sleep_for(milliseconds(1));
-  stopped_ = true;
+  ASSERT_EQ(write(signals_.ends[1], "", 1), 1);
   EXPECT_EQ(hear(), "");
 }
 
@@ -221,7 +221,7 @@ TEST(LineReaderTest, GivesWholeLinesAndCutsOneThatIsTooLong) {
   });
   std::vector<std::string> lines;
   while (!reader.ended()) {
-    reader.wait(milliseconds(1000));
+    reader.read();
     while (auto line = reader.next()) lines.push_back(*line);
   }
   writing.join();
