@@ -17,7 +17,6 @@
 #include "gateway/queue.hpp"
 #include "gateway/record.hpp"
 #include "gateway/router.hpp"
-#include "gateway/softwires.hpp"
 #include "gateway/translator.hpp"
 
 namespace natxy::gateway {

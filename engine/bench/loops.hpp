@@ -1,10 +1,14 @@
 // The loops that are timed: the engine's senders and receivers over net_null and net_ring, and the
-// bare loops that they are compared with.
+// bare loops that they are compared with; and the watches that time them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <memory>
+#include <thread>
+#include <utility>
 
 #include "port/port.hpp"
 #include "port/workers.hpp"
@@ -12,6 +16,60 @@
 #include "run/stream_plan.hpp"
 
 namespace natxy::bench {
+
+// Returns the CPU time of this thread.
+inline double cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+// Measures the CPU time of many short pieces of work, minus the cost of reading the clock.
+class Stopwatch {
+ public:
+  Stopwatch() {
+    constexpr int kReadings = 10'000;
+    for (int i = 0; i < kReadings; ++i) measure([] {});
+    reading_ns_ = total_ns_ / kReadings;
+    total_ns_ = 0;
+  }
+  template <class Work>
+  void measure(Work&& work) {
+    const auto before = cpu_ns();
+    work();
+    total_ns_ += cpu_ns() - before - reading_ns_;
+  }
+  [[nodiscard]] double total_ns() const { return total_ns_; }
+
+ private:
+  double reading_ns_ = 0;
+  double total_ns_ = 0;
+};
+
+// Makes two threads take turns: the work of one is timed while the other waits.
+class Turns {
+ public:
+  // Runs `work` in each turn of this side, until the other side ends.
+  template <class Work>
+  void follow(Work&& work) {
+    for (await(Turn::kFollower); turn_ != Turn::kOver; await(Turn::kFollower)) {
+      work();
+      turn_ = Turn::kLeader;
+    }
+  }
+  void hand_over() {
+    turn_ = Turn::kFollower;
+    await(Turn::kLeader);
+  }
+  void end() { turn_ = Turn::kOver; }
+
+ private:
+  enum class Turn { kLeader, kFollower, kOver };
+  void await(Turn whose) {
+    while (turn_ != whose && turn_ != Turn::kOver) std::this_thread::yield();
+  }
+  std::atomic<Turn> turn_{Turn::kLeader};
+};
 
 // Returns traffic with the pseudorandom ports of RFC 4814, in IPv6 on both sides by default.
 [[nodiscard]] spec::Traffic random_ports(spec::IpVersion version = spec::IpVersion::k6);

@@ -15,7 +15,7 @@
 #include "frame/icmp_error.hpp"
 #include "frame/tcp.hpp"
 #include "port/neighbour_message.hpp"
-#include "run/icmp_tally.hpp"
+#include "run/receiver_report.hpp"
 #include "traffic_cases.hpp"
 
 namespace {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "run/assignment.hpp"
-#include "run/control.hpp"
 #include "run/receiver.hpp"
 #include "run/sender.hpp"
 #include "run/worker.hpp"

@@ -15,11 +15,11 @@
 #include "run/arrivals.hpp"
 #include "run/clock.hpp"
 #include "run/connection_recorder.hpp"
-#include "run/control.hpp"
 #include "run/frame_check.hpp"
 #include "run/receiver_report.hpp"
-#include "run/sent_numbers.hpp"
+#include "run/sender_report.hpp"
 #include "run/stream_plan.hpp"
+#include "run/worker.hpp"
 
 namespace natxy::run {
 

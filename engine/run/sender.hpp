@@ -13,12 +13,11 @@
 
 #include "run/assignment.hpp"
 #include "run/clock.hpp"
-#include "run/control.hpp"
 #include "run/frame_source.hpp"
+#include "run/schedule.hpp"
 #include "run/sender_report.hpp"
-#include "run/sent_numbers.hpp"
 #include "run/stream_plan.hpp"
-#include "run/tag_plan.hpp"
+#include "run/worker.hpp"
 
 namespace natxy::run {
 

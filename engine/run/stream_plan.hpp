@@ -11,7 +11,6 @@
 #include "frame/icmp_error.hpp"
 #include "frame/stamp.hpp"
 #include "run/connection_walk.hpp"
-#include "run/icmp_tally.hpp"
 #include "run/schedule.hpp"
 #include "run/state_table.hpp"
 #include "spec/trial_spec.hpp"
@@ -47,6 +46,9 @@ struct KindPlan {
   std::uint8_t hop_limit = 0;                 // on arrival, from the spec; 0: learned
   std::optional<ConnectionPlan> connections;  // absent in stateless traffic
 };
+
+// The traffic that a port sends, by kind; null: none.
+using SentHere = std::array<const frame::Quotation*, 2>;
 
 struct StreamPlan {
   spec::Direction direction;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "run/clock.hpp"
+#include "run/receiver_report.hpp"
 #include "run/stream_plan.hpp"
 #include "spec/event.hpp"
 

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "run/tag_plan.hpp"
+#include "run/schedule.hpp"
 
 namespace natxy::run {
 namespace {

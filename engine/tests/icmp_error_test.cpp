@@ -8,7 +8,7 @@
 
 #include "fake_runner.hpp"
 #include "frame/departure.hpp"
-#include "run/icmp_tally.hpp"
+#include "run/receiver_report.hpp"
 #include "traffic_cases.hpp"
 
 namespace natxy::frame {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "gateway/faults/corruption.hpp"
-
 namespace natxy::gateway {
 namespace {
 

@@ -1,9 +1,7 @@
-#include "gateway/faults/corruption.hpp"
-
 #include <algorithm>
 #include <optional>
 
-#include "gateway/faults/anatomy.hpp"
+#include "gateway/faults/chain.hpp"
 #include "gateway/packet.hpp"
 
 namespace natxy::gateway {

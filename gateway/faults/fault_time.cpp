@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gateway/faults/anatomy.hpp"
+#include "gateway/packet.hpp"
 
 namespace natxy::gateway {
 namespace {

@@ -1,12 +1,11 @@
 // Tests the ends of softwires: what is taken out, what is put in, and what is refused.
-#include "gateway/softwires.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string>
 #include <utility>
 
+#include "gateway/router.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 
 namespace natxy::gateway::test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "gateway/softwires.hpp"
+#include "gateway/router.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 
 namespace natxy::gateway::test {
