@@ -199,7 +199,7 @@ Config read_members(Object& object) {
   if (config.softwires && config.softwires->subscribers && !config.nat) {
     throw ConfigError("softwires.subscribers", "needs a stateful translation (expected \"nat\")");
   }
-  if (const auto found = object.find("faults")) read_faults(*found, config);
+  if (const auto faults = object.find("faults")) read_faults(*faults, config);
   config.idle_ns = object.read_or("idle_ns", config.idle_ns, kAny);
   config.sleep_ns = object.read_or("sleep_ns", config.sleep_ns, kSleep_ns);
   return config;
@@ -211,26 +211,42 @@ Config read_config(const Json& json) {
 }
 
 Request read_request(Object& object) {
-  const auto verb = object["request"];
-  const auto& name = verb.text();
-  if (name == "configure") {
-    const auto config = object["config"];
-    if (!config.json().is_object()) config.refuse("is not an object (expected {...})");
-    return ConfigureRequest{read_config(config.json())};
+  static const Names<Verb> kVerbs{{"configure", Verb::kConfigure},
+                                  {"clear", Verb::kClear},
+                                  {"mute", Verb::kMute},
+                                  {"realtime", Verb::kRealtime},
+                                  {"record", Verb::kRecord},
+                                  {"flush", Verb::kFlush},
+                                  {"count", Verb::kCount},
+                                  {"set-timeout", Verb::kSetTimeout},
+                                  {"forget", Verb::kForget},
+                                  {"change", Verb::kChange},
+                                  {"quit", Verb::kQuit}};
+  Request request{.verb = object.read("request", one_of(kVerbs))};
+  switch (request.verb) {
+    case Verb::kConfigure: {
+      const auto config = object["config"];
+      if (!config.json().is_object()) config.refuse("is not an object (expected {...})");
+      request.config = read_config(config.json());
+      break;
+    }
+    case Verb::kMute:
+      request.ns = object.read("for_ns", kDuration_ns);
+      break;
+    case Verb::kRealtime:
+      request.ns = object.read("for_ns", kRealtime_ns);
+      break;
+    case Verb::kSetTimeout:
+      request.ns = object.read("ns", kTimeout_ns);
+      break;
+    case Verb::kForget:
+    case Verb::kChange:
+      request.connection = object.read("connection", kOrdinal);
+      break;
+    default:
+      break;
   }
-  if (name == "clear") return ClearRequest{};
-  if (name == "record") return RecordRequest{};
-  if (name == "mute") return MuteRequest{.for_ns = object.read("for_ns", kDuration_ns)};
-  if (name == "realtime") return RealtimeRequest{.for_ns = object.read("for_ns", kRealtime_ns)};
-  if (name == "flush") return FlushRequest{};
-  if (name == "count") return CountRequest{};
-  if (name == "set-timeout") return SetTimeoutRequest{.ns = object.read("ns", kTimeout_ns)};
-  if (name == "forget") return ForgetRequest{.connection = object.read("connection", kOrdinal)};
-  if (name == "change") return ChangeRequest{.connection = object.read("connection", kOrdinal)};
-  if (name == "quit") return QuitRequest{};
-  verb.refuse(
-      "is unknown (expected one of configure, clear, mute, realtime, record, flush, count, "
-      "set-timeout, forget, change, quit)");
+  return request;
 }
 
 }  // namespace

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "gateway/config.hpp"
 #include "gateway/frame.hpp"
@@ -22,33 +23,27 @@ using ConfigError = plumbing::JsonError;
 
 [[nodiscard]] Config parse_config(std::string_view json);
 
-struct ConfigureRequest {
-  Config config;
+enum class Verb : std::uint8_t {
+  kConfigure,
+  kClear,
+  kRecord,
+  kMute,
+  kRealtime,
+  // About the table of the stateful translation:
+  kFlush,
+  kCount,
+  kSetTimeout,
+  kForget,
+  kChange,
+  kQuit
 };
-struct ClearRequest {};
-struct RecordRequest {};
-struct RealtimeRequest {
-  Nanoseconds for_ns = 0;
+
+struct Request {
+  Verb verb = Verb::kQuit;
+  std::optional<Config> config{};  // to configure
+  Nanoseconds ns = 0;              // for how long to be mute or under a real-time policy; a timeout
+  std::uint64_t connection = 0;    // to forget or change; n: the n-th one that was created
 };
-struct MuteRequest {
-  Nanoseconds for_ns = 0;
-};
-// Requests about the table of the stateful translation.
-struct FlushRequest {};
-struct CountRequest {};
-struct SetTimeoutRequest {
-  Nanoseconds ns = 0;
-};
-struct ForgetRequest {
-  std::uint64_t connection = 0;  // n: the n-th connection that was created
-};
-struct ChangeRequest {
-  std::uint64_t connection = 0;
-};
-struct QuitRequest {};
-using Request = std::variant<ConfigureRequest, ClearRequest, RecordRequest, MuteRequest,
-                             RealtimeRequest, FlushRequest, CountRequest, SetTimeoutRequest,
-                             ForgetRequest, ChangeRequest, QuitRequest>;
 
 [[nodiscard]] Request parse_request(std::string_view line);
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <new>
 #include <string>
-#include <variant>
+#include <string_view>
 #include <vector>
 
 #include "gateway/clock.hpp"
@@ -85,88 +85,83 @@ Options parse_options(int count, char* const* words) {
 
 // --- requests ------------------------------------------------------------------------------------
 
-std::string answer(RingGateway& gateway, const ConfigureRequest& request) {
-  gateway.configure(request.config);
-  return done_event("configured");
-}
-
-std::string answer(RingGateway& gateway, const ClearRequest& /*request*/) {
-  gateway.clear();
-  return done_event("cleared");
-}
-
-std::string answer(RingGateway& gateway, const RecordRequest& /*request*/) {
-  return record_event(gateway.record());
-}
-
-std::string answer(RingGateway& gateway, const MuteRequest& request) {
-  gateway.mute(request.for_ns);
-  return done_event("muted");
-}
-
-std::string answer(RingGateway& gateway, const RealtimeRequest& request) {
-  if (gateway.realtime(request.for_ns)) return done_event("realtime");
-  return error_event(
-      "request: the system refuses a real-time policy (expected root or CAP_SYS_NICE)");
-}
-
-void use_sessions(RingGateway& gateway, const std::function<void(Sessions&)>& use) {
-  if (gateway.with_sessions(use)) return;
+std::uint64_t use_sessions(RingGateway& gateway,
+                           const std::function<std::uint64_t(Sessions&)>& use) {
+  std::uint64_t result = 0;
+  if (gateway.with_sessions([&](Sessions& sessions) { result = use(sessions); })) return result;
   throw ConfigError("request",
                     "there is no stateful translation (expected \"nat\" in the configuration)");
 }
 
 // Flushes the table. The time is measured in the forwarding loop, so it does not include the
 // request's way.
-std::string answer(RingGateway& gateway, const FlushRequest& /*request*/) {
-  std::uint64_t entries = 0;
+std::string flush(RingGateway& gateway) {
   Nanoseconds took_ns = 0;
-  use_sessions(gateway, [&](Sessions& sessions) {
+  const auto entries = use_sessions(gateway, [&](Sessions& sessions) {
     const auto start_ns = clock_ns();
-    entries = sessions.flush(clock_ns);
+    const auto count = sessions.flush(clock_ns);
     took_ns = clock_ns() - start_ns;
+    return count;
   });
   return flushed_event(entries, took_ns);
 }
 
-std::string answer(RingGateway& gateway, const CountRequest& /*request*/) {
-  std::uint64_t entries = 0;
-  use_sessions(gateway, [&](const Sessions& sessions) { entries = sessions.count(); });
-  return count_event(entries);
+std::string realtime(RingGateway& gateway, Nanoseconds for_ns) {
+  if (gateway.realtime(for_ns)) return done_event("realtime");
+  return error_event(
+      "request: the system refuses a real-time policy (expected root or CAP_SYS_NICE)");
 }
 
-std::string answer(RingGateway& gateway, const SetTimeoutRequest& request) {
-  use_sessions(gateway, [&](Sessions& sessions) { sessions.set_timeout(request.ns); });
-  return done_event("timeout-set");
-}
-
-std::string answer_about(std::uint64_t connection, bool is_known, std::string_view done) {
-  if (is_known) return done_event(done);
+// Forgets or changes a connection.
+std::string revise(RingGateway& gateway, const Request& request,
+                   bool (Sessions::*change)(std::uint64_t), std::string_view done) {
+  const auto known =
+      use_sessions(gateway, [&](Sessions& s) { return (s.*change)(request.connection) ? 1U : 0U; });
+  if (known != 0) return done_event(done);
   throw ConfigError("request",
-                    "connection " + std::to_string(connection) +
+                    "connection " + std::to_string(request.connection) +
                         " is not in the table (expected the ordinal of one that exists)");
 }
 
-std::string answer(RingGateway& gateway, const ForgetRequest& request) {
-  bool is_known = false;
-  use_sessions(gateway, [&](Sessions& s) { is_known = s.forget(request.connection); });
-  return answer_about(request.connection, is_known, "forgotten");
-}
-
-std::string answer(RingGateway& gateway, const ChangeRequest& request) {
-  bool is_known = false;
-  use_sessions(gateway, [&](Sessions& s) { is_known = s.change(request.connection); });
-  return answer_about(request.connection, is_known, "changed");
-}
-
-std::string answer(RingGateway& /*gateway*/, const QuitRequest& /*request*/) {
+// Returns the event that answers a request; empty for the last one.
+std::string answer(RingGateway& gateway, const Request& request) {
+  switch (request.verb) {
+    case Verb::kConfigure:
+      gateway.configure(*request.config);
+      return done_event("configured");
+    case Verb::kClear:
+      gateway.clear();
+      return done_event("cleared");
+    case Verb::kRecord:
+      return record_event(gateway.record());
+    case Verb::kMute:
+      gateway.mute(request.ns);
+      return done_event("muted");
+    case Verb::kRealtime:
+      return realtime(gateway, request.ns);
+    case Verb::kFlush:
+      return flush(gateway);
+    case Verb::kCount:
+      return count_event(use_sessions(gateway, [](Sessions& s) { return s.count(); }));
+    case Verb::kSetTimeout:
+      use_sessions(gateway, [&](Sessions& s) {
+        s.set_timeout(request.ns);
+        return 0;
+      });
+      return done_event("timeout-set");
+    case Verb::kForget:
+      return revise(gateway, request, &Sessions::forget, "forgotten");
+    case Verb::kChange:
+      return revise(gateway, request, &Sessions::change, "changed");
+    case Verb::kQuit:
+      break;
+  }
   return {};
 }
 
 std::string answer_line(RingGateway& gateway, const std::string& line) {
   try {
-    return std::visit([&](const auto& request) { return answer(gateway, request); },
-                      parse_request(line));
+    return answer(gateway, parse_request(line));
   } catch (const ConfigError& error) {
     return error_event(error.what());
   } catch (const std::bad_alloc&) {

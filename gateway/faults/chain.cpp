@@ -32,19 +32,17 @@ FaultChain::FaultChain(const std::vector<Fault>& faults, Direction direction,
 FaultChain::Stage FaultChain::make_stage(const FaultKind& kind) {
   return std::visit(
       Overloaded{
-          [](const RateLimit& o) {
-            return Stage(RateLimitState{TokenBucket(o.rate_fps, o.depth)});
-          },
+          [](const RateLimit& o) { return Stage(TokenBucket(o.rate_fps, o.depth)); },
           [](const Loss& o) {
-            if (o.every != 0) return Stage(LossState{Everyth(o.every)});
+            if (o.every != 0) return Stage(LossState{Cycle(o.every)});
             return Stage(ChanceLossState{.share_ppm = o.share_ppm, .random = Pseudorandom(o.seed)});
           },
-          [](const Duplicate& o) { return Stage(DuplicateState{Everyth(o.every)}); },
+          [](const Duplicate& o) { return Stage(DuplicateState{Cycle(o.every)}); },
           [](const Reorder& o) {
-            return Stage(ReorderState{.order = o, .due = Everyth(o.every), .held = nullptr});
+            return Stage(ReorderState{.order = o, .due = Cycle(o.every), .held = nullptr});
           },
-          [](const Corrupt& o) { return Stage(CorruptState{.order = o, .due = Everyth(o.every)}); },
-          [](const Delay& o) { return Stage(DelayState{DelaySeries(o)}); },
+          [](const Corrupt& o) { return Stage(CorruptState{.order = o, .due = Cycle(o.every)}); },
+          [](const Delay& o) { return Stage(DelaySeries(o)); },
           [](const Buffer& o) {
             return Stage(
                 BufferState{DrainQueue(o.frames, o.drain_fps, o.depth), FaultTime(o.departures)});
@@ -88,8 +86,8 @@ FramePtr FaultChain::drop(Drop reason) {
   return nullptr;
 }
 
-FramePtr FaultChain::apply(RateLimitState& state, FramePtr frame, Context context) {
-  return state.bucket.take(context.now_ns) ? std::move(frame) : drop(Drop::kRateLimit);
+FramePtr FaultChain::apply(TokenBucket& bucket, FramePtr frame, Context context) {
+  return bucket.take(context.now_ns) ? std::move(frame) : drop(Drop::kRateLimit);
 }
 
 FramePtr FaultChain::apply(LossState& state, FramePtr frame, Context /*context*/) {
@@ -136,8 +134,8 @@ FramePtr FaultChain::apply(CorruptState& state, FramePtr frame, Context /*contex
   return frame;
 }
 
-FramePtr FaultChain::apply(DelayState& state, FramePtr frame, Context context) {
-  wait_until(context.now_ns + state.series.next_ns(), std::move(frame), context);
+FramePtr FaultChain::apply(DelaySeries& series, FramePtr frame, Context context) {
+  wait_until(context.now_ns + series.next_ns(), std::move(frame), context);
   return nullptr;
 }
 

@@ -18,9 +18,9 @@
 namespace natxy::gateway {
 
 // Counts frames; is_due() is true for the frames with the numbers every, 2 * every, ...
-class Everyth {
+class Cycle {
  public:
-  explicit Everyth(std::uint64_t every) : every_(every) {}
+  explicit Cycle(std::uint64_t every) : every_(every) {}
   [[nodiscard]] bool is_due() {
     if (++seen_ < every_) return false;
     seen_ = 0;
@@ -55,32 +55,26 @@ class FaultChain {
   [[nodiscard]] bool is_waiting() const { return !waiting_.is_empty(); }
 
  private:
-  struct RateLimitState {
-    TokenBucket bucket;
-  };
   struct LossState {
-    Everyth due;
+    Cycle due;
   };
   struct ChanceLossState {
     std::uint64_t share_ppm;
     Pseudorandom random;
   };
   struct DuplicateState {
-    Everyth due;
+    Cycle due;
   };
   struct ReorderState {
     Reorder order;
-    Everyth due;
+    Cycle due;
     FramePtr held;
     std::uint64_t to_pass = 0;     // frames that still have to pass the held one
     std::uint64_t generation = 0;  // counts held frames, to ignore alarms of earlier ones
   };
   struct CorruptState {
     Corrupt order;
-    Everyth due;
-  };
-  struct DelayState {
-    DelaySeries series;
+    Cycle due;
   };
   struct BufferState {
     DrainQueue queue;
@@ -92,8 +86,8 @@ class FaultChain {
     FaultTime time;
     std::optional<Nanoseconds> overloaded_ns;  // time of the newest overload
   };
-  using Stage = std::variant<RateLimitState, LossState, ChanceLossState, DuplicateState,
-                             ReorderState, CorruptState, DelayState, BufferState, SulkState>;
+  using Stage = std::variant<TokenBucket, LossState, ChanceLossState, DuplicateState, ReorderState,
+                             CorruptState, DelaySeries, BufferState, SulkState>;
 
   // A frame that waits, and the stage at which it continues; without a frame, the alarm of a
   // reordering stage.
@@ -115,13 +109,13 @@ class FaultChain {
   FramePtr drop(Drop reason);
 
   // Each returns the frame that goes on to the next stage now, or null.
-  FramePtr apply(RateLimitState& state, FramePtr frame, Context context);
+  FramePtr apply(TokenBucket& bucket, FramePtr frame, Context context);
   FramePtr apply(LossState& state, FramePtr frame, Context context);
   FramePtr apply(ChanceLossState& state, FramePtr frame, Context context);
   FramePtr apply(DuplicateState& state, FramePtr frame, Context context);
   FramePtr apply(ReorderState& state, FramePtr frame, Context context);
   FramePtr apply(CorruptState& state, FramePtr frame, Context context);
-  FramePtr apply(DelayState& state, FramePtr frame, Context context);
+  FramePtr apply(DelaySeries& series, FramePtr frame, Context context);
   FramePtr apply(BufferState& state, FramePtr frame, Context context);
   FramePtr apply(SulkState& state, FramePtr frame, Context context);
 

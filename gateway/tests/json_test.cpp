@@ -142,11 +142,11 @@ TEST(Config, WhatIsWrongIsNamed) {
 }
 
 TEST(Requests, AreTold) {
-  EXPECT_TRUE(std::holds_alternative<ClearRequest>(parse_request(R"({"request": "clear"})")));
-  EXPECT_TRUE(std::holds_alternative<RecordRequest>(parse_request(R"({"request": "record"})")));
-  EXPECT_TRUE(std::holds_alternative<QuitRequest>(parse_request(R"({"request": "quit"})")));
+  EXPECT_EQ(parse_request(R"({"request": "clear"})").verb, Verb::kClear);
+  EXPECT_EQ(parse_request(R"({"request": "record"})").verb, Verb::kRecord);
+  EXPECT_EQ(parse_request(R"({"request": "quit"})").verb, Verb::kQuit);
   const auto request = parse_request(R"({"request": "configure", "config": {"idle_ns": 5}})");
-  EXPECT_EQ(std::get<ConfigureRequest>(request).config.idle_ns, 5U);
+  EXPECT_EQ(request.config.value().idle_ns, 5U);
   for (const auto* text : {R"({"request": "stop"})", R"({"request": "configure"})", R"({})", "",
                            R"({"request": "clear", "config": {}})"}) {
     EXPECT_THROW((void)parse_request(text), ConfigError) << text;
