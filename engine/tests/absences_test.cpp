@@ -32,16 +32,16 @@ Looks looks(const std::vector<Sample>& samples, std::uint64_t begin = 0) {
 }
 
 TEST(Absences, NoneWhereEveryLookCameAndSawTheGateway) {
-  const auto found = looks(every_period(10'000)).absences(0, 10'000);
-  EXPECT_EQ(found.samples, 100U);
-  EXPECT_EQ(found.count, 0U);
-  EXPECT_EQ(found.total_ns, 0U);
+  const auto occupant = looks(every_period(10'000)).absences(0, 10'000);
+  EXPECT_EQ(occupant.samples, 100U);
+  EXPECT_EQ(occupant.count, 0U);
+  EXPECT_EQ(occupant.total_ns, 0U);
 }
 
 TEST(Absences, LooksThatFoundTheGatewayAreCounted) {
   auto samples = every_period(10'000);
-  for (std::size_t at = 20; at < 80; ++at) samples[at].found = Found::kOther;
-  samples[50].found = Found::kForeign;
+  for (std::size_t at = 20; at < 80; ++at) samples[at].occupant = Occupant::kOther;
+  samples[50].occupant = Occupant::kForeign;
   const auto all = looks(samples);
   EXPECT_EQ(all.absences(0, 10'000).samples, 100U);
   EXPECT_EQ(all.absences(0, 10'000).busy, 40U);
@@ -51,16 +51,16 @@ TEST(Absences, LooksThatFoundTheGatewayAreCounted) {
 TEST(Absences, ALookThatCameLateIsTheHosts) {
   auto samples = every_period(10'000);
   samples.erase(samples.begin() + 19, samples.begin() + 24);  // no look from 2,000 to 2,400
-  const auto found = looks(samples).absences(0, 10'000);
-  EXPECT_EQ(found.samples, 95U);
-  EXPECT_EQ(found.count, 1U);
-  EXPECT_EQ(found.total_ns, 600U);
-  EXPECT_EQ(found.longest_ns, 600U);
+  const auto occupant = looks(samples).absences(0, 10'000);
+  EXPECT_EQ(occupant.samples, 95U);
+  EXPECT_EQ(occupant.count, 1U);
+  EXPECT_EQ(occupant.total_ns, 600U);
+  EXPECT_EQ(occupant.longest_ns, 600U);
 }
 
 TEST(Absences, TheOneThatLastsToTheEndBeganAtTheLookBefore) {
   auto samples = every_period(10'000);
-  for (std::size_t at = 79; at < samples.size(); ++at) samples[at].found = Found::kForeign;
+  for (std::size_t at = 79; at < samples.size(); ++at) samples[at].occupant = Occupant::kForeign;
   auto all = looks(samples);
   all.end(10'050);
   EXPECT_EQ(all.away_since(10'050), 7'900U);
@@ -70,12 +70,12 @@ TEST(Absences, TheOneThatLastsToTheEndBeganAtTheLookBefore) {
 
 TEST(Absences, NoneLastsToTheEndIfTheGatewayCameBackOrRested) {
   auto samples = every_period(10'000);
-  for (std::size_t at = 40; at < 90; ++at) samples[at].found = Found::kForeign;
+  for (std::size_t at = 40; at < 90; ++at) samples[at].occupant = Occupant::kForeign;
   auto back = looks(samples);
   back.end(10'050);
   EXPECT_EQ(back.away_since(10'050), std::nullopt);
   EXPECT_EQ(back.away_since(8'000), 4'000U);
-  for (auto& sample : samples) sample.found = Found::kOther;
+  for (auto& sample : samples) sample.occupant = Occupant::kOther;
   Looks resting(0, kPeriod);
   for (const auto& sample : samples) resting.add(sample, true);
   resting.end(10'050);
@@ -85,17 +85,17 @@ TEST(Absences, NoneLastsToTheEndIfTheGatewayCameBackOrRested) {
 
 TEST(Absences, AForeignThreadMayHaveRunAPeriodBeforeAndAfter) {
   auto samples = every_period(10'000);
-  samples[10].found = samples[11].found = Found::kForeign;
-  samples[50].found = Found::kForeign;
-  const auto found = looks(samples).absences(0, 10'000);
-  EXPECT_EQ(found.count, 2U);
-  EXPECT_EQ(found.total_ns, 300U + 200U);
-  EXPECT_EQ(found.longest_ns, 300U);
+  samples[10].occupant = samples[11].occupant = Occupant::kForeign;
+  samples[50].occupant = Occupant::kForeign;
+  const auto occupant = looks(samples).absences(0, 10'000);
+  EXPECT_EQ(occupant.count, 2U);
+  EXPECT_EQ(occupant.total_ns, 300U + 200U);
+  EXPECT_EQ(occupant.longest_ns, 300U);
 }
 
 TEST(Absences, OnlyWhatLiesWithinTheTimesCounts) {
   auto samples = every_period(10'000);
-  for (std::size_t i = 0; i < 9; ++i) samples[i].found = Found::kForeign;
+  for (std::size_t i = 0; i < 9; ++i) samples[i].occupant = Occupant::kForeign;
   EXPECT_EQ(looks(samples).absences(500, 10'000).total_ns, 500U);
   EXPECT_EQ(looks(samples).absences(500, 10'000).samples, 95U);
   EXPECT_EQ(looks(samples).absences(1'000, 10'000).total_ns, 0U);
@@ -123,22 +123,22 @@ TEST(Absences, ThatNoLookCameInAreAbsences) {
 TEST(Absences, AreKnownExactlyFromSwitches) {
   Looks all(0, kPeriod);
   all.add({.at_ns = 100}, false);
-  all.add_switch(130, Found::kGateway, Found::kForeign, false);
-  all.add_switch(170, Found::kForeign, Found::kGateway, false);
+  all.add_switch(130, Occupant::kGateway, Occupant::kForeign, false);
+  all.add_switch(170, Occupant::kForeign, Occupant::kGateway, false);
   all.add({.at_ns = 200}, false);
-  const auto found = all.absences(0, 200);
-  EXPECT_EQ(found.count, 1U);
-  EXPECT_EQ(found.total_ns, 40U);
-  EXPECT_EQ(found.samples, 2U);
+  const auto occupant = all.absences(0, 200);
+  EXPECT_EQ(occupant.count, 1U);
+  EXPECT_EQ(occupant.total_ns, 40U);
+  EXPECT_EQ(occupant.samples, 2U);
 }
 
 TEST(Absences, ACpuThatIsIdleNeedsNoLooks) {
   Looks all(0, kPeriod);
   all.add({.at_ns = 100}, false);
-  all.add_switch(150, Found::kGateway, Found::kIdle, false);
-  all.add_switch(5'000, Found::kIdle, Found::kGateway, false);
+  all.add_switch(150, Occupant::kGateway, Occupant::kIdle, false);
+  all.add_switch(5'000, Occupant::kIdle, Occupant::kGateway, false);
   all.add({.at_ns = 5'100}, false);
-  all.add_switch(5'150, Found::kGateway, Found::kIdle, false);
+  all.add_switch(5'150, Occupant::kGateway, Occupant::kIdle, false);
   all.end(9'000);
   EXPECT_EQ(all.absences(0, 9'000).count, 0U);
 }
@@ -146,7 +146,7 @@ TEST(Absences, ACpuThatIsIdleNeedsNoLooks) {
 TEST(Absences, TheHostIsSeenBetweenSwitchesToo) {
   Looks all(0, kPeriod);
   all.add({.at_ns = 100}, false);
-  all.add_switch(900, Found::kGateway, Found::kIdle, false);
+  all.add_switch(900, Occupant::kGateway, Occupant::kIdle, false);
   EXPECT_EQ(all.absences(0, 900).total_ns, 800U);
 }
 
@@ -155,87 +155,91 @@ TEST(Absences, ABusyGatewayThatIsIdleForLongIsAway) {
   for (const bool was_busy : {false, true}) {
     Looks all(0, kPeriod);
     all.add({.at_ns = 100}, was_busy);
-    all.add_switch(150, Found::kGateway, Found::kIdle, was_busy);
-    all.add_switch(150 + kRest, Found::kIdle, Found::kGateway, was_busy);
+    all.add_switch(150, Occupant::kGateway, Occupant::kIdle, was_busy);
+    all.add_switch(150 + kRest, Occupant::kIdle, Occupant::kGateway, was_busy);
     all.end(200 + kRest);
     EXPECT_EQ(all.absences(0, 200 + kRest).total_ns, was_busy ? kRest : 0U);
   }
 }
 
 TEST(Switches, WhateverRunsWhileTheGatewayIsPreemptedIsForeign) {
-  const auto found = [](std::int32_t thread) {
-    return thread == 0 ? Found::kIdle : thread < 10 ? Found::kGateway : Found::kOther;
+  const auto occupant = [](std::int32_t thread) {
+    return thread == 0 ? Occupant::kIdle : thread < 10 ? Occupant::kGateway : Occupant::kOther;
   };
   Switches all;
-  using Two = std::pair<Found, Found>;
-  EXPECT_EQ(all.add({.at_ns = 10, .from = 1, .to = 20, .preempted = true}, found),
-            Two(Found::kGateway, Found::kForeign));
+  using Two = std::pair<Occupant, Occupant>;
+  EXPECT_EQ(all.add({.at_ns = 10, .from = 1, .to = 20, .preempted = true}, occupant),
+            Two(Occupant::kGateway, Occupant::kForeign));
   EXPECT_TRUE(all.gateway_waits());
-  EXPECT_EQ(all.add({.at_ns = 20, .from = 20, .to = 21, .preempted = true}, found),
-            Two(Found::kForeign, Found::kForeign));
-  EXPECT_EQ(all.add({.at_ns = 30, .from = 21, .to = 1}, found),
-            Two(Found::kForeign, Found::kGateway));
+  EXPECT_EQ(all.add({.at_ns = 20, .from = 20, .to = 21, .preempted = true}, occupant),
+            Two(Occupant::kForeign, Occupant::kForeign));
+  EXPECT_EQ(all.add({.at_ns = 30, .from = 21, .to = 1}, occupant),
+            Two(Occupant::kForeign, Occupant::kGateway));
   EXPECT_FALSE(all.gateway_waits());
-  EXPECT_EQ(all.add({.at_ns = 40, .from = 1, .to = 20}, found), Two(Found::kGateway, Found::kOther))
+  EXPECT_EQ(all.add({.at_ns = 40, .from = 1, .to = 20}, occupant),
+            Two(Occupant::kGateway, Occupant::kOther))
       << "the gateway went to sleep";
-  EXPECT_EQ(all.add({.at_ns = 50, .from = 20, .to = 0}, found), Two(Found::kOther, Found::kIdle));
-  EXPECT_EQ(all.known(Found::kGateway), Found::kIdle) << "a switch says more than a look";
+  EXPECT_EQ(all.add({.at_ns = 50, .from = 20, .to = 0}, occupant),
+            Two(Occupant::kOther, Occupant::kIdle));
+  EXPECT_EQ(all.known(Occupant::kGateway), Occupant::kIdle) << "a switch says more than a look";
 }
 
 TEST(Switches, AGatewayThatNeverRestsPolls) {
-  const auto found = [](std::int32_t thread) {
-    return thread == 0 ? Found::kIdle : thread < 10 ? Found::kGateway : Found::kOther;
+  const auto occupant = [](std::int32_t thread) {
+    return thread == 0 ? Occupant::kIdle : thread < 10 ? Occupant::kGateway : Occupant::kOther;
   };
   Switches polls(1'000);
-  EXPECT_EQ(polls.known(Found::kGateway), Found::kGateway);
-  polls.add({.at_ns = 2'000, .from = 1, .to = 20, .preempted = true}, found);
-  polls.add({.at_ns = 3'000, .from = 20, .to = 1}, found);
+  EXPECT_EQ(polls.known(Occupant::kGateway), Occupant::kGateway);
+  polls.add({.at_ns = 2'000, .from = 1, .to = 20, .preempted = true}, occupant);
+  polls.add({.at_ns = 3'000, .from = 20, .to = 1}, occupant);
   EXPECT_TRUE(polls.is_polled(11'000)) << "another thread took the CPU from it";
   Switches rests(1'000);
-  rests.add({.at_ns = 2'000, .from = 1, .to = 0}, found);
+  rests.add({.at_ns = 2'000, .from = 1, .to = 0}, occupant);
   EXPECT_FALSE(rests.is_polled(2'200));
   Switches idle(1'000);
-  EXPECT_EQ(idle.known(Found::kOther), Found::kOther);
+  EXPECT_EQ(idle.known(Occupant::kOther), Occupant::kOther);
   EXPECT_FALSE(idle.is_polled(11'000));
 }
 
 TEST(Switches, TooManyAreMoreThanLooks) {
   Switches all(0);
-  const auto found = [](std::int32_t) { return Found::kGateway; };
-  for (std::uint64_t at = 1; at <= 2'000; ++at) all.add({.at_ns = at * 50'000}, found);
+  const auto occupant = [](std::int32_t) { return Occupant::kGateway; };
+  for (std::uint64_t at = 1; at <= 2'000; ++at) all.add({.at_ns = at * 50'000}, occupant);
   EXPECT_TRUE(all.too_many(100'000'000)) << "20,000 a second";
   EXPECT_FALSE(all.too_many(300'000'000));
 }
 
 TEST(Absences, AreListedWithTheirTimesSinceTheBeginning) {
   auto samples = every_period(10'000);
-  samples[29].found = Found::kForeign;                        // at 3,000
+  samples[29].occupant = Occupant::kForeign;                  // at 3,000
   samples.erase(samples.begin() + 49, samples.begin() + 54);  // no look from 5,000 to 5,400
-  const auto found = looks(samples).absences(1'000, 5'300).list.list();
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].first, 1'900U);
-  EXPECT_EQ(found[0].end, 2'100U);
-  EXPECT_EQ(found[1].first, 3'900U);
-  EXPECT_EQ(found[1].end, 4'300U) << "the last frame came in it";
+  const auto occupant = looks(samples).absences(1'000, 5'300).list.list();
+  ASSERT_EQ(occupant.size(), 2U);
+  EXPECT_EQ(occupant[0].first, 1'900U);
+  EXPECT_EQ(occupant[0].end, 2'100U);
+  EXPECT_EQ(occupant[1].first, 3'900U);
+  EXPECT_EQ(occupant[1].end, 4'300U) << "the last frame came in it";
 }
 
 TEST(Absences, AListHasABoundAndItsTimesAreAscending) {
   Looks all(0, kPeriod);
   for (std::uint64_t look = 1; look <= 60'000; ++look) {
     const auto foreign = look % 5 == 0;
-    all.add({.at_ns = look * kPeriod, .found = foreign ? Found::kForeign : Found::kGateway}, false);
+    all.add(
+        {.at_ns = look * kPeriod, .occupant = foreign ? Occupant::kForeign : Occupant::kGateway},
+        false);
   }
-  const auto found = all.absences(0, 60'000 * kPeriod);
-  EXPECT_EQ(found.count, 12'000U);
-  EXPECT_LE(found.list.list().size(), spec::Runs::kMost);
+  const auto occupant = all.absences(0, 60'000 * kPeriod);
+  EXPECT_EQ(occupant.count, 12'000U);
+  EXPECT_LE(occupant.list.list().size(), spec::Runs::kMost);
   std::uint64_t total = 0;
   std::uint64_t last = 0;
-  for (const auto& absence : found.list.list()) {
+  for (const auto& absence : occupant.list.list()) {
     EXPECT_GT(absence.first, last);
     total += absence.count;
     last = absence.end;
   }
-  EXPECT_EQ(total, found.total_ns);
+  EXPECT_EQ(total, occupant.total_ns);
 }
 
 constexpr std::uint64_t kMs = 1'000'000;
@@ -249,18 +253,18 @@ Looks with_a_rest(std::uint64_t from_ms, std::uint64_t for_ms, std::uint64_t see
     const auto at = look * kMs / 10;
     const bool rests = at >= from_ms * kMs && at <= (from_ms + for_ms) * kMs;
     const bool gateway = !rests && look % seen_once_in == 0;
-    all.add({.at_ns = at, .found = gateway ? Found::kGateway : Found::kOther}, was_busy);
+    all.add({.at_ns = at, .occupant = gateway ? Occupant::kGateway : Occupant::kOther}, was_busy);
   }
   return all;
 }
 
 TEST(Absences, ARestThatIsTooLongForABusyGatewayIsOne) {
   const auto all = with_a_rest(30, 50, 2, true);
-  const auto found = all.absences(0, 100 * kMs);
-  EXPECT_EQ(found.count, 1U);
-  EXPECT_GE(found.total_ns, 50 * kMs);
-  EXPECT_LE(found.total_ns, 52 * kMs);
-  EXPECT_EQ(found.samples, 1000U);
+  const auto occupant = all.absences(0, 100 * kMs);
+  EXPECT_EQ(occupant.count, 1U);
+  EXPECT_GE(occupant.total_ns, 50 * kMs);
+  EXPECT_LE(occupant.total_ns, 52 * kMs);
+  EXPECT_EQ(occupant.samples, 1000U);
   EXPECT_EQ(all.absences(0, 60 * kMs).total_ns, 0U) << "the last frame came in it";
   EXPECT_EQ(all.absences(40 * kMs, 100 * kMs).total_ns, 0U) << "the first frame came in it";
 }
@@ -280,9 +284,9 @@ TEST(Absences, AGatewayThatIsSeldomSeenDoesNotRest) {
 TEST(RecentLoad, IsBusyWhereOthersHaveLittleLeft) {
   RecentLoad load;
   const auto looks = [&load](unsigned gateway, unsigned other, unsigned foreign) {
-    for (unsigned i = 0; i < gateway; ++i) load.add(Found::kGateway);
-    for (unsigned i = 0; i < other; ++i) load.add(Found::kOther);
-    for (unsigned i = 0; i < foreign; ++i) load.add(Found::kForeign);
+    for (unsigned i = 0; i < gateway; ++i) load.add(Occupant::kGateway);
+    for (unsigned i = 0; i < other; ++i) load.add(Occupant::kOther);
+    for (unsigned i = 0; i < foreign; ++i) load.add(Occupant::kForeign);
   };
   looks(999, 0, 500);
   EXPECT_FALSE(load.busy()) << "nothing is known yet";
@@ -297,7 +301,7 @@ TEST(RecentLoad, IsBusyWhereOthersHaveLittleLeft) {
 
 TEST(RecentLoad, ACpuThatIsIdleIsNotBusy) {
   RecentLoad load;
-  for (unsigned i = 0; i < RecentLoad::kLooks; ++i) load.add(Found::kIdle);
+  for (unsigned i = 0; i < RecentLoad::kLooks; ++i) load.add(Occupant::kIdle);
   EXPECT_FALSE(load.busy());
 }
 
@@ -322,13 +326,13 @@ TEST(Policies, AreThoseOfTheScheduler) {
   if (sched_setscheduler(0, SCHED_FIFO, &first) != 0) GTEST_SKIP() << "not for this user";
   EXPECT_EQ(policy_of(gettid()), Policy::kRealtime);
   GatewayThreads realtime({gettid()});
-  EXPECT_EQ(realtime.found(gettid()), Found::kGateway);
-  EXPECT_EQ(realtime.found(1), Found::kOther) << "init is an ordinary process";
-  EXPECT_EQ(realtime.found(0x7fffffff), Found::kForeign);
+  EXPECT_EQ(realtime.occupant(gettid()), Occupant::kGateway);
+  EXPECT_EQ(realtime.occupant(1), Occupant::kOther) << "init is an ordinary process";
+  EXPECT_EQ(realtime.occupant(0x7fffffff), Occupant::kForeign);
   ASSERT_EQ(sched_setscheduler(0, SCHED_OTHER, &lowest), 0);
   GatewayThreads ordinary({gettid()});
-  EXPECT_EQ(ordinary.found(gettid()), Found::kGateway);
-  EXPECT_EQ(ordinary.found(1), Found::kForeign);
+  EXPECT_EQ(ordinary.occupant(gettid()), Occupant::kGateway);
+  EXPECT_EQ(ordinary.occupant(1), Occupant::kForeign);
 }
 
 // Measures again and again, for up to a minute: a thread that waits for its CPU does not answer.

@@ -145,7 +145,7 @@ TEST(Nat44, CreatingAConnectionIsMoreWorkThanUsingOne) {
 constexpr auto kQueuedWork = R"(, "work": {"per_s": 1000000, "created": 100, "frames": 4})";
 
 TEST(Nat44, CreatingAConnectionTakesTimeOfAServerWithAQueue) {
-  constexpr Nanoseconds kMicrosecond = 1000;
+  constexpr Nanoseconds kPacketWork = 1000;
   NatBench bench(nat44(kQueuedWork));
   for (std::uint16_t i = 0; i < 6; ++i) {
     EXPECT_EQ(bench.send({.own = 3000, .remote = i}, kMillisecond), 0) << "it waits";
@@ -153,19 +153,19 @@ TEST(Nat44, CreatingAConnectionTakesTimeOfAServerWithAQueue) {
   EXPECT_EQ(bench.nat().created, 4U);
   EXPECT_EQ(bench.nat().refused_rate, 2U);
   EXPECT_EQ(bench.dropped(Drop::kNatRate), 2U);
-  bench.poll_until(2 * kMillisecond, 10 * kMicrosecond);
+  bench.poll_until(2 * kMillisecond, 10 * kPacketWork);
   ASSERT_EQ(bench.departures().size(), 4U);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(bench.departures()[i].at_ns, kMillisecond + (i + 1) * 100 * kMicrosecond);
+    EXPECT_EQ(bench.departures()[i].at_ns, kMillisecond + (i + 1) * 100 * kPacketWork);
   }
   (void)bench.answer(3000, 3 * kMillisecond, 1);  // both directions have one queue
   (void)bench.send({.own = 3000, .remote = 1}, 3 * kMillisecond);
-  bench.poll_until(4 * kMillisecond, kMicrosecond);
+  bench.poll_until(4 * kMillisecond, kPacketWork);
   ASSERT_EQ(bench.departures().size(), 6U);
   EXPECT_EQ(bench.departures()[4].side, Side::kLeft);
-  EXPECT_EQ(bench.departures()[4].at_ns, 3 * kMillisecond + kMicrosecond);
-  EXPECT_EQ(bench.departures()[5].at_ns, 3 * kMillisecond + 2 * kMicrosecond);
-  EXPECT_EQ(bench.forward().delay_ns.max(), 400 * kMicrosecond);
+  EXPECT_EQ(bench.departures()[4].at_ns, 3 * kMillisecond + kPacketWork);
+  EXPECT_EQ(bench.departures()[5].at_ns, 3 * kMillisecond + 2 * kPacketWork);
+  EXPECT_EQ(bench.forward().delay_ns.max(), 400 * kPacketWork);
 }
 
 TEST(Nat44, AtTwiceTheRateOfItsServerItCreatesExactlyThatRate) {

@@ -1,5 +1,7 @@
 // Compares the bucket, the queue, the histogram and the timeline with results that are computed in
 // another way.
+#include "gateway/queue.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "gateway/packet.hpp"
-#include "gateway/queue.hpp"
 #include "gateway/record.hpp"
 
 namespace natxy::gateway {

@@ -1,11 +1,12 @@
 // Tests the ends of softwires: what is taken out, what is put in, and what is refused.
+#include "gateway/router.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string>
 #include <utility>
 
-#include "gateway/router.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 
 namespace natxy::gateway::test {

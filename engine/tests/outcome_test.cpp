@@ -1,4 +1,6 @@
 // Tests what makes a trial invalid, and by which clock it says that it has measured.
+#include "run/outcome.hpp"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,7 +9,6 @@
 
 #include "fake_runner.hpp"
 #include "reasons.hpp"
-#include "run/outcome.hpp"
 #include "trial_cases.hpp"
 
 namespace natxy::run {

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "gateway/clock.hpp"
+
+#include <gtest/gtest.h>
 
 namespace natxy::gateway {
 namespace {

@@ -1,4 +1,6 @@
 // Tests faults that use the tester's departure times: they are exact, whatever the real times.
+#include "gateway/faults/fault_time.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "gateway/faults/fault_time.hpp"
 #include "gateway/tests/bench_gateway.hpp"
 
 namespace natxy::gateway::test {
