@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kTellEvery{250};
+constexpr milliseconds kReportEvery{250};
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void TrialRequests::take(const std::string& line) {
 void TrialRequests::run_trial(const spec::TrialRequest& trial) {
   trial_id_ = trial.id;
   cancelled_ = false;
-  told_stage_.reset();
+  reported_stage_.reset();
   const auto fail = [&](spec::ErrorKind kind, const std::string& message,
                         const spec::IcmpBySide& icmp = {}) {
     engine_.failed();
@@ -53,9 +53,9 @@ void TrialRequests::run_trial(const spec::TrialRequest& trial) {
 void TrialRequests::poll(const spec::Progress& progress) {
   listen();
   const auto now = steady_clock::now();
-  if (told_stage_ == progress.stage && now - told_at_ < kTellEvery) return;
-  told_stage_ = progress.stage;
-  told_at_ = now;
+  if (reported_stage_ == progress.stage && now - reported_at_ < kReportEvery) return;
+  reported_stage_ = progress.stage;
+  reported_at_ = now;
   loop_.events().write(spec::progress_event(trial_id_, progress));
 }
 

@@ -56,8 +56,8 @@ class TrialRequests {
   Engine engine_;
   std::atomic<bool> cancelled_{false};
   std::uint64_t trial_id_ = 0;
-  std::optional<spec::Stage> told_stage_;
-  std::chrono::steady_clock::time_point told_at_;
+  std::optional<spec::Stage> reported_stage_;
+  std::chrono::steady_clock::time_point reported_at_;
 };
 
 }  // namespace natxy

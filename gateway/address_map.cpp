@@ -51,9 +51,9 @@ std::optional<IpAddress> MappingRule::to_ipv4(const IpAddress& address, Port por
   if (!ipv6.contains(address)) return std::nullopt;
   const auto embedded = (address.value - ipv6.address.value) >> (ipv6.suffix_bits() - ea_bits);
   const auto suffix = embedded >> psid_bits();
-  const auto found = IpAddress::ipv4(static_cast<std::uint32_t>(ipv4.address.value + suffix));
-  if (to_ipv6(found, port) != address) return std::nullopt;
-  return found;
+  const auto inside = IpAddress::ipv4(static_cast<std::uint32_t>(ipv4.address.value + suffix));
+  if (to_ipv6(inside, port) != address) return std::nullopt;
+  return inside;
 }
 
 Port source_port(const Ipv4Packet& packet) {

@@ -30,15 +30,15 @@ struct Options {
   std::optional<Mac> link_layer;
 };
 
-Options read_options(Octets options, std::uint8_t wanted) {
-  Options found;
-  while (!options.empty()) {
-    const std::size_t octets = options.size() < 2 ? 0 : options[1] * std::size_t{8};
-    if (octets == 0 || octets > options.size()) return {.is_valid = false, .link_layer = {}};
-    if (options[0] == wanted) found.link_layer = read_mac(options.data() + 2);
-    options = options.subspan(octets);
+Options read_options(Octets rest, std::uint8_t type) {
+  Options options;
+  while (!rest.empty()) {
+    const std::size_t octets = rest.size() < 2 ? 0 : rest[1] * std::size_t{8};
+    if (octets == 0 || octets > rest.size()) return {.is_valid = false, .link_layer = {}};
+    if (rest[0] == type) options.link_layer = read_mac(rest.data() + 2);
+    rest = rest.subspan(octets);
   }
-  return found;
+  return options;
 }
 
 std::uint64_t pseudo_header_sum(const Ipv6Packet& packet) {
@@ -216,19 +216,19 @@ bool Neighbours::is_own(const IpAddress& address) const {
 }
 
 const Mac* Neighbours::find(const IpAddress& address) const {
-  if (const auto found = given_.find(address); found != given_.end()) return &found->second;
-  if (const auto found = learned_.find(address); found != learned_.end()) return &found->second;
+  if (const auto entry = given_.find(address); entry != given_.end()) return &entry->second;
+  if (const auto entry = learned_.find(address); entry != learned_.end()) return &entry->second;
   return nullptr;
 }
 
 FramePtr Neighbours::wait_for(const IpAddress& neighbour, FramePtr frame, Nanoseconds now_ns) {
-  auto found = asked_.find(neighbour);
-  if (found == asked_.end()) {
-    if (asked_.size() >= kMaxAsked) return frame;
-    found = asked_.emplace(neighbour, Asked{now_ns, now_ns, {}}).first;
+  auto question = unresolved_.find(neighbour);
+  if (question == unresolved_.end()) {
+    if (unresolved_.size() >= kMaxUnresolved) return frame;
+    question = unresolved_.emplace(neighbour, Unresolved{now_ns, now_ns, {}}).first;
     ask(neighbour);
   }
-  auto& frames = found->second.frames;
+  auto& frames = question->second.frames;
   if (frames.size() >= kMaxWaitingFrames) return frame;
   frames.push_back(std::move(frame));
   return nullptr;
@@ -240,8 +240,8 @@ std::vector<FramePtr> Neighbours::hear(const NeighbourMessage& message) {
   }
   if (!message.sender_mac || !is_of_interest(message)) return {};
   learned_[message.sender] = *message.sender_mac;
-  const auto asked = asked_.extract(message.sender);
-  return asked.empty() ? std::vector<FramePtr>{} : std::move(asked.mapped().frames);
+  const auto question = unresolved_.extract(message.sender);
+  return question.empty() ? std::vector<FramePtr>{} : std::move(question.mapped().frames);
 }
 
 // Returns whether to learn from the message: the sender asks for the gateway, or is already known
@@ -249,20 +249,20 @@ std::vector<FramePtr> Neighbours::hear(const NeighbourMessage& message) {
 bool Neighbours::is_of_interest(const NeighbourMessage& message) const {
   if (message.is_probe() || is_own(message.sender)) return false;
   if (message.is_request && is_own(message.target)) return true;
-  return asked_.contains(message.sender) || learned_.contains(message.sender);
+  return unresolved_.contains(message.sender) || learned_.contains(message.sender);
 }
 
 std::vector<FramePtr> Neighbours::tick(Nanoseconds now_ns) {
   std::vector<FramePtr> given_up;
-  for (auto it = asked_.begin(); it != asked_.end();) {
-    auto& [neighbour, asked] = *it;
-    if (now_ns - asked.since_ns >= kGiveUp_ns) {
-      std::ranges::move(asked.frames, std::back_inserter(given_up));
-      it = asked_.erase(it);
+  for (auto it = unresolved_.begin(); it != unresolved_.end();) {
+    auto& [neighbour, question] = *it;
+    if (now_ns - question.since_ns >= kGiveUp_ns) {
+      std::ranges::move(question.frames, std::back_inserter(given_up));
+      it = unresolved_.erase(it);
       continue;
     }
-    if (now_ns - asked.last_ns >= kAskAgain_ns) {
-      asked.last_ns = now_ns;
+    if (now_ns - question.last_ns >= kAskAgain_ns) {
+      question.last_ns = now_ns;
       ask(neighbour);
     }
     ++it;

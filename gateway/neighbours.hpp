@@ -51,7 +51,7 @@ struct Speaker {
 class Neighbours {
  public:
   static constexpr std::size_t kMaxWaitingFrames = 64;  // for one neighbour
-  static constexpr std::size_t kMaxAsked = 4096;        // neighbours asked for at a time
+  static constexpr std::size_t kMaxUnresolved = 4096;   // neighbours asked for at a time
   static constexpr Nanoseconds kAskAgain_ns = 200'000'000;
   static constexpr Nanoseconds kGiveUp_ns = 1'000'000'000;
 
@@ -70,11 +70,11 @@ class Neighbours {
   [[nodiscard]] std::vector<FramePtr> hear(const NeighbourMessage& message);
   // Repeats requests. Returns the frames whose neighbour did not answer in time.
   [[nodiscard]] std::vector<FramePtr> tick(Nanoseconds now_ns);
-  [[nodiscard]] bool is_waiting() const { return !asked_.empty(); }
-  void forget_waiting() { asked_.clear(); }
+  [[nodiscard]] bool is_waiting() const { return !unresolved_.empty(); }
+  void forget_waiting() { unresolved_.clear(); }
 
  private:
-  struct Asked {
+  struct Unresolved {
     Nanoseconds since_ns;
     Nanoseconds last_ns;
     std::vector<FramePtr> frames;
@@ -88,7 +88,7 @@ class Neighbours {
   std::vector<IpAddress> addresses_;
   std::unordered_map<IpAddress, Mac, IpAddressHash> given_;
   std::unordered_map<IpAddress, Mac, IpAddressHash> learned_;
-  std::unordered_map<IpAddress, Asked, IpAddressHash> asked_;
+  std::unordered_map<IpAddress, Unresolved, IpAddressHash> unresolved_;
   FrameStore& store_;
   std::vector<FramePtr>& out_;
 };

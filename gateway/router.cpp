@@ -55,10 +55,10 @@ std::optional<std::uint16_t> Subscribers::other_port(const IpAddress& address,
 // the stateful translation knows the subscribers, their subnets differ.
 IpAddress Subscribers::other_end(const IpAddress& end, const IpAddress& inner, Port port) const {
   if (const auto other = port ? other_port(inner, *port) : std::nullopt) {
-    if (const auto found = map_.to_ipv6(inner, other)) return *found;
+    if (const auto other_address = map_.to_ipv6(inner, other)) return *other_address;
   }
   const auto beside = IpAddress::ipv4(static_cast<std::uint32_t>(inner.value) ^ 1U);
-  if (const auto found = map_.to_ipv6(beside, port)) return *found;
+  if (const auto other_address = map_.to_ipv6(beside, port)) return *other_address;
   return IpAddress::ipv6(end.value ^ Uint128{1} << kInterfaceBits);
 }
 
@@ -96,9 +96,9 @@ const Route* Router::find(const IpAddress& destination) const {
 }
 
 std::optional<Hop> Router::hop(Side from, const IpAddress& destination) const {
-  const auto* found = find(destination);
-  if (found == nullptr || found->side == from) return std::nullopt;
-  return Hop{.side = found->side, .neighbour = found->via.value_or(destination)};
+  const auto* route = find(destination);
+  if (route == nullptr || route->side == from) return std::nullopt;
+  return Hop{.side = route->side, .neighbour = route->via.value_or(destination)};
 }
 
 // Returns the destination after translation; absent if the packet is not translated. A destination
@@ -120,12 +120,12 @@ template <typename Packet>
 Routed Router::route_any(Side from, const Packet& packet, FrameStore& store) {
   const auto translated = translated_destination(packet);
   const auto destination = translated.value_or(packet.destination);
-  const auto found = hop(from, destination);
-  if (!found) return Routed::drops(Drop::kNoRoute);
+  const auto next_hop = hop(from, destination);
+  if (!next_hop) return Routed::drops(Drop::kNoRoute);
   if (hop_limit_of(packet) <= 1) return Routed::drops(Drop::kHopLimit);
   return {
       .outcome = translated ? translate(packet, store) : Outcome::passes(forward(packet, store)),
-      .hop = *found};
+      .hop = *next_hop};
 }
 
 Routed Router::route(Side from, const Ipv4Packet& packet, FrameStore& store) {

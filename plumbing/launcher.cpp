@@ -26,8 +26,8 @@ std::vector<std::string> built_levels() {
 
 // Returns only if the variant cannot be started.
 int launch(char** argv) {
-  const auto* asked = std::getenv("NATXY_VARIANT");
-  const auto level = chosen_level(built_levels(), asked == nullptr ? "" : asked, is_supported);
+  const auto* variant = std::getenv("NATXY_VARIANT");
+  const auto level = chosen_level(built_levels(), variant == nullptr ? "" : variant, is_supported);
   const auto program = std::filesystem::read_symlink("/proc/self/exe").string() + "-" + level;
   execv(program.c_str(), argv);
   throw UsageError(program + ": cannot be started: " + std::strerror(errno) +

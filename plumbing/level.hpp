@@ -40,7 +40,7 @@ using Supports = std::function<bool(std::string_view level)>;
 // UsageError with one sentence. built: the narrowest first. asked: empty for the widest; a program
 // with one variant leaves no choice.
 [[nodiscard]] inline std::string chosen_level(const std::vector<std::string>& built,
-                                              std::string_view asked, const Supports& supports) {
+                                              std::string_view variant, const Supports& supports) {
   std::vector<std::string> usable;
   std::ranges::copy_if(built, std::back_inserter(usable), supports);
   if (usable.empty()) {
@@ -48,17 +48,17 @@ using Supports = std::function<bool(std::string_view level)>;
                      " (expected a processor of that level: Intel's since 2013, AMD's since 2015, "
                      "or a virtual machine that passes its host's CPU flags on)");
   }
-  if (asked.empty() || built.size() == 1) return usable.back();
-  const auto is_asked = [&](const std::string& level) { return level == asked; };
-  if (std::ranges::none_of(built, is_asked)) {
-    throw UsageError("NATXY_VARIANT: unknown value \"" + std::string(asked) + "\" (expected " +
+  if (variant.empty() || built.size() == 1) return usable.back();
+  const auto is_it = [&](const std::string& level) { return level == variant; };
+  if (std::ranges::none_of(built, is_it)) {
+    throw UsageError("NATXY_VARIANT: unknown value \"" + std::string(variant) + "\" (expected " +
                      listed(built) + ")");
   }
-  if (std::ranges::none_of(usable, is_asked)) {
-    throw UsageError("NATXY_VARIANT: this processor lacks instructions of " + std::string(asked) +
+  if (std::ranges::none_of(usable, is_it)) {
+    throw UsageError("NATXY_VARIANT: this processor lacks instructions of " + std::string(variant) +
                      " (expected " + listed(usable) + ")");
   }
-  return std::string(asked);
+  return std::string(variant);
 }
 
 }  // namespace natxy::plumbing

@@ -36,8 +36,8 @@ Flow::Flow(const spec::Traffic& traffic, std::uint64_t seed)
       series_{.port_key = derive(seed, 0),
               .address_key = derive(seed, 1),
               .network = {spec::SeriesMode::kPseudorandom, 0, traffic.networks}} {
-  const auto series = [this](const spec::Series& of) {
-    return shape_.enumerated ? as_range(of) : Series(of);
+  const auto series = [this](const spec::Series& source) {
+    return shape_.enumerated ? as_range(source) : Series(source);
   };
   series_.source_port = series(traffic.source_port);
   series_.destination_port = series(traffic.destination_port);

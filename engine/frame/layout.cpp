@@ -35,18 +35,18 @@ Layout made(const spec::PacketFormat& format, std::size_t vlan_tags) {
 }
 
 // Returns the one object for this layout.
-const Layout& the_one(const Layout& wanted) {
+const Layout& unique_layout(const Layout& layout) {
   static std::mutex mutex;
   static std::deque<Layout> known;  // its elements do not move
   const std::scoped_lock lock(mutex);
-  const auto found = std::ranges::find(known, wanted);
-  return found != known.end() ? *found : known.emplace_back(wanted);
+  const auto entry = std::ranges::find(known, layout);
+  return entry != known.end() ? *entry : known.emplace_back(layout);
 }
 
 }  // namespace
 
 const Layout& layout_of(const spec::PacketFormat& format, std::size_t vlan_tags) {
-  return the_one(made(format, vlan_tags));
+  return unique_layout(made(format, vlan_tags));
 }
 
 const Layout& layout_of(spec::IpVersion version) {
@@ -67,7 +67,7 @@ const Layout& fragment_of(const Layout& layout) {
   }
   move(moved.upper);
   move(moved.stamp);
-  return the_one(moved);
+  return unique_layout(moved);
 }
 
 namespace {

@@ -164,9 +164,9 @@ void Device::idle() {
   }
 }
 
-void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& told,
+void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& progress,
                      const std::atomic<bool>& cancelled) {
-  const Watch watch{.told = told, .cancelled = cancelled};
+  const Watch watch{.progress = progress, .cancelled = cancelled};
   check_frame_sizes(spec);
   if (interrupts_) interrupts_->let_pass();
   for (const auto side : {Side::kLeft, Side::kRight}) await_link(side, watch);
@@ -238,7 +238,7 @@ void Device::await_link(Side side, const Watch& watch) {
       port(side).reconnect();
       connect_at = now + kConnectAgain;
     }
-    watch.told();
+    watch.progress();
     std::optional<plumbing::HeldInterrupts::Released> released;
     if (interrupts_) released.emplace(*interrupts_);
     std::this_thread::sleep_for(kTell);
@@ -267,21 +267,21 @@ void Device::ask(Side side, Resolution& resolution, std::chrono::nanoseconds pat
   const auto end = steady_clock::now() + patience;
   auto ask_at = steady_clock::now();
   auto tell_at = ask_at;
-  bool asked = false;
+  bool questioned = false;
   while (!resolution.done() && !watch.cancelled.load()) {
     const auto now = steady_clock::now();
     if (now >= ask_at) {
-      if (now >= end && asked) refuse_silence(side, resolution, patience);
+      if (now >= end && questioned) refuse_silence(side, resolution, patience);
       send_all(side, resolution.open_questions(port(side).mac()));
-      asked = true;
+      questioned = true;
       ask_at = now + kAskAgain;
     }
     if (now >= tell_at) {
-      watch.told();
+      watch.progress();
       tell_at = now + kTell;
     }
-    for (const auto each : {Side::kLeft, Side::kRight}) {
-      side_of(each).service.poll(each == side ? &resolution : nullptr);
+    for (const auto polled : {Side::kLeft, Side::kRight}) {
+      side_of(polled).service.poll(polled == side ? &resolution : nullptr);
     }
     std::this_thread::sleep_for(kNap);
   }

@@ -92,7 +92,7 @@ class Device {
   // Waits for the links, then resolves each next hop from each own address, within the warm-up's
   // time limit. Questions that were answered in an earlier trial are not asked again. Calls `told`
   // between attempts. Throws TrialError: device, neighbour, or spec if a frame exceeds the MTU.
-  void resolve(const spec::TrialSpec& spec, const std::function<void()>& told,
+  void resolve(const spec::TrialSpec& spec, const std::function<void()>& progress,
                const std::atomic<bool>& cancelled);
   // Forgets all answers, so that the next trial asks again: after an error, the gateway may be
   // another one.
@@ -117,7 +117,7 @@ class Device {
     std::vector<spec::VlanTag> vlans;
   };
   struct Watch {
-    const std::function<void()>& told;
+    const std::function<void()>& progress;
     const std::atomic<bool>& cancelled;
   };
 

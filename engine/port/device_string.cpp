@@ -63,9 +63,9 @@ std::string driver_of(std::string_view name) {
 }  // namespace
 
 std::optional<std::string> DeviceString::argument(const std::string& key) const {
-  const auto found = arguments.find(key);
-  if (found == arguments.end()) return std::nullopt;
-  return found->second;
+  const auto entry = arguments.find(key);
+  if (entry == arguments.end()) return std::nullopt;
+  return entry->second;
 }
 
 unsigned long DeviceString::number(const std::string& key, unsigned long otherwise) const {

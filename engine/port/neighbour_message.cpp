@@ -116,16 +116,16 @@ struct Options {
   std::optional<Mac> link_layer;
 };
 
-Options options_of(Octets frame, std::uint8_t wanted) {
-  Options found;
+Options options_of(Octets frame, std::uint8_t type) {
+  Options options;
   auto rest = frame.subspan(kOptions, word(frame, kEthernet + 4) - 24U);
   while (!rest.empty()) {
     const std::size_t length = rest.size() < 2 ? 0 : rest[1] * 8U;
     if (length == 0 || length > rest.size()) return {.well_formed = false, .link_layer = {}};
-    if (rest[0] == wanted) found.link_layer = mac_at(rest, 2);
+    if (rest[0] == type) options.link_layer = mac_at(rest, 2);
     rest = rest.subspan(length);
   }
-  return found;
+  return options;
 }
 
 std::optional<NeighbourMessage> parse_discovery(Octets frame) {

@@ -85,14 +85,14 @@ class Planner {
  private:
   void ask_from(const IpAddress& address) {
     const auto next_hop = next_hop_of(hop_, address.version);
-    if (hop_.mac || !next_hop || asked(*next_hop) == kMaxQuestions) return;
+    if (hop_.mac || !next_hop || questions_to(*next_hop) == kMaxQuestions) return;
     const NeighbourQuestion question{.from = address, .next_hop = *next_hop};
     if (std::ranges::find(plan_.questions, question) == plan_.questions.end()) {
       plan_.questions.push_back(question);
     }
   }
 
-  [[nodiscard]] std::size_t asked(const IpAddress& next_hop) const {
+  [[nodiscard]] std::size_t questions_to(const IpAddress& next_hop) const {
     return static_cast<std::size_t>(
         std::ranges::count(plan_.questions, next_hop, &NeighbourQuestion::next_hop));
   }

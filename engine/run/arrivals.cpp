@@ -3,14 +3,14 @@
 namespace natxy::run {
 
 LossRuns Arrivals::losses(std::uint64_t frames) const {
-  auto found = losses_;
+  auto losses = losses_;
   const auto words = entered();
   for (auto word = settled(); word < words; ++word) {
-    if (word * 64 < frames) found.word(word * 64, merged(word), frames);
+    if (word * 64 < frames) losses.word(word * 64, merged(word), frames);
   }
   const auto rest = std::max(words, settled()) * 64;
-  if (rest < frames) found.missing(rest, frames - rest);
-  return found;
+  if (rest < frames) losses.missing(rest, frames - rest);
+  return losses;
 }
 
 std::uint64_t Arrivals::shared() const {

@@ -196,8 +196,8 @@ class Arrivals {
   // Returns when the stream's last frame arrived; kNever if none has.
   [[nodiscard]] Ticks last_came() const {
     Ticks last = kNever;
-    for (const auto& each : last_) {
-      const auto at = each.at.load(std::memory_order_relaxed);
+    for (const auto& receiver_last : last_) {
+      const auto at = receiver_last.at.load(std::memory_order_relaxed);
       if (at != kNever && (last == kNever || at > last)) last = at;
     }
     return last;

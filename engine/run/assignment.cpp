@@ -36,13 +36,13 @@ unsigned senders_of(Direction direction, const AssignmentInput& input, unsigned 
 
 // Returns the worker that sends towards a side; the first one if none does.
 unsigned sender_towards(Side side, const std::vector<WorkerTasks>& workers) {
-  unsigned found = 0;
+  unsigned sender = 0;
   for (unsigned i = 0; i < workers.size(); ++i) {
     for (const auto& task : workers[i].senders) {
-      if (spec::to_side(task.direction) == side) found = i;
+      if (spec::to_side(task.direction) == side) sender = i;
     }
   }
-  return found;
+  return sender;
 }
 
 // Assigns the receive queues to the receiving workers in turn, those of the right side first;

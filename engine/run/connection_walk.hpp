@@ -49,19 +49,19 @@ class ConnectionWalk {
     if (n == 0) return;
     if (order_ == spec::Order::kFixed) return take_fixed(to, n);
     before_ = next_;
-    unsigned found = 0;
+    unsigned filled = 0;
     std::uint64_t fruitless = 0;
-    while (found < n) {
-      const auto had = found;
-      const auto looked = batch(to, found, n);
-      fruitless = found > had ? 0 : fruitless + looked;
+    while (filled < n) {
+      const auto had = filled;
+      const auto looked = batch(to, filled, n);
+      fruitless = filled > had ? 0 : fruitless + looked;
       if (fruitless <= connections_) [[likely]]
         continue;
       if (stride_ > 1) {
         take_from_all();
         fruitless = 0;
       } else {  // must not happen: a stream has no more frames than connections to use
-        for (; found < n; ++found) put(to, found, last_, next_);
+        for (; filled < n; ++filled) put(to, filled, last_, next_);
       }
     }
     last_ = to[n - 1];
@@ -80,21 +80,21 @@ class ConnectionWalk {
   }
 
   // Visits as many candidates as connections are still needed. Returns how many it visited.
-  unsigned batch(std::uint64_t* to, unsigned& found, unsigned n) {
+  unsigned batch(std::uint64_t* to, unsigned& filled, unsigned n) {
     std::array<std::uint64_t, flow::kMaxLot> numbers;
     std::array<std::uint64_t, flow::kMaxLot> after;
-    const auto wanted = n - found;
-    for (unsigned i = 0; i < wanted; ++i) {
+    const auto missing = n - filled;
+    for (unsigned i = 0; i < missing; ++i) {
       numbers[i] = of_candidate(next_);
       if (looks_) table_->prefetch(numbers[i]);
       next_ += stride_;
       if (next_ >= connections_) next_ = first_;
       after[i] = next_;
     }
-    for (unsigned i = 0; i < wanted; ++i) {
-      if (takes(numbers[i])) put(to, found++, numbers[i], after[i]);
+    for (unsigned i = 0; i < missing; ++i) {
+      if (takes(numbers[i])) put(to, filled++, numbers[i], after[i]);
     }
-    return wanted;
+    return missing;
   }
 
   // Uses the first connection that exists for all frames; the next one if it no longer exists.

@@ -69,14 +69,14 @@ class DelayHistogram {
   [[nodiscard]] Ticks min() const { return recorded_ == 0 ? 0 : min_; }
 
   [[nodiscard]] Buckets buckets() const {
-    Buckets found{
+    Buckets content{
         .list = past_,
         .min = static_cast<double>(min()),
         .max = static_cast<double>(max_),
         .mean = recorded_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(recorded_)};
-    append_present(found.list);
-    std::ranges::sort(found.list, {}, &Bucket::middle);
-    return found;
+    append_present(content.list);
+    std::ranges::sort(content.list, {}, &Bucket::middle);
+    return content;
   }
 
  private:
@@ -157,25 +157,25 @@ class DelayVariation {
 
   [[nodiscard]] Buckets buckets() const {
     const auto n = static_cast<double>(recorded_);
-    Buckets found{.list = {},
-                  .min = recorded_ == 0 ? 0 : static_cast<double>(min_),
-                  .max = recorded_ == 0 ? 0 : static_cast<double>(max_),
-                  .mean = recorded_ == 0 ? 0 : static_cast<double>(sum_) / n};
+    Buckets content{.list = {},
+                    .min = recorded_ == 0 ? 0 : static_cast<double>(min_),
+                    .max = recorded_ == 0 ? 0 : static_cast<double>(max_),
+                    .mean = recorded_ == 0 ? 0 : static_cast<double>(sum_) / n};
     for (std::size_t i = Scheme::kBuckets; i-- > 0;) {
       if (falling_[i] > 0) {
-        found.list.push_back({.lower = -static_cast<double>(Scheme::upper(i)),
-                              .upper = -static_cast<double>(Scheme::lower(i)),
-                              .count = falling_[i]});
+        content.list.push_back({.lower = -static_cast<double>(Scheme::upper(i)),
+                                .upper = -static_cast<double>(Scheme::lower(i)),
+                                .count = falling_[i]});
       }
     }
     for (std::size_t i = 0; i < Scheme::kBuckets; ++i) {
       if (rising_[i] > 0) {
-        found.list.push_back({.lower = static_cast<double>(Scheme::lower(i)),
-                              .upper = static_cast<double>(Scheme::upper(i)),
-                              .count = rising_[i]});
+        content.list.push_back({.lower = static_cast<double>(Scheme::lower(i)),
+                                .upper = static_cast<double>(Scheme::upper(i)),
+                                .count = rising_[i]});
       }
     }
-    return found;
+    return content;
   }
 
  private:
@@ -248,11 +248,11 @@ class ShortestDelays {
 
   // Returns the first number and the shortest delay of each stretch of which a frame arrived.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, Ticks>> list() const {
-    std::vector<std::pair<std::uint64_t, Ticks>> found;
+    std::vector<std::pair<std::uint64_t, Ticks>> content;
     for (std::size_t i = 0; i < stretches_.size(); ++i) {
-      if (stretches_[i] != kNever) found.emplace_back(i * width_, stretches_[i]);
+      if (stretches_[i] != kNever) content.emplace_back(i * width_, stretches_[i]);
     }
-    return found;
+    return content;
   }
 
  private:

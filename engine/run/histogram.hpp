@@ -72,14 +72,14 @@ struct Buckets {
   [[nodiscard]] double percentile(double p) const {
     const auto total = count();
     if (total == 0) return 0;
-    const auto wanted = std::max<std::uint64_t>(
+    const auto rank = std::max<std::uint64_t>(
         1, static_cast<std::uint64_t>(std::ceil(p * (1 - 1e-12) * static_cast<double>(total))));
-    if (wanted == 1) return min;
-    if (wanted >= total) return max;
+    if (rank == 1) return min;
+    if (rank >= total) return max;
     std::uint64_t seen = 0;
     for (const auto& bucket : list) {
       seen += bucket.count;
-      if (seen >= wanted) return std::clamp(bucket.middle(), min, max);
+      if (seen >= rank) return std::clamp(bucket.middle(), min, max);
     }
     return max;
   }
@@ -148,17 +148,17 @@ class Histogram {
   [[nodiscard]] double percentile(double p) const { return buckets().percentile(p); }
 
   [[nodiscard]] Buckets buckets() const {
-    Buckets found{.list = {},
-                  .min = static_cast<double>(min()),
-                  .max = static_cast<double>(max()),
-                  .mean = mean()};
+    Buckets content{.list = {},
+                    .min = static_cast<double>(min()),
+                    .max = static_cast<double>(max()),
+                    .mean = mean()};
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       if (counts_[i] == 0) continue;
-      found.list.push_back({.lower = static_cast<double>(Scheme::lower(i)),
-                            .upper = static_cast<double>(Scheme::upper(i)),
-                            .count = counts_[i]});
+      content.list.push_back({.lower = static_cast<double>(Scheme::lower(i)),
+                              .upper = static_cast<double>(Scheme::upper(i)),
+                              .count = counts_[i]});
     }
-    return found;
+    return content;
   }
 
  private:

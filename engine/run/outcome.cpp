@@ -101,12 +101,12 @@ void judge_link(const PortMeasure& port, spec::Side side, bool may_fall, Reasons
 std::vector<Reason> invalid_reasons(const spec::TrialSpec& spec, const TrialMeasure& measure,
                                     const spec::TrialResult& result, TickRate ticks) {
   Reasons reasons;
-  auto told = result.streams.begin();
+  auto result_stream = result.streams.begin();
   for (const auto& phase : measure.phases) {
     for (const auto& stream : phase.streams) {
-      if (!phase.ended_early) judge_sending(*told, stream.sender, ticks, reasons);
-      judge_stream(*told, stream, spec, reasons);
-      ++told;
+      if (!phase.ended_early) judge_sending(*result_stream, stream.sender, ticks, reasons);
+      judge_stream(*result_stream, stream, spec, reasons);
+      ++result_stream;
     }
   }
   for (const auto& port : result.ports) {
@@ -194,11 +194,11 @@ void add_stragglers(const TrialMeasure& measure, spec::TrialResult& result) {
 
 // Returns runs of time, which are counted by this clock, in nanoseconds.
 std::vector<spec::Interval> intervals(const spec::Runs& runs, TickRate clock) {
-  std::vector<spec::Interval> found;
+  std::vector<spec::Interval> list;
   for (const auto& run : runs.list()) {
-    found.push_back({clock.to_whole_ns(run.first), clock.to_whole_ns(run.end)});
+    list.push_back({clock.to_whole_ns(run.first), clock.to_whole_ns(run.end)});
   }
-  return found;
+  return list;
 }
 
 void append_workers(const PhaseReport& phase, const std::string& name, TickRate ticks,

@@ -16,8 +16,8 @@
 #include "run/frame_record.hpp"
 #include "run/histogram.hpp"
 #include "run/schedule.hpp"
-#include "run/stream_plan.hpp"
 #include "run/sender_report.hpp"
+#include "run/stream_plan.hpp"
 #include "run/worker.hpp"
 #include "spec/port_result.hpp"
 
@@ -61,9 +61,9 @@ class IcmpTally {
 
  private:
   [[nodiscard]] IcmpSort* find(const frame::IcmpError& error) {
-    const auto found =
+    const auto entry =
         std::ranges::find_if(sorts_, [&](const IcmpSort& sort) { return sort.alike(error); });
-    return found == sorts_.end() ? nullptr : &*found;
+    return entry == sorts_.end() ? nullptr : &*entry;
   }
   void list(const frame::IcmpError& error, const std::uint8_t* frame, std::uint32_t size) {
     if (sorts_.size() == kSorts) {

@@ -49,8 +49,8 @@ class AddressDictionary {
   [[nodiscard]] const Address& at(std::uint32_t number) const { return addresses_[number]; }
 
  private:
-  static std::atomic_ref<std::uint32_t> word(std::uint32_t& of) {
-    return std::atomic_ref<std::uint32_t>(of);
+  static std::atomic_ref<std::uint32_t> word(std::uint32_t& value) {
+    return std::atomic_ref<std::uint32_t>(value);
   }
 
   // Adds an address at an empty slot; at a later one, if another receiver has just used this one.
@@ -134,18 +134,18 @@ class StateTable {
   }
 
   Learned learn(std::uint64_t connection, Entry seen) {
-    auto of = word(connection);
-    auto word = of.load(std::memory_order_relaxed);
+    auto cell = word(connection);
+    auto word = cell.load(std::memory_order_relaxed);
     const auto before = of_trial(word);
     const Entry now(seen.word() | trial_ << Entry::kTrialShift);
     if (!before.stored()) [[likely]] {  // mark_answered() is called for stored entries only
-      of.store(now.word(), std::memory_order_release);
+      cell.store(now.word(), std::memory_order_release);
       return Learned::kNew;
     }
     if (before.same_endpoint(now)) return Learned::kKnown;
     const auto with_mark = [&] { return now.word() | (word & Entry::kAnswered); };
-    while (!of.compare_exchange_weak(word, with_mark(), std::memory_order_release,
-                                     std::memory_order_relaxed)) {
+    while (!cell.compare_exchange_weak(word, with_mark(), std::memory_order_release,
+                                       std::memory_order_relaxed)) {
     }
     return Learned::kChanged;
   }

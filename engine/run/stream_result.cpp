@@ -6,39 +6,39 @@
 namespace natxy::run {
 namespace {
 
-spec::Distribution distribution(const Buckets& of, TickRate ticks) {
+spec::Distribution distribution(const Buckets& recorded, TickRate ticks) {
   const auto ns = [ticks](double value) { return ticks.to_ns(value); };
-  spec::Distribution told{.count = of.count(),
-                          .min_ns = ns(of.min),
-                          .max_ns = ns(of.max),
-                          .mean_ns = ns(of.mean),
-                          .p50_ns = ns(of.percentile(0.5)),
-                          .p90_ns = ns(of.percentile(0.9)),
-                          .p99_ns = ns(of.percentile(0.99)),
-                          .p999_ns = ns(of.percentile(0.999)),
-                          .buckets = {}};
-  for (const auto& [lower, upper, count] : of.list) {
-    told.buckets.push_back({.lower_ns = ns(lower), .upper_ns = ns(upper), .count = count});
+  spec::Distribution summary{.count = recorded.count(),
+                             .min_ns = ns(recorded.min),
+                             .max_ns = ns(recorded.max),
+                             .mean_ns = ns(recorded.mean),
+                             .p50_ns = ns(recorded.percentile(0.5)),
+                             .p90_ns = ns(recorded.percentile(0.9)),
+                             .p99_ns = ns(recorded.percentile(0.99)),
+                             .p999_ns = ns(recorded.percentile(0.999)),
+                             .buckets = {}};
+  for (const auto& [lower, upper, count] : recorded.list) {
+    summary.buckets.push_back({.lower_ns = ns(lower), .upper_ns = ns(upper), .count = count});
   }
-  return told;
+  return summary;
 }
 
 spec::Misdelivered misdelivered(const KindTally& tally) {
-  const auto of = [&](frame::Defect defect) {
+  const auto count = [&](frame::Defect defect) {
     return tally.defects[static_cast<std::size_t>(defect)];
   };
   using enum frame::Defect;
-  return {.malformed = of(kMalformed),
-          .checksum = of(kChecksum),
-          .number = of(kNumber),
-          .length = of(kLength),
-          .tunnel = of(kTunnel),
-          .address = of(kAddress),
-          .port = of(kPort),
-          .sequence = of(kSequence),
-          .hop_limit = of(kHopLimit),
-          .traffic_class = of(kTrafficClass),
-          .header = of(kHeader)};
+  return {.malformed = count(kMalformed),
+          .checksum = count(kChecksum),
+          .number = count(kNumber),
+          .length = count(kLength),
+          .tunnel = count(kTunnel),
+          .address = count(kAddress),
+          .port = count(kPort),
+          .sequence = count(kSequence),
+          .hop_limit = count(kHopLimit),
+          .traffic_class = count(kTrafficClass),
+          .header = count(kHeader)};
 }
 
 std::optional<spec::DelayVariation> variation(const KindTally& tally, std::uint64_t sent,
@@ -72,27 +72,27 @@ spec::TagCounters tags(const StreamReport& stream, TickRate ticks) {
   auto left = stream.sender.tags;
   std::ranges::sort(arrived, {}, &TagArrival::number);
   std::ranges::sort(left, {}, &TagDeparture::number);
-  spec::TagCounters found{.sent =
-                              stream.tags->among(stream.sender.sent[0] + stream.sender.sent[1])};
-  found.arrived.reserve(arrived.size());
+  spec::TagCounters counters{.sent =
+                                 stream.tags->among(stream.sender.sent[0] + stream.sender.sent[1])};
+  counters.arrived.reserve(arrived.size());
   auto came = arrived.begin();
   auto went = left.begin();
-  for (std::uint64_t tag = 0; tag < found.sent; ++tag) {
+  for (std::uint64_t tag = 0; tag < counters.sent; ++tag) {
     const auto number = stream.tags->number(tag);
     while (came != arrived.end() && came->number < number) ++came;  // it came at two queues
     if (came == arrived.end() || came->number != number) {
-      found.lost_numbers.push_back(number);
+      counters.lost_numbers.push_back(number);
       continue;
     }
     while (went != left.end() && went->number < number) ++went;
     const auto known = went != left.end() && went->number == number;
     const auto gap = came->poll_gap + (known ? went->leaving : 0);
-    found.arrived.push_back({number, ticks.to_whole_ns(came->delay), ticks.to_whole_ns(gap)});
+    counters.arrived.push_back({number, ticks.to_whole_ns(came->delay), ticks.to_whole_ns(gap)});
     ++came;
   }
-  found.received = found.arrived.size();
-  found.lost = found.lost_numbers.size();
-  return found;
+  counters.received = counters.arrived.size();
+  counters.lost = counters.lost_numbers.size();
+  return counters;
 }
 
 std::optional<spec::Losses> losses(const StreamReport& stream, TickRate ticks) {
@@ -116,56 +116,55 @@ std::optional<spec::Losses> losses(const StreamReport& stream, TickRate ticks) {
 
 std::optional<spec::ConnectionCounters> connections(const StreamReport& stream) {
   if (!stream.plan->shape().connected) return std::nullopt;
-  const auto& of = stream.receiver->connections;
-  const auto share = of.ending_came == 0
-                         ? 0
-                         : static_cast<double>(of.ending_new) / static_cast<double>(of.ending_came);
-  return spec::ConnectionCounters{.stored = of.stored,
-                                  .known = of.known,
-                                  .changed = of.changed,
-                                  .wrong = of.wrong,
-                                  .collided = of.collided,
+  const auto& tally = stream.receiver->connections;
+  const auto share = tally.ending_came == 0 ? 0
+                                            : static_cast<double>(tally.ending_new) /
+                                                  static_cast<double>(tally.ending_came);
+  return spec::ConnectionCounters{.stored = tally.stored,
+                                  .known = tally.known,
+                                  .changed = tally.changed,
+                                  .wrong = tally.wrong,
+                                  .collided = tally.collided,
                                   .ending_new_percent = share * 100};
 }
 
 std::vector<spec::LostRun> lost_runs(const StreamReport& stream) {
-  std::vector<spec::LostRun> found;
+  std::vector<spec::LostRun> runs;
   for (const auto& run : stream.losses.runs.list()) {
-    found.push_back({run.first, run.end - run.first, run.count});
+    runs.push_back({run.first, run.end - run.first, run.count});
   }
-  return found;
+  return runs;
 }
 
 std::vector<spec::Interval> late_runs(const StreamReport& stream) {
-  std::vector<spec::Interval> found;
+  std::vector<spec::Interval> runs;
   for (const auto& run : stream.sender.late_runs.list()) {
-    found.push_back({run.first, run.end - stream.senders});
+    runs.push_back({run.first, run.end - stream.senders});
   }
-  return found;
+  return runs;
 }
 
 std::vector<spec::Pause> pauses(const StreamReport& stream, TickRate ticks) {
-  std::vector<spec::Pause> found;
+  std::vector<spec::Pause> list;
   for (const auto why : {spec::PauseReason::kCore, spec::PauseReason::kPort}) {
     for (const auto& run : stream.sender.pauses_at[static_cast<std::size_t>(why)].list()) {
-      found.push_back({.before_number = run.first, .ns = ticks.to_whole_ns(run.count), .why = why});
+      list.push_back({.before_number = run.first, .ns = ticks.to_whole_ns(run.count), .why = why});
     }
   }
-  std::ranges::sort(found, {}, [](const spec::Pause& pause) {
-    return std::pair(pause.before_number, pause.why);
-  });
-  return found;
+  std::ranges::sort(
+      list, {}, [](const spec::Pause& pause) { return std::pair(pause.before_number, pause.why); });
+  return list;
 }
 
 // The kinds share the list: frames of either show what the gateway could do.
 std::vector<spec::LowDelay> low_delays(const StreamReport& stream, TickRate ticks) {
   auto shortest = stream.receiver->kinds[0].shortest;
   shortest.merge(stream.receiver->kinds[1].shortest);
-  std::vector<spec::LowDelay> found;
+  std::vector<spec::LowDelay> list;
   for (const auto& [first, lowest] : shortest.list()) {
-    found.push_back({first, ticks.to_whole_ns(lowest)});
+    list.push_back({first, ticks.to_whole_ns(lowest)});
   }
-  return found;
+  return list;
 }
 
 struct HeldBack {

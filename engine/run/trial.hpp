@@ -63,22 +63,22 @@ class TrialRunner {
     TrialMeasure measure{.requested = Clock::now()};
     progress_ = {.duration_ns = planned_ns(spec)};
     requested_ = measure.requested;
-    const auto told = [&](spec::Stage stage) {
+    const auto progress = [&](spec::Stage stage) {
       progress_.stage = stage;
       progress_.elapsed_ns = elapsed_ns();
       poll(progress_);
     };
-    told(spec::Stage::kNeighbours);
-    connections_.prepare(spec, device_, [&] { told(spec::Stage::kTable); }, cancelled);
+    progress(spec::Stage::kNeighbours);
+    connections_.prepare(spec, device_, [&] { progress(spec::Stage::kTable); }, cancelled);
     stop_if(cancelled);
-    auto plans = prepare(spec, [&] { told(spec::Stage::kNeighbours); }, cancelled);
+    auto plans = prepare(spec, [&] { progress(spec::Stage::kNeighbours); }, cancelled);
     stop_if(cancelled);
     auto setup = phase_setup(spec, plans.front());
     if (spec.warm_up.mode == spec::WarmUpMode::kProbes) {
       fill(plans.front());
       WarmUp<Clock, Device> warm_up(device_, plans.front());
       learn(warm_up.run(
-                spec.warm_up.timeout_ns, [&] { told(spec::Stage::kWarmUp); }, cancelled),
+                spec.warm_up.timeout_ns, [&] { progress(spec::Stage::kWarmUp); }, cancelled),
             setup);
       stop_if(cancelled);
     }
@@ -91,7 +91,7 @@ class TrialRunner {
       connections_.before(plans[i], spec.phases[i], device_.ticks());
       fill(plans[i]);
       setup.phase = static_cast<std::uint8_t>(i);
-      measure.phases.push_back(run_phase(plans[i], setup, watch, told, cancelled));
+      measure.phases.push_back(run_phase(plans[i], setup, watch, progress, cancelled));
       watch.end();
       measure.phases.back().watched = seen(watch, measure.phases.back());
       measure.phases.back().start_raw_ns = raw_ns(measure.phases.back().start);
@@ -174,10 +174,11 @@ class TrialRunner {
   }
 
   // Resolves the neighbours and compiles the streams of all phases.
-  template <class Told>
-  std::vector<std::vector<StreamPlan>> prepare(const spec::TrialSpec& spec, const Told& told,
+  template <class Progress>
+  std::vector<std::vector<StreamPlan>> prepare(const spec::TrialSpec& spec,
+                                               const Progress& progress,
                                                const std::atomic<bool>& cancelled) {
-    device_.resolve(spec, told, cancelled);
+    device_.resolve(spec, progress, cancelled);
     stop_if(cancelled);
     std::vector<std::vector<StreamPlan>> plans;
     for (std::size_t phase = 0; phase < spec.phases.size(); ++phase) {
@@ -263,9 +264,9 @@ class TrialRunner {
     }
   }
 
-  template <class Told>
+  template <class Progress>
   PhaseReport run_phase(const std::vector<StreamPlan>& plans, const PhaseSetup& setup,
-                        watch::CpuWatch& watch, const Told& told,
+                        watch::CpuWatch& watch, const Progress& progress,
                         const std::atomic<bool>& cancelled) {
     flow::Shape shape;
     for (const auto& plan : plans) {
@@ -276,7 +277,8 @@ class TrialRunner {
     }
     return dispatch(shape, [&]<flow::Shape kShape>() {
       Phase<kShape, Clock, Device> phase(device_, plans, setup, cancelled);
-      wait_until(setup.not_before, told, cancelled);  // the phase is ready: that took up to 30 ms
+      wait_until(setup.not_before, progress,
+                 cancelled);  // the phase is ready: that took up to 30 ms
       watch.begin();
       phase.start();
       while (phase.running()) {
@@ -285,7 +287,7 @@ class TrialRunner {
         device_.watch_links();
         progress_.sent = phase.sent();
         progress_.received = phase.received();
-        told(phase.draining() ? spec::Stage::kDraining : spec::Stage::kSending);
+        progress(phase.draining() ? spec::Stage::kDraining : spec::Stage::kSending);
       }
       phase.join();
       return phase.report();
@@ -317,8 +319,8 @@ class TrialRunner {
   }
 
   // Waits until it is time to launch the threads of the phase that starts at `start`.
-  template <class Told>
-  void wait_until(Ticks start, const Told& told, const std::atomic<bool>& cancelled) {
+  template <class Progress>
+  void wait_until(Ticks start, const Progress& progress, const std::atomic<bool>& cancelled) {
     const auto launch = device_.ticks().from_ns(kLaunchNs);
     while (Clock::now() + launch < start) {
       for (const auto side : {spec::Side::kLeft, spec::Side::kRight}) {
@@ -327,7 +329,7 @@ class TrialRunner {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       device_.watch_links();
-      told(spec::Stage::kSending);
+      progress(spec::Stage::kSending);
       stop_if(cancelled);
     }
   }

@@ -134,22 +134,22 @@ bool same_host(const Mapping& one, const Mapping& other) {
 }
 
 // all: sorted by endpoint.
-void sum_up_addresses(const std::vector<Mapping>& all, spec::Mappings& found) {
+void sum_up_addresses(const std::vector<Mapping>& all, spec::Mappings& mappings) {
   Tally ports_of;
   Tally connections_of;
   for_each_run(all, same_address, [&](auto first, auto end) {
     const auto ports = runs(first, end, same_endpoint);
-    found.ports += ports;
-    ++found.addresses;
+    mappings.ports += ports;
+    ++mappings.addresses;
     ports_of.add(ports);
     connections_of.add(length(first, end));
   });
-  found.ports_per_address = ports_of.summary();
-  found.connections_per_address = connections_of.summary();
+  mappings.ports_per_address = ports_of.summary();
+  mappings.connections_per_address = connections_of.summary();
 }
 
 // all: sorted by host. block_bits: those of the blocks to be counted.
-void sum_up_hosts(const std::vector<Mapping>& all, unsigned block_bits, spec::Mappings& found) {
+void sum_up_hosts(const std::vector<Mapping>& all, unsigned block_bits, spec::Mappings& mappings) {
   const auto same_block = [block_bits](const Mapping& one, const Mapping& other) {
     return same_address(one, other) && one.port >> block_bits == other.port >> block_bits;
   };
@@ -159,7 +159,7 @@ void sum_up_hosts(const std::vector<Mapping>& all, unsigned block_bits, spec::Ma
   Tally blocks_of;
   std::unordered_map<std::uint32_t, std::uint64_t> hosts_of;
   for_each_run(all, same_host, [&](auto first, auto end) {
-    ++found.hosts;
+    ++mappings.hosts;
     ports_of.add(runs(first, end, same_endpoint));
     connections_of.add(length(first, end));
     addresses_of.add(runs(first, end, same_address));
@@ -168,27 +168,27 @@ void sum_up_hosts(const std::vector<Mapping>& all, unsigned block_bits, spec::Ma
       if (at == first || !same_address(*at, *(at - 1))) ++hosts_of[at->address];
     }
   });
-  found.ports_per_host = ports_of.summary();
-  found.connections_per_host = connections_of.summary();
-  found.addresses_per_host = addresses_of.summary();
-  found.blocks_per_host = blocks_of.summary();
+  mappings.ports_per_host = ports_of.summary();
+  mappings.connections_per_host = connections_of.summary();
+  mappings.addresses_per_host = addresses_of.summary();
+  mappings.blocks_per_host = blocks_of.summary();
   Tally of_address;
   for (const auto& [address, hosts] : hosts_of) of_address.add(hosts);
-  found.hosts_per_address = of_address.summary();
+  mappings.hosts_per_address = of_address.summary();
 }
 
 }  // namespace
 
 spec::Mappings mappings_of(const StateTable& table, std::uint64_t stored, const flow::Flow& flow) {
   auto all = stored_in(table, stored, flow);
-  spec::Mappings found;
+  spec::Mappings mappings;
   std::ranges::sort(all, by_endpoint);
   const auto bits = block_bits(all);
-  found.block_ports = bits < 0 ? 0 : 1U << static_cast<unsigned>(bits);
-  sum_up_addresses(all, found);
+  mappings.block_ports = bits < 0 ? 0 : 1U << static_cast<unsigned>(bits);
+  sum_up_addresses(all, mappings);
   std::ranges::sort(all, by_host);
-  sum_up_hosts(all, static_cast<unsigned>(std::max(bits, 0)), found);
-  return found;
+  sum_up_hosts(all, static_cast<unsigned>(std::max(bits, 0)), mappings);
+  return mappings;
 }
 
 }  // namespace natxy::run

@@ -30,15 +30,15 @@ class TrialConnections {
  public:
   // Prepares an empty state table in memory near the worker that will fill it; none for a stateless
   // trial. Calls `told` every millisecond, because a large table takes seconds.
-  template <class Device, class Told>
-  void prepare(const spec::TrialSpec& spec, Device& device, const Told& told,
+  template <class Device, class Progress>
+  void prepare(const spec::TrialSpec& spec, Device& device, const Progress& progress,
                const std::atomic<bool>& cancelled) {
     table_ = {};
     stored_ = answered_ = 0;
     const auto* establishing = spec::establishing_stream(spec);
     if (establishing == nullptr) return;
     table_ = memory_.reserve(spec::entries_of(spec));
-    if (!memory_.touched()) touch(filler(*establishing, device), device, told, cancelled);
+    if (!memory_.touched()) touch(filler(*establishing, device), device, progress, cancelled);
     if (establishing->foreground->arrival.ip_version == spec::IpVersion::k6) {
       table_.addresses().prepare();
     }
@@ -54,9 +54,9 @@ class TrialConnections {
       if (!use || use->role == spec::Role::kEstablish) continue;
       use->walk.whole = usable(*use) == use->walk.connections;
       if (!use->ends()) continue;
-      const auto asked = spec::frames_of(phase.streams[i], spec::Kind::kForeground);
+      const auto planned = spec::frames_of(phase.streams[i], spec::Kind::kForeground);
       const auto left = left_for(*use);
-      if (left < asked) shorten(plans[i], phase.streams[i], left, ticks);
+      if (left < planned) shorten(plans[i], phase.streams[i], left, ticks);
     }
   }
 
@@ -105,14 +105,14 @@ class TrialConnections {
     return use.responds() ? stored_ - answered_ : use.walk.connections - stored_;
   }
 
-  template <class Device, class Told>
-  void touch(unsigned worker, Device& device, const Told& told,
+  template <class Device, class Progress>
+  void touch(unsigned worker, Device& device, const Progress& progress,
              const std::atomic<bool>& cancelled) {
-    told();
+    progress();
     const auto work = [&] {
       while (!cancelled.load() && !memory_.touched()) memory_.touch();
     };
-    for (device.launch(worker, work, false); device.running(); told()) {
+    for (device.launch(worker, work, false); device.running(); progress()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     device.join();

@@ -34,7 +34,8 @@ inline const Names<ExtensionHeader> kExtensionHeaders = {
     {"routing", ExtensionHeader::kRouting}};
 inline const Names<const Encapsulation*> kEncapsulationNames = [] {
   Names<const Encapsulation*> names;
-  for (const auto& each : encapsulations()) names.emplace_back(each.name, &each);
+  for (const auto& encapsulation : encapsulations())
+    names.emplace_back(encapsulation.name, &encapsulation);
   return names;
 }();
 inline const Names<std::uint16_t> kTagTypes = {{"802.1Q", 0x8100}, {"802.1ad", 0x88a8}};

@@ -12,7 +12,7 @@
 namespace natxy::watch {
 
 // What a look found on a CPU.
-enum class Found : std::uint8_t {
+enum class Occupant : std::uint8_t {
   kGateway,  // a thread of the gateway
   kIdle,     // nothing, as the scheduler tells: then the timer need not run
   kOther,    // a thread that gives way to the gateway: the CPU rests, as the gateway sees it
@@ -22,7 +22,7 @@ enum class Found : std::uint8_t {
 // One look at a CPU, taken by the interrupt of its timer.
 struct Sample {
   std::uint64_t at_ns = 0;
-  Found found = Found::kGateway;
+  Occupant occupant = Occupant::kGateway;
 };
 
 struct Absences {
@@ -61,48 +61,48 @@ class Looks {
   // CPU to others.
   void add(const Sample& look, bool was_busy) {
     if (look.at_ns <= last_.at_ns) {  // a look from before begin_ns
-      last_.found = look.found;
+      last_.occupant = look.occupant;
       return;
     }
-    const bool away = last_.found == Found::kForeign || look.found == Found::kForeign ||
-                      (late(look.at_ns) && last_.found != Found::kIdle);
-    const Count count{.all = 1, .busy = look.found == Found::kGateway ? 1U : 0U};
-    pass(look.at_ns, count, away, rests(last_.found) && rests(look.found), was_busy);
+    const bool away = last_.occupant == Occupant::kForeign || look.occupant == Occupant::kForeign ||
+                      (late(look.at_ns) && last_.occupant != Occupant::kIdle);
+    const Count count{.all = 1, .busy = look.occupant == Occupant::kGateway ? 1U : 0U};
+    pass(look.at_ns, count, away, rests(last_.occupant) && rests(look.occupant), was_busy);
     last_ = look;
   }
   // Adds the scheduler's record that the CPU changes from one thread to another.
-  void add_switch(std::uint64_t at_ns, Found from, Found to, bool was_busy) {
+  void add_switch(std::uint64_t at_ns, Occupant from, Occupant to, bool was_busy) {
     if (at_ns > last_.at_ns) {
-      const bool away = from == Found::kForeign || (late(at_ns) && from != Found::kIdle);
+      const bool away = from == Occupant::kForeign || (late(at_ns) && from != Occupant::kIdle);
       pass(at_ns, {}, away, rests(from), was_busy);
       last_.at_ns = at_ns;
     }
-    last_.found = to;
+    last_.occupant = to;
   }
   // Ends the looks at end_ns. This reveals a CPU that is still away.
   void end(std::uint64_t end_ns) {
     end_rest();
     const bool is_late = end_ns > last_.at_ns && late(end_ns);
-    if (is_late && last_.found != Found::kIdle) extend(end_ns, {}, State::kAway);
+    if (is_late && last_.occupant != Occupant::kIdle) extend(end_ns, {}, State::kAway);
   }
 
   [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
-    Absences found;
+    Absences absences;
     for (const auto& stretch : stretches_) {
       const auto first = std::max(stretch.from_ns, from_ns);
       const auto last = std::min(stretch.until_ns, until_ns);
       if (first >= last) continue;
       const auto within_ns = last - first;
-      found.samples += part(stretch, stretch.looks.all, within_ns);
-      found.busy += part(stretch, stretch.looks.busy, within_ns);
+      absences.samples += part(stretch, stretch.looks.all, within_ns);
+      absences.busy += part(stretch, stretch.looks.busy, within_ns);
       const bool whole = within_ns == stretch.until_ns - stretch.from_ns;
       if (stretch.state == State::kThere || (stretch.state == State::kRested && !whole)) continue;
-      ++found.count;
-      found.total_ns += within_ns;
-      found.longest_ns = std::max(found.longest_ns, within_ns);
-      found.list.add({.first = first - from_ns, .end = last - from_ns, .count = within_ns});
+      ++absences.count;
+      absences.total_ns += within_ns;
+      absences.longest_ns = std::max(absences.longest_ns, within_ns);
+      absences.list.add({.first = first - from_ns, .end = last - from_ns, .count = within_ns});
     }
-    return found;
+    return absences;
   }
 
   // Returns when the absence began that was there at a time, to within two periods; absent if the
@@ -134,8 +134,8 @@ class Looks {
     return at_ns - last_.at_ns > period_ns_ + period_ns_ / 2;
   }
 
-  [[nodiscard]] static bool rests(Found found) {
-    return found == Found::kOther || found == Found::kIdle;
+  [[nodiscard]] static bool rests(Occupant occupant) {
+    return occupant == Occupant::kOther || occupant == Occupant::kIdle;
   }
 
   // Takes the time since last_ as an absence, as a part of a rest, or as neither.
@@ -190,9 +190,9 @@ class Looks {
 // the kernel will reserve time for them.
 class RecentLoad {
  public:
-  void add(Found found) {
-    if (found == Found::kForeign) return;
-    others_ += found == Found::kGateway ? 0 : 1;
+  void add(Occupant occupant) {
+    if (occupant == Occupant::kForeign) return;
+    others_ += occupant == Occupant::kGateway ? 0 : 1;
     if (++looks_ < kLooks) return;
     busy_ = others_ * 100 < kLooks * kPercent;
     looks_ = others_ = 0;

@@ -148,10 +148,10 @@ class CpuWatch::Event {
     SampleRecord record{};
     copy(&record, at, sizeof record);
     const auto thread = static_cast<std::int32_t>(record.thread);
-    const auto look = found_at(thread);
-    const auto found = records_ >= 0 ? switches_.known(look) : look;
-    looks_->add({.at_ns = record.at_ns, .found = found}, is_busy());
-    load_.add(found);
+    const auto look = occupant_at(thread);
+    const auto occupant = records_ >= 0 ? switches_.known(look) : look;
+    looks_->add({.at_ns = record.at_ns, .occupant = occupant}, is_busy());
+    load_.add(occupant);
   }
 
   // Each switch has two records: of the thread that leaves and of the one that comes. The first one
@@ -160,13 +160,14 @@ class CpuWatch::Event {
     if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0 || records_ < 0) return;
     SwitchRecord record{};
     copy(&record, at, sizeof record);
-    const Switch one{.at_ns = record.sample.at_ns,
-                     .from = static_cast<std::int32_t>(record.sample.thread),
-                     .to = static_cast<std::int32_t>(record.other_thread),
-                     .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
-    const auto [from, to] = switches_.add(one, [this](auto thread) { return found_at(thread); });
-    looks_->add_switch(one.at_ns, from, to, is_busy());
-    if (switches_.gateway_waits() && awake_ && awake_->thread() == one.to) awake_took_ = true;
+    const Switch change{.at_ns = record.sample.at_ns,
+                        .from = static_cast<std::int32_t>(record.sample.thread),
+                        .to = static_cast<std::int32_t>(record.other_thread),
+                        .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
+    const auto [from, to] =
+        switches_.add(change, [this](auto thread) { return occupant_at(thread); });
+    looks_->add_switch(change.at_ns, from, to, is_busy());
+    if (switches_.gateway_waits() && awake_ && awake_->thread() == change.to) awake_took_ = true;
   }
 
   // Without records, looks and a CPU that is kept awake tell nearly as much.
@@ -209,13 +210,13 @@ class CpuWatch::Event {
     }
     awake_->insist(load_.busy());
   }
-  [[nodiscard]] Found found_at(std::int32_t thread) {
-    if (thread == 0 && records_ >= 0) return Found::kIdle;
-    if (is_idle(thread)) return Found::kOther;
-    const auto found = threads_->found(thread);
+  [[nodiscard]] Occupant occupant_at(std::int32_t thread) {
+    if (thread == 0 && records_ >= 0) return Occupant::kIdle;
+    if (is_idle(thread)) return Occupant::kOther;
+    const auto occupant = threads_->occupant(thread);
     // The thread can run only because the kernel gives it a share of the gateway's time.
-    const bool given = found == Found::kOther && awake_ && awake_->insists();
-    return given ? Found::kForeign : found;
+    const bool given = occupant == Occupant::kOther && awake_ && awake_->insists();
+    return given ? Occupant::kForeign : occupant;
   }
   // Returns whether the thread means that the CPU is idle: the idle task, or the thread that keeps
   // the CPU awake.
@@ -257,11 +258,11 @@ class CpuWatch::Event {
 
 CpuWatch::CpuWatch(const std::vector<spec::WatchedCpu>& watched, int tester_cpu, KnownCpus& known)
     : tester_cpu_(tester_cpu), kept_off_(std::make_unique<KeptOff>(watched)) {
-  for (const auto& each : watched) {
+  for (const auto& watched_cpu : watched) {
     try {
-      events_.push_back(std::make_unique<Event>(each, known[each.cpu]));
+      events_.push_back(std::make_unique<Event>(watched_cpu, known[watched_cpu.cpu]));
     } catch (const std::system_error& error) {
-      refusal_ = "CPU " + std::to_string(each.cpu) +
+      refusal_ = "CPU " + std::to_string(watched_cpu.cpu) +
                  " could not be watched by perf's cpu-clock event: " + error.code().message();
     }
   }

@@ -74,17 +74,17 @@ class GatewayThreads {
 
   // Classifies a thread that was found on the gateway's CPU. Must be called soon after, while the
   // thread exists.
-  [[nodiscard]] Found found(std::int32_t thread) {
-    if (threads_.contains(thread)) return Found::kGateway;
-    const auto [known, is_new] = others_.try_emplace(thread, Found::kForeign);
-    if (is_new && !takes_away(policy_, policy_of(thread))) known->second = Found::kOther;
+  [[nodiscard]] Occupant occupant(std::int32_t thread) {
+    if (threads_.contains(thread)) return Occupant::kGateway;
+    const auto [known, is_new] = others_.try_emplace(thread, Occupant::kForeign);
+    if (is_new && !takes_away(policy_, policy_of(thread))) known->second = Occupant::kOther;
     return known->second;
   }
 
  private:
   std::set<std::int32_t> threads_;
   Policy policy_ = Policy::kOrdinary;  // kRealtime if all of them are
-  std::map<std::int32_t, Found> others_;
+  std::map<std::int32_t, Occupant> others_;
 };
 
 // Keeps the calling thread off the watched CPUs while the gateway is busy, because there it would
@@ -95,7 +95,7 @@ class KeptOff {
   explicit KeptOff(const std::vector<spec::WatchedCpu>& watched) {
     if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
     rest_ = before_;
-    for (const auto& each : watched) CPU_CLR(static_cast<unsigned>(each.cpu), &rest_);
+    for (const auto& watched_cpu : watched) CPU_CLR(static_cast<unsigned>(watched_cpu.cpu), &rest_);
   }
   ~KeptOff() { keep(false); }
   KeptOff(const KeptOff&) = delete;

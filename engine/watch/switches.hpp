@@ -16,35 +16,35 @@
 
 namespace natxy::watch {
 
-inline perf_event_attr attributes(perf_sw_ids event) {
-  perf_event_attr wanted{};
-  wanted.size = sizeof wanted;
-  wanted.type = PERF_TYPE_SOFTWARE;
-  wanted.config = event;
-  wanted.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
-  wanted.use_clockid = 1;
-  wanted.clockid = CLOCK_MONOTONIC_RAW;
-  wanted.disabled = 1;
-  wanted.watermark = 1;
-  wanted.wakeup_watermark = 1U << 30U;  // no thread waits for the event
-  return wanted;
+inline perf_event_attr attributes(perf_sw_ids kind) {
+  perf_event_attr event{};
+  event.size = sizeof event;
+  event.type = PERF_TYPE_SOFTWARE;
+  event.config = kind;
+  event.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  event.use_clockid = 1;
+  event.clockid = CLOCK_MONOTONIC_RAW;
+  event.disabled = 1;
+  event.watermark = 1;
+  event.wakeup_watermark = 1U << 30U;  // no thread waits for the event
+  return event;
 }
 
 inline perf_event_attr looks_wanted(std::uint64_t period_ns) {
-  auto wanted = attributes(PERF_COUNT_SW_CPU_CLOCK);
-  wanted.sample_period = period_ns;
-  return wanted;
+  auto event = attributes(PERF_COUNT_SW_CPU_CLOCK);
+  event.sample_period = period_ns;
+  return event;
 }
 
 inline perf_event_attr switches_wanted() {
-  auto wanted = attributes(PERF_COUNT_SW_DUMMY);
-  wanted.context_switch = 1;
-  wanted.sample_id_all = 1;
-  return wanted;
+  auto event = attributes(PERF_COUNT_SW_DUMMY);
+  event.context_switch = 1;
+  event.sample_id_all = 1;
+  return event;
 }
 
-inline int open_event(perf_event_attr wanted, int cpu) {
-  return static_cast<int>(syscall(SYS_perf_event_open, &wanted, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+inline int open_event(perf_event_attr event, int cpu) {
+  return static_cast<int>(syscall(SYS_perf_event_open, &event, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
 struct SampleRecord {  // layout of the sample_type above
@@ -77,21 +77,21 @@ class Switches {
 
   // Returns what the CPU did until the switch, and what it does from then on. found: of a thread.
   // Whatever runs while a thread of the gateway is preempted has taken the CPU from it.
-  template <class FoundOf>
-  std::pair<Found, Found> add(const Switch& one, FoundOf found) {
+  template <class OccupantOf>
+  std::pair<Occupant, Occupant> add(const Switch& change, OccupantOf occupant) {
     ++count_;
-    const auto before = known(found(one.from));
-    rest_ns_ = rested_ns(one.at_ns);
-    last_ns_ = std::max(last_ns_, one.at_ns);
-    if (found(one.from) == Found::kGateway) gateway_waits_ = one.preempted;
-    now_ = found(one.to);
-    if (*now_ == Found::kGateway) gateway_waits_ = false;
-    if (gateway_waits_) now_ = Found::kForeign;
+    const auto before = known(occupant(change.from));
+    rest_ns_ = rested_ns(change.at_ns);
+    last_ns_ = std::max(last_ns_, change.at_ns);
+    if (occupant(change.from) == Occupant::kGateway) gateway_waits_ = change.preempted;
+    now_ = occupant(change.to);
+    if (*now_ == Occupant::kGateway) gateway_waits_ = false;
+    if (gateway_waits_) now_ = Occupant::kForeign;
     return {before, *now_};
   }
 
   // Returns what the CPU does: what a look has found, if there was no switch before it.
-  Found known(Found look) {
+  Occupant known(Occupant look) {
     if (!now_) now_ = look;
     return *now_;
   }
@@ -114,7 +114,7 @@ class Switches {
 
  private:
   [[nodiscard]] std::uint64_t rested_ns(std::uint64_t at_ns) const {
-    const bool rests = now_ == Found::kIdle || now_ == Found::kOther;
+    const bool rests = now_ == Occupant::kIdle || now_ == Occupant::kOther;
     return rest_ns_ + (rests && at_ns > last_ns_ ? at_ns - last_ns_ : 0);
   }
 
@@ -122,7 +122,7 @@ class Switches {
   std::uint64_t last_ns_;
   std::uint64_t rest_ns_ = 0;
   std::uint64_t count_ = 0;
-  std::optional<Found> now_;
+  std::optional<Occupant> now_;
   bool gateway_waits_ = false;
 };
 

@@ -76,11 +76,11 @@ DepartureSegment read_departure_segment(Object& object) {
 }
 
 std::vector<DepartureSegment> read_departures(Object& object) {
-  const auto found = object.find("departures");
-  if (!found) return {};
-  auto segments = found->list(read_departure_segment);
+  const auto departures = object.find("departures");
+  if (!departures) return {};
+  auto segments = departures->list(read_departure_segment);
   if (segments.empty())
-    throw ConfigError(found->path(), "is empty (expected at least one segment)");
+    throw ConfigError(departures->path(), "is empty (expected at least one segment)");
   return segments;
 }
 

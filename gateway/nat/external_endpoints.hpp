@@ -29,7 +29,7 @@ class ExternalEndpoints {
         auto& block =
             block_at({.address = address, .place = (first_place + j) % blocks_per_address_});
         if (block.exhausted || !is_open(block, inside)) continue;
-        if (const auto found = choose_in(block, inside.port, is_free)) return found;
+        if (const auto endpoint = choose_in(block, inside.port, is_free)) return endpoint;
       }
     }
     return std::nullopt;

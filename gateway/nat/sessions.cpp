@@ -14,9 +14,9 @@ std::optional<Ipv4Endpoint> NatFaults::collision(const InsideEndpoint& inside,
                                                  const Ipv4Endpoint& remote,
                                                  const ConnectionTable& table) {
   if (collide_every_ == 0 || ++seen_ < collide_every_) return std::nullopt;
-  const auto found = newest_to_.find(remote.number());
-  if (found == newest_to_.end()) return std::nullopt;
-  const auto [entry, ordinal] = found->second;
+  const auto newest = newest_to_.find(remote.number());
+  if (newest == newest_to_.end()) return std::nullopt;
+  const auto [entry, ordinal] = newest->second;
   if (table.ordinal(entry) != ordinal || table.at(entry).inside == inside) return std::nullopt;
   seen_ = 0;
   return table.at(entry).external;
@@ -145,8 +145,8 @@ bool Sessions::is_free(const Ipv4Endpoint& external, const Ipv4Endpoint& remote)
 // RFC 6888 REQ-4: a connection of an inside endpoint that has a port needs no further one.
 bool Sessions::has_all_its_ports(const InsideEndpoint& inside) const {
   if (config_.ports_per_host == 0 || mappings_.find(inside) != nullptr) return false;
-  const auto found = ports_of_.find(inside.address);
-  return found != ports_of_.end() && found->second >= config_.ports_per_host;
+  const auto ports = ports_of_.find(inside.address);
+  return ports != ports_of_.end() && ports->second >= config_.ports_per_host;
 }
 
 std::optional<Ipv4Endpoint> Sessions::choose_external(const InsideEndpoint& inside,
