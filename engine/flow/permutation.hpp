@@ -12,7 +12,7 @@ namespace natxy::flow {
 
 // A counter-based pseudorandom function. It has no state, can start at any point, and is repeatable
 // from the seed.
-
+//
 // Mixes a counter into 64 well-spread bits (the finaliser of Steele et al., "Fast splittable
 // pseudorandom number generators", OOPSLA 2014: two multiplications).
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) {

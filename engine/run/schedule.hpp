@@ -198,9 +198,8 @@ class Mix {
   bool even_;
 };
 
-// Selects the frames that are tagged for latency, evenly spread (RFC 8219 7.2), and has what sender
-// and receiver record of each. Whether a frame is tagged is a function of its number.
-
+// What the sender records of each frame that is tagged for latency (RFC 8219 7.2), and what the
+// receiver does.
 struct TagDeparture {
   std::uint64_t number = 0;
   Ticks leaving = 0;  // from the time in its stamp to the end of the send call
@@ -219,6 +218,8 @@ void room_for(std::vector<Value>& values, std::uint64_t n) {
   values.clear();
 }
 
+// Selects the tagged frames, evenly spread. Whether a frame is tagged is a function of its number.
+//
 // Of the `span` frames that are due from `after` on, tag k of `count` is frame
 // first + floor(k * span / count), where span / count is cut to 24 binary places. If there are no
 // more than `count` frames, all of them are tagged.

@@ -14,9 +14,6 @@
 
 namespace natxy::run {
 
-// Tells receivers which numbers of a stream have left, and the base of their stamps. The senders
-// update both while they send.
-
 // The part of the lateness that a sender's stamps leave out.
 //
 // A stamp has 32 bits for the lateness of its frame by the original schedule, in ticks: two seconds
@@ -63,6 +60,9 @@ class StampBases {
   std::atomic<std::uint64_t> count_{0};
 };
 
+// Tells receivers which numbers of a stream have left, and the base of their stamps. The senders
+// update both while they send.
+//
 // Sender s of k sends the numbers s, s + k, s + 2k, ...; each publishes how many it has sent.
 class SentNumbers {
  public:
