@@ -9,7 +9,7 @@ from typing import Any
 from natxy.campaign.plan import CampaignPlan
 from natxy.dut.config import LABS
 from natxy.dut.cpus import gateway_cpu
-from natxy.dut.lab_drivers import lab_drivers
+from natxy.dut.recipe import drivers
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -87,5 +87,5 @@ def _sizes(device: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _tracks(device: Mapping[str, Any]) -> bool:
-    driver = lab_drivers().get(device.get("driver", ""))
+    driver = drivers("namespace").get(device.get("driver", ""))
     return device.get("kind") == "namespace" and driver is not None and driver.stateful

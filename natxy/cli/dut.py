@@ -1,6 +1,7 @@
 """`natxy dut list | show NAME | check NAME`: what controls gateways, and whether it would here."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,11 +18,10 @@ from natxy.doctor.finding import Finding
 from natxy.doctor.guests import examine_guest
 from natxy.dut.choice import dut_of, recipe_of
 from natxy.dut.config import SshConfig
-from natxy.dut.guest import GATEWAYS
-from natxy.dut.guest_site import GuestGateway
+from natxy.dut.execution import LAB_PACKAGES
 from natxy.dut.ip_versions import versions_text
-from natxy.dut.lab_drivers import LAB_PACKAGES, LabDriver, lab_drivers
-from natxy.dut.recipe import MEASURED, Keys, Recipe, read_recipe, recipe_names
+from natxy.dut.recipe import MEASURED, Recipe, drivers, read_recipe, recipe_names
+from natxy.dut.recipe_keys import Keys
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
 
@@ -34,7 +34,13 @@ CONTROLLED = {
 }
 
 
-Named = LabDriver | GuestGateway | Recipe
+@dataclass(frozen=True)
+class Named:
+    """A recipe at one of the sites where it runs."""
+
+    name: str
+    runs: str
+    recipe: Recipe
 
 
 def dut(
@@ -60,37 +66,39 @@ def dut(
 
 
 def entry_of(named: Named) -> dict[str, Any]:
-    """Returns what a driver or a recipe says of itself, for a table or as JSON."""
+    """Returns what a recipe says of itself at a site, for a table or as JSON."""
+    recipe = named.recipe
     shared = {
         "name": named.name,
-        "ip_versions": versions_text(named.ip_versions),
-        "stateful": named.stateful,
+        "ip_versions": versions_text(recipe.ip_versions),
+        "stateful": recipe.stateful,
+        "runs": named.runs,
+        "gateway": recipe.title,
     }
-    if isinstance(named, GuestGateway):
-        own = {"runs": GUEST, "gateway": named.title, "state": MEASURED}
-        return {**shared, **own, "packages": ", ".join(("qemu-system-x86", *named.packages))}
-    if isinstance(named, LabDriver):
-        packages = {*LAB_PACKAGES.values(), *named.packages.values()}
-        own = {"runs": LAB, "gateway": named.gateway, "state": MEASURED}
-        return {**shared, **own, "packages": ", ".join(sorted(packages))}
-    return {
-        **shared,
-        "runs": MACHINE,
-        "gateway": named.title,
-        "state": named.state,
-        "packages": named.packages,
-        "commands": [key for key in Keys.model_fields if named.commands.of(key)],
-    }
+    if named.runs == MACHINE:
+        commands = [key for key in Keys.model_fields if recipe.commands.of(key)]
+        own = {"state": recipe.state, "packages": recipe.packages, "commands": commands}
+        return {**shared, **own}
+    packages = [*dict.fromkeys(recipe.in_lab.packages.values())]
+    if named.runs == GUEST:
+        needed = ["qemu-system-x86", *packages]
+    else:
+        needed = sorted({*LAB_PACKAGES.values(), *packages})
+    return {**shared, "state": MEASURED, "packages": ", ".join(needed)}
 
 
 def named_all() -> list[Named]:
-    recipes = (read_recipe(name) for name in recipe_names())
-    return [*lab_drivers().values(), *GATEWAYS.values(), *recipes]
+    """Returns all; the names of guests have a prefix, because labs and recipes have the same."""
+    return [
+        *(Named(name, LAB, recipe) for name, recipe in drivers("namespace").items()),
+        *(Named(f"guest/{name}", GUEST, recipe) for name, recipe in drivers("guest").items()),
+        *(Named(name, MACHINE, read_recipe(name)) for name in recipe_names()),
+    ]
 
 
 def _named(name: str) -> Named:
     if name.endswith(".toml"):
-        return read_recipe(name)
+        return Named(name, MACHINE, read_recipe(name))
     known = {named.name: named for named in named_all()}
     if name not in known:
         raise unknown_value("NAME", name, list(known))
@@ -121,26 +129,33 @@ def _show(name: str, json_output: bool) -> None:
     named = _named(name)
     entry = entry_of(named)
     if json_output:
-        recipe = {"recipe": named.model_dump(mode="json")} if isinstance(named, Recipe) else {}
+        recipe = {"recipe": named.recipe.model_dump(mode="json")}
         print(json.dumps(entry | recipe, indent=2))
         return
     _say(f"{entry['name']}: {entry['gateway']}")
     _say(f"  {CONTROLLED[entry['runs']]}, {entry['state']}")
     _say(f"  IP versions: {entry['ip_versions']}")
-    _say(f"  connection tracking table: {'yes' if named.stateful else 'no'}")
+    _say(f"  connection tracking table: {'yes' if entry['stateful'] else 'no'}")
     _say(f"  needs: {entry['packages']}")
-    if isinstance(named, Recipe):
-        _show_recipe(named)
+    _show_recipe(named.recipe)
 
 
 def _show_recipe(recipe: Recipe) -> None:
     _say(f"  source: {recipe.source}")
-    for line in recipe.notes.strip().split("\n"):
+    for line in recipe.notes.strip().splitlines():
         _say(f"  note: {line}")
-    _say("  variables:")
+    if recipe.variables:
+        _say("  variables:")
     for name, variable in recipe.variables.items():
         default = "" if variable.default is None else f" [default: {variable.default}]"
         _say(f"    {name} ({variable.kind}): {variable.meaning}{default}")
+    for file, text in recipe.files.items():
+        _say(f"  file {file}:")
+        for line in text.splitlines():
+            quote(result_console, f"    {line}")
+    for daemon in recipe.daemons:
+        _say("  daemon:")
+        quote(result_console, f"    {daemon.command}")
     for key in Keys.model_fields:
         if commands := recipe.commands.of(key):
             _say(f"  {key}:")
@@ -156,13 +171,10 @@ def _findings(name: str) -> list[Finding]:
     path = Path(name)
     if path.suffix == ".toml" and path.exists() and "commands" not in _keys(path):
         return _of_testbed(path)
-    match _named(name):
-        case LabDriver() as driver:
-            return examine_driver(driver)
-        case GuestGateway():
-            return examine_guest()
-        case _:
-            return examine_recipe()
+    named = _named(name)
+    if named.runs == LAB:
+        return examine_driver(named.recipe)
+    return examine_guest() if named.runs == GUEST else examine_recipe()
 
 
 def _keys(path: Path) -> set[str]:
@@ -176,7 +188,7 @@ def _of_testbed(path: Path) -> list[Finding]:
     dut_of(testbed, source)  # refuses what is wrong in [dut], and other IP versions
     kind = testbed.dut.get("kind")
     if kind == "namespace":
-        return examine_driver(lab_drivers()[testbed.dut.get("driver", "kernel-router")])
+        return examine_driver(drivers("namespace")[testbed.dut.get("driver", "kernel-router")])
     if kind == "guest":
         return examine_guest()
     if kind != "ssh":

@@ -10,7 +10,8 @@ from natxy.cli.campaigns import work_of
 from natxy.doctor.kernel import ENGINE_MB
 from natxy.dut.config import LABS, NamespaceConfig
 from natxy.dut.cpus import gateway_cpu, gateway_cpus
-from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
+from natxy.dut.execution import LAB_PACKAGES
+from natxy.dut.recipe import drivers
 from natxy.errors import DutError
 from natxy.guest.machine import QEMU
 from natxy.model.source import Source
@@ -55,8 +56,8 @@ def _programs(testbed: Testbed) -> Iterator[str]:
         yield _named([QEMU])
     if testbed.dut.get("kind") != "namespace":
         return
-    driver = NamespaceConfig.model_validate(testbed.dut).driver
-    yield _named(sorted({*LAB_PACKAGES, *lab_drivers()[driver].packages}))
+    lab = drivers("namespace")[NamespaceConfig.model_validate(testbed.dut).driver].in_lab
+    yield _named(sorted({*LAB_PACKAGES, *lab.packages}))
 
 
 def _named(names: Sequence[str]) -> str:

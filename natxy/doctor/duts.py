@@ -6,19 +6,19 @@ from importlib.util import find_spec
 from natxy.doctor.finding import NOTHING, Finding, good, impossible
 from natxy.doctor.tools import engine, privileges
 from natxy.dut.config import SshConfig
-from natxy.dut.lab_drivers import LAB_PACKAGES, LabDriver
-from natxy.dut.recipe import Filled
+from natxy.dut.execution import LAB_PACKAGES
+from natxy.dut.recipe import Filled, Recipe
 from natxy.dut.ssh import SshDut
 from natxy.errors import DutError
 
 
-def examine_driver(driver: LabDriver) -> list[Finding]:
+def examine_driver(driver: Recipe) -> list[Finding]:
     return [privileges(), engine(), packages(driver)]
 
 
-def packages(driver: LabDriver) -> Finding:
+def packages(driver: Recipe) -> Finding:
     """Looks for the programs of a lab, and names the packages of those that are missing."""
-    needed = {**LAB_PACKAGES, **driver.packages}
+    needed = {**LAB_PACKAGES, **driver.in_lab.packages}
     missing = [program for program in needed if shutil.which(program) is None]
     if not missing:
         return good("programs", ", ".join(needed))

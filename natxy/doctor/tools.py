@@ -6,8 +6,9 @@ import subprocess
 
 from natxy.doctor.finding import Finding, costs, good, impossible
 from natxy.dut.capabilities import lacking_for_a_lab
-from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
+from natxy.dut.execution import LAB_PACKAGES
 from natxy.dut.ledger import sweep
+from natxy.dut.recipe import drivers
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import EngineNotFound, NatxyError
 from natxy.program_output import OutputTooLong, run
@@ -70,7 +71,8 @@ def _start(program: str) -> tuple[str, str, str]:
 
 
 def programs() -> Finding:
-    needed = set(LAB_PACKAGES).union(*(driver.packages for driver in lab_drivers().values()))
+    labs = [recipe.in_lab for recipe in drivers("namespace").values()]
+    needed = set(LAB_PACKAGES).union(*(lab.packages for lab in labs))
     missing = sorted(name for name in needed if shutil.which(name) is None)
     if not missing:
         return good("programs of the labs", "all installed")

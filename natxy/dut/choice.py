@@ -4,34 +4,26 @@ from natxy.dut.addresses import AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.command import CommandDut
 from natxy.dut.config import (
-    GUEST_STATEFUL,
     MOST_B4S,
     CalibrationConfig,
     CommandConfig,
     DutConfig,
     DutSection,
     GuestConfig,
-    GuestDriver,
     NamespaceConfig,
     NoDutConfig,
     OnThisMachine,
     SshConfig,
 )
 from natxy.dut.ip_versions import check_versions
-from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.none import NoDut
-from natxy.dut.recipe import Recipe, read_recipe
+from natxy.dut.recipe import Recipe, drivers, read_recipe
 from natxy.model.address_checks import SIDES
 from natxy.model.source import Source
 from natxy.model.subscribers import Mechanism
 from natxy.model.testbed import Testbed
 
 Key = tuple[str, ...]  # of a testbed
-# A stateful NAT64 is the PLAT, and the tester is the CLATs; for an AFTR, it is the B4s.
-SUBSCRIBERS_OF: dict[GuestDriver, tuple[Mechanism, ...]] = {
-    "jool": ("464xlat",),
-    "aftr": ("ds-lite",),
-}
 
 
 def dut_of(testbed: Testbed, source: Source) -> Dut:
@@ -61,14 +53,15 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             from natxy.dut.namespace import NamespaceDut
 
             _check_plain(testbed, source)
-            if lab_drivers()[config.driver].stateful:
+            if drivers("namespace")[config.driver].stateful:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return NamespaceDut(config, plan, tester_cpus=testbed.tester.cores)
         case GuestConfig():
             from natxy.dut.guest import GuestDut
 
-            _check_plain(testbed, source, mechanisms=SUBSCRIBERS_OF.get(config.driver, ()))
-            if config.driver in GUEST_STATEFUL:
+            driver = drivers("guest")[config.driver]
+            _check_plain(testbed, source, mechanisms=driver.in_lab.subscribers)
+            if driver.stateful:
                 _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             if config.driver == "aftr":
                 _check_b4s(testbed, source)

@@ -1,10 +1,13 @@
 """The `[dut]` section of a testbed, with one model for each kind."""
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from natxy.dut.recipe import drivers, stateful_drivers
+from natxy.dut.recipe_keys import LabKind
 from natxy.model.base import Between, Checked, Model, refuse
 from natxy.model.source import Source
 
@@ -21,36 +24,18 @@ GatewayName = Annotated[str, Field(min_length=1, max_length=60)]
 
 
 LABS = ("namespace", "guest", "calibration")  # kinds that make the tester's ports
-GuestDriver = Literal[
-    "aftr",
-    "ds-lite",
-    "jool",
-    "jool-siit",
-    "kernel-router",
-    "nat44",
-    "nat44-iptables",
-    "nat64",
-    "tayga",
-]
 MOST_B4S = 4096  # each needs a tunnel device, which an emulated guest makes in milliseconds
 JOOL_LEAST_TIMEOUT_S = 120  # RFC 6146 section 3.5.1: UDP_MIN
-GUEST_CONNTRACK: tuple[GuestDriver, ...] = (
-    "nat44",
-    "nat44-iptables",
-    "nat64",
-    "aftr",
-    "ds-lite",
-)
-GUEST_STATEFUL: tuple[GuestDriver, ...] = ("jool", *GUEST_CONNTRACK)
 
 
-def _known_driver(name: str) -> str:
-    from natxy.dut.lab_drivers import lab_drivers  # most commands need no driver
+def _known_driver(site: LabKind) -> Callable[[str], str]:
+    def known_driver(name: str) -> str:
+        if name not in drivers(site):
+            known = ", ".join(f'"{driver}"' for driver in drivers(site))
+            refuse(f"is not a known driver (expected one of {known})")
+        return name
 
-    if name not in lab_drivers():
-        known = ", ".join(f'"{driver}"' for driver in lab_drivers())
-        refuse(f"is not a known driver (expected one of {known})")
-    return name
+    return known_driver
 
 
 def _host(text: str) -> str:
@@ -106,9 +91,9 @@ class LabConfig(Model):
     @model_validator(mode="after")
     def _of_this_driver(self) -> Self:
         """Refuses keys that the driver ignores."""
-        for key, drivers in self.unused_keys().items():
+        for key, users in self.unused_keys().items():
             if key in self.model_fields_set:
-                expected = " or ".join(f'"{each}"' for each in drivers)
+                expected = " or ".join(f'"{each}"' for each in users)
                 refuse(
                     f'is not used by driver "{self.driver}" (expected driver {expected})',
                     member=key,
@@ -120,16 +105,14 @@ class NamespaceConfig(LabConfig):
     """A gateway in a network namespace of this machine."""
 
     kind: Literal["namespace"]
-    driver: Annotated[str, Checked(_known_driver)] = "kernel-router"
+    driver: Annotated[str, Checked(_known_driver("namespace"))] = "kernel-router"
     # MTU of both links of the tester. None: 1500, or 2000 if one side has IPv4 and the other IPv6.
     # AF_XDP allows 3498.
     mtu_bytes: Annotated[int, Between(1280, 3498)] | None = None
     logging: bool = False  # whether stateful drivers log new connections
 
     def users(self) -> dict[str, tuple[str, ...]]:
-        from natxy.dut.lab_drivers import lab_drivers
-
-        stateful = tuple(driver.name for driver in lab_drivers().values() if driver.stateful)
+        stateful = stateful_drivers("namespace")
         keys = ("conntrack_entries", "hash_size", "udp_timeout_s", "logging")
         return dict.fromkeys(keys, stateful)
 
@@ -138,7 +121,7 @@ class GuestConfig(LabConfig):
     """A gateway in a virtual machine that is built from Debian's packages."""
 
     kind: Literal["guest"]
-    driver: GuestDriver = "jool"
+    driver: Annotated[str, Checked(_known_driver("guest"))] = "jool"
     accelerator: Literal["auto", "kvm", "tcg"] = "auto"  # auto: KVM if a guest runs with it
     memory_mb: Annotated[int, Between(256, 2**20)] = 1024  # a million sessions of Jool need 100
     # Of Jool: how many ports of the address outside its pool has, the highest ones.
@@ -155,11 +138,12 @@ class GuestConfig(LabConfig):
         return self
 
     def users(self) -> dict[str, tuple[str, ...]]:
+        conntrack = stateful_drivers("guest", conntrack=True)
         return {
             "pool4_ports": ("jool",),
-            "conntrack_entries": GUEST_CONNTRACK,
-            "hash_size": GUEST_CONNTRACK,
-            "udp_timeout_s": GUEST_STATEFUL,
+            "conntrack_entries": conntrack,
+            "hash_size": conntrack,
+            "udp_timeout_s": stateful_drivers("guest"),
         }
 
 

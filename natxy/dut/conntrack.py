@@ -50,6 +50,36 @@ class Conntrack:
 
     def __init__(self, site: Site) -> None:
         self._site = site
+        self._at_start: dict[str, int] = {}
+
+    def start(self) -> None:
+        """Sets timeout and sizes as the testbed says."""
+        config = self._site.config
+        self.set_timeout(config.udp_timeout_s)
+        entries = config.conntrack_entries
+        self.resize(entries=entries, hash_size=config.hash_size or entries)
+        self._at_start = self.sizes()
+
+    def stop(self) -> None:
+        """Ends what `start` started; the place is removed with all else."""
+
+    def renew(self) -> None:
+        """Restores the state after `start`."""
+        self.clear()
+        self.set_timeout(self._site.config.udp_timeout_s)
+        self.resize(**self._at_start)
+
+    def describe(self) -> dict[str, str]:
+        table = self.parameters()
+        return {
+            "conntrack_entries": str(table.entries),
+            "conntrack_buckets": str(table.hash_size),
+            "udp_timeout_s": f"{table.timeout_s:g}",
+        }
+
+    def fault(self) -> Reason | None:
+        """Returns a reason if the last trial is invalid because the table was disturbed."""
+        return None
 
     def parameters(self) -> TableParameters:
         timeouts = (self._number(name) for name in TIMEOUTS)
@@ -92,7 +122,7 @@ class Conntrack:
 
 
 class SharedConntrack(Conntrack):
-    """The table of a namespace, whose sizes are those of the machine.
+    """The table of a namespace, whose sizes are those of the machine, and the log of connections.
 
     The settings of the first namespace are restored when the lab is removed.
     """
@@ -102,6 +132,24 @@ class SharedConntrack(Conntrack):
     def __init__(self, site: NamespaceSite) -> None:
         super().__init__(site)
         self._kept: dict[str, int] = {}  # sizes as this lab set or found them
+        self._log = ConnectionLog(site) if site.config.logging else None
+
+    def start(self) -> None:
+        super().start()
+        if self._log is not None:
+            self._log.start()
+
+    def stop(self) -> None:
+        if self._log is not None:
+            self._log.stop()
+
+    def clear(self) -> None:
+        super().clear()
+        if self._log is not None:
+            self._log.clear()
+
+    def describe(self) -> dict[str, str]:
+        return {**super().describe(), "logging": "off" if self._log is None else self._log.words}
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
         for key, value in (("hash_size", hash_size), ("entries", entries)):
@@ -118,7 +166,8 @@ class SharedConntrack(Conntrack):
         return Deletion(connections=connections, seconds=seconds_of(printed))
 
     def fault(self) -> Reason | None:
-        """Returns a reason if another lab has changed the sizes, which all labs share."""
+        """Returns a reason if another lab has changed the sizes, which all labs share, or the log
+        has ended."""
         for name, wanted in self._kept.items():
             if (now := self._size(name)) != wanted:
                 return Reason(
@@ -126,7 +175,7 @@ class SharedConntrack(Conntrack):
                     where=f"/proc/sys/{FOLDER}/{name}",
                     facts={"now": now, "wanted": wanted},
                 )
-        return None
+        return self._log.fault() if self._log is not None else None
 
     def _size(self, name: str) -> int:
         return int(Path("/proc/sys", FOLDER, name).read_text())

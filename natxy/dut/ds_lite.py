@@ -14,17 +14,16 @@ so that no packet is fragmented.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
 from ipaddress import IPv4Network
 from typing import ClassVar
 
 from natxy.dut.addresses import BACK_IPV6, FRONT_IPV6
+from natxy.dut.conntrack import Conntrack
 from natxy.dut.gateway import Site
 from natxy.dut.guest_site import MTU_BYTES, GuestSite
 from natxy.dut.links import QUIET_IPV6, TO_BACK, TO_FRONT, addresses_and_routes
-from natxy.dut.masquerade import TABLE, NftablesRules, nftables_rules
-from natxy.dut.nat44 import Nat44
+from natxy.dut.recipe import Recipe
+from natxy.dut.recipe_gateway import RecipeGateway
 from natxy.model.encapsulations import tunnel_bytes
 from natxy.model.subscribers import SubscribersSection
 
@@ -36,25 +35,13 @@ TUNNEL = "softwire"
 LINK_MTU_BYTES = MTU_BYTES + tunnel_bytes("ip", 6)
 
 
-@dataclass(frozen=True)
-class AftrRules(NftablesRules):
-    """Rules that also change the B4s' addresses."""
+class Aftr(RecipeGateway):
+    sets_up_within_s: ClassVar[float] = MADE_WITHIN_S  # rules with an element for each B4
 
-    asked: SubscribersSection
-
-    @property
-    def text(self) -> str:
-        return aftr_rules(self.asked, self.outside)
-
-
-class Aftr(Nat44):
-    before: ClassVar[str] = "IPv6 tunnels (RFC 2473), and "
-    sets_within_s: ClassVar[float] = MADE_WITHIN_S  # rules with an element for each B4
-
-    def __init__(self, site: GuestSite) -> None:
+    def __init__(self, site: GuestSite, recipe: Recipe) -> None:
         assert site.plan.subscribers is not None, "checked where the driver is chosen"
         self._asked = site.plan.subscribers
-        super().__init__(site, partial(AftrRules, asked=self._asked))
+        super().__init__(site, recipe, Conntrack(site))
 
     def start(self) -> None:
         self._site.set_sysctls({NO_IPV6: 1})
@@ -69,9 +56,16 @@ class Aftr(Nat44):
         """Describes the rules with the first B4 only: the others are like it."""
         first = self._asked.model_copy(update={"count": 1})
         return super().describe() | {
-            "configuration": aftr_rules(first, self._rules.outside),
+            "configuration": "".join(self._rules(first).values()),
             "softwires": str(self._asked.count),
         }
+
+    def _files(self) -> dict[str, str]:
+        return self._rules(self._asked)
+
+    def _rules(self, asked: SubscribersSection) -> dict[str, str]:
+        """Returns the recipe's rules, after those that change the B4s' addresses."""
+        return {name: rules_of_b4s(asked) + text for name, text in super()._files().items()}
 
 
 def softwire_lines(asked: SubscribersSection) -> Iterator[str]:
@@ -92,11 +86,11 @@ def tunnel_lines(name: str, own: str, other: str) -> Iterator[str]:
     yield f"link set {name} up"
 
 
-def aftr_rules(asked: SubscribersSection, outside: str) -> str:
-    """Returns the rules of the NAT44, and those that change B4s' addresses before and after it."""
+def rules_of_b4s(asked: SubscribersSection) -> str:
+    """Returns the rules that change the B4s' addresses before and after the NAT44."""
     elements = ", ".join(f'"{name}" : {standing_for}' for name, standing_for, _ in _b4s(asked))
     return (
-        f"table ip {TABLE} {{\n"
+        "table ip natxy {\n"
         "  map b4s {\n"
         f"    type ifname : ipv4_addr; elements = {{ {elements} }}\n"
         "  }\n"
@@ -109,7 +103,7 @@ def aftr_rules(asked: SubscribersSection, outside: str) -> str:
         f"    ip daddr {STANDING_FOR_B4S} ip daddr set {asked.private_ipv4}\n"
         "  }\n"
         "}\n"
-    ) + nftables_rules(str(STANDING_FOR_B4S), outside)
+    )
 
 
 def _b4s(asked: SubscribersSection) -> Iterator[tuple[str, str, str]]:
@@ -118,10 +112,11 @@ def _b4s(asked: SubscribersSection) -> Iterator[tuple[str, str, str]]:
         yield f"b{number}", str(STANDING_FOR_B4S[number]), b4.ipv6
 
 
-class DsLite(Nat44):
+class DsLite(RecipeGateway):
     """Both gateways, of which the AFTR has the connection tracking table."""
 
-    before: ClassVar[str] = "a B4 and an AFTR: IPv6 tunnels (RFC 2473), and "
+    def __init__(self, site: GuestSite, recipe: Recipe) -> None:
+        super().__init__(site, recipe, Conntrack(site))
 
     def start(self) -> None:
         site = self._site

@@ -3,11 +3,17 @@
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from natxy.dut.lab_drivers import LAB_PACKAGES
 from natxy.errors import DutError
 from natxy.program_output import OutputTooLong, run
 
 TIMEOUT_S = 30.0
+# What each lab needs: the Debian package of each program.
+LAB_PACKAGES = {
+    "ip": "iproute2",
+    "ethtool": "ethtool",
+    "sysctl": "procps",
+    "taskset": "util-linux",
+}
 
 
 def in_namespace(namespace: str, arguments: Sequence[str]) -> list[str]:

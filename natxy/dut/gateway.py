@@ -1,7 +1,7 @@
 """The interface of the software that is the gateway of a lab, and of the place where it runs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -9,8 +9,10 @@ from typing import ClassVar
 from natxy.dut.addresses import AddressPlan, SideAddresses
 from natxy.dut.base import ConnectionTable
 from natxy.dut.config import LabConfig
+from natxy.dut.daemons import Running
 from natxy.dut.execution import TIMEOUT_S
 from natxy.dut.links import FORWARDING, SWITCHES
+from natxy.dut.recipe_keys import Daemon
 from natxy.model.reason import Reason
 
 
@@ -55,6 +57,23 @@ class Site(ABC):
     @abstractmethod
     def inner_mtu_bytes(self) -> int:
         """The MTU of what translates."""
+
+    @abstractmethod
+    def daemon(self, daemon: Daemon, words: Sequence[str]) -> Running:
+        """Returns a program of the gateway, not started yet; `words` are its command."""
+
+    @property
+    def front(self) -> "Site":
+        """The place of the first one of two gateways in a row."""
+        raise NotImplementedError
+
+    def load(self, modules: Sequence[str]) -> None:
+        """Loads modules of the kernel, if the place has a kernel of its own."""
+        return
+
+    def version(self, command: str) -> str:
+        """Returns what a program says of itself; empty if the place says so by itself."""
+        return self.run(command).strip()
 
     def restart_forwarding(self) -> str:
         """Restarts forwarding; interfaces stay up, because the tester's ends would go down as well.
@@ -110,51 +129,3 @@ class Gateway:
     def fault(self) -> Reason | None:
         """Returns a reason if the last trial is invalid because the gateway was disturbed."""
         return None
-
-
-class GatewayOfParts(Gateway):
-    """A gateway of several parts, of which the last one alone has a state, in its table."""
-
-    def __init__(self, site: Site, *parts: Gateway) -> None:
-        super().__init__(site)
-        self._parts = parts
-        self.table = parts[-1].table
-
-    def start(self) -> None:
-        for part in self._parts:
-            part.start()
-
-    def stop(self) -> None:
-        for part in reversed(self._parts):
-            part.stop()
-
-    def check(self) -> None:
-        for part in self._parts:
-            part.check()
-
-    def reset(self) -> None:
-        self._parts[-1].reset()
-
-    def restart(self) -> str:
-        return "; ".join(part.restart() for part in self._parts)
-
-    def recover(self) -> None:
-        for part in self._parts:
-            part.recover()
-
-    def renew(self) -> None:
-        self._parts[-1].renew()
-
-    def describe(self) -> dict[str, str]:
-        each = [part.describe() for part in self._parts]
-        described = {key: value for part in each for key, value in part.items()}
-        for key in ("software", "configuration"):
-            described[key] = "; ".join(part[key] for part in each)
-        return described
-
-    @property
-    def processes(self) -> tuple[int, ...]:
-        return tuple(pid for part in self._parts for pid in part.processes)
-
-    def fault(self) -> Reason | None:
-        return self._parts[-1].fault()

@@ -8,26 +8,24 @@ engine: t0 ──── tap ──── eth0 ┐
 
 import platform
 import time
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.base import Dut
 from natxy.dut.config import GuestConfig
+from natxy.dut.conntrack import Conntrack
 from natxy.dut.cpus import gateway_cpus, watched_cpus
 from natxy.dut.ds_lite import Aftr, DsLite
 from natxy.dut.execution import execute, in_namespace, ip_batch
-from natxy.dut.guest_site import MTU_BYTES, GuestGateway, GuestSite
-from natxy.dut.ip_versions import check_connections, check_versions
+from natxy.dut.gateway import Gateway
+from natxy.dut.guest_site import MTU_BYTES, GuestSite
 from natxy.dut.jool import Jool, JoolSiit
-from natxy.dut.kernel_router import KernelRouter
 from natxy.dut.lab import ENDS, GatewayLab
-from natxy.dut.masquerade import IptablesRules
 from natxy.dut.namespaces import namespace_exists, read_inside
-from natxy.dut.nat44 import Nat44
-from natxy.dut.nat64 import Nat64
 from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
-from natxy.dut.tayga import GuestTayga
+from natxy.dut.recipe import Recipe, drivers
+from natxy.dut.recipe_gateway import RecipeGateway
 from natxy.errors import DutError
 from natxy.guest.image import Image, image_of_this_process
 from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
@@ -43,69 +41,21 @@ while read -r name kb _; do [ $name = Slab: ] && echo $kb && break; done </proc/
 while read -r line && [[ $line = cpu* ]]; do echo "$line"; done </proc/stat"""
 MEMORY_OF = "the slabs of the guest's kernel"
 
-NAT44, NAT64, SIIT = ((4, 4),), ((6, 4),), ((6, 4), (4, 6))  # IP versions
-JOOL = ("jool-dkms", "jool-tools")
-DESCRIBED = (
-    GuestGateway(
-        driver="aftr",
-        title="Linux, AFTR of DS-Lite: IPv6 tunnels, and NAT44 by nftables",
-        packages=("iproute2", "nftables"),
-        ip_versions=NAT44,
-        make=Aftr,
-    ),
-    GuestGateway(
-        driver="ds-lite",
-        title="Linux, B4 and AFTR of DS-Lite in a row",
-        packages=("iproute2", "nftables"),
-        ip_versions=NAT44,
-        make=DsLite,
-    ),
-    GuestGateway(
-        driver="jool", title="Jool, stateful NAT64", packages=JOOL, ip_versions=NAT64, make=Jool
-    ),
-    GuestGateway(
-        driver="jool-siit",
-        title="Jool, stateless NAT64 (SIIT)",
-        packages=JOOL,
-        ip_versions=SIIT,
-        make=JoolSiit,
-    ),
-    GuestGateway(
-        driver="kernel-router",
-        title="Linux router",
-        ip_versions=((4, 4), (6, 6)),
-        make=KernelRouter,
-    ),
-    GuestGateway(
-        driver="nat44",
-        title="Linux, stateful NAT44 by nftables",
-        packages=("nftables",),
-        ip_versions=NAT44,
-        make=Nat44,
-    ),
-    GuestGateway(
-        driver="nat44-iptables",
-        title="Linux, stateful NAT44 by iptables",
-        packages=("iptables",),
-        ip_versions=NAT44,
-        make=partial(Nat44, rules=IptablesRules),
-    ),
-    GuestGateway(
-        driver="nat64",
-        title="tayga and iptables, stateful NAT64",
-        packages=("tayga", "iptables"),
-        ip_versions=NAT64,
-        make=lambda site: Nat64(site, GuestTayga(site), Nat44(site, IptablesRules)),
-    ),
-    GuestGateway(
-        driver="tayga",
-        title="tayga, stateless NAT64",
-        packages=("tayga",),
-        ip_versions=SIIT,
-        make=GuestTayga,
-    ),
-)
-GATEWAYS = {gateway.driver: gateway for gateway in DESCRIBED}
+# Those whose table is not the kernel's, or that make a tunnel for each subscriber. The others are
+# what their recipes say.
+MAKERS: dict[str, Callable[[GuestSite, Recipe], Gateway]] = {
+    "aftr": Aftr,
+    "ds-lite": DsLite,
+    "jool": Jool,
+    "jool-siit": JoolSiit,
+}
+
+
+def gateway_of(site: GuestSite, recipe: Recipe) -> Gateway:
+    """Returns the gateway of a recipe in a guest, not started yet."""
+    if make := MAKERS.get(recipe.in_lab.driver):
+        return make(site, recipe)
+    return RecipeGateway(site, recipe, Conntrack(site) if recipe.stateful else None)
 
 
 class GuestDut(GatewayLab):
@@ -114,12 +64,7 @@ class GuestDut(GatewayLab):
     def __init__(
         self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
-        self._driver = GATEWAYS[config.driver]
-        who, versions = f"dut.driver {config.driver}", self._driver.ip_versions
-        check_versions(who, versions, plan, self._driver.expected_versions)
-        if self._driver.stateful:
-            check_connections(config.driver, plan)
-        super().__init__(config.gateway_cpu, plan, tester_cpus)
+        super().__init__(config, drivers("guest")[config.driver], plan, tester_cpus)
         self._config = config
         self._cores = 1
         self._folder: Path | None = None
@@ -155,7 +100,8 @@ class GuestDut(GatewayLab):
 
     def describe(self) -> dict[str, str]:
         assert self._image is not None, "a guest that runs has an image"
-        packages = (*self._driver.packages, f"linux-image-{self._release}")
+        own = dict.fromkeys(self._driver.in_lab.packages.values())
+        packages = (*own, f"linux-image-{self._release}")
         return {
             "kind": "guest",
             "name": f"guest-{self._config.driver}",
@@ -248,7 +194,7 @@ class GuestDut(GatewayLab):
         site = GuestSite(ask=self._machine.run, plan=self._plan, config=self._config)
         site.route()
         site.spread_frames(self._cores)
-        self._gateway = self._driver.make(site)
+        self._gateway = gateway_of(site, self._driver)
         self._gateway.start()
         self._machine.check_clock(clocks)
 

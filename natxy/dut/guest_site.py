@@ -1,16 +1,18 @@
 """A guest as the place of a gateway."""
 
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from natxy.dut.addresses import LEFT, RIGHT, SideAddresses
-from natxy.dut.config import GUEST_STATEFUL, GuestConfig, GuestDriver
+from natxy.dut.config import GuestConfig
+from natxy.dut.daemons import Job
 from natxy.dut.execution import TIMEOUT_S
-from natxy.dut.gateway import Gateway, Site
-from natxy.dut.ip_versions import Pair
+from natxy.dut.gateway import Site
 from natxy.dut.links import QUIET_IPV6, SWITCHES, addresses_and_routes
+from natxy.dut.recipe_keys import Daemon
 
 MTU_BYTES = 1500  # of virtio-net without merged receive buffers
 
@@ -41,6 +43,16 @@ class GuestSite(Site):
     def end(self, side: SideAddresses) -> str:
         return "eth0" if side is LEFT else "eth1"
 
+    def daemon(self, daemon: Daemon, words: Sequence[str]) -> Job:
+        return Job(daemon, self.folder, shlex.join(words), self.run)
+
+    def load(self, modules: Sequence[str]) -> None:
+        for module in modules:
+            self.run(f"modprobe {module}")
+
+    def version(self, command: str) -> str:
+        return ""  # the result has the versions of the guest's packages
+
     def route(self) -> None:
         """Sets the interfaces up and makes the guest forward, without frames of its own."""
         ends = {side: self.end(side) for side in (LEFT, RIGHT)}
@@ -67,35 +79,6 @@ class GuestSite(Site):
         mask = (1 << cores) - 1 if cores > 1 else 0
         for side in (LEFT, RIGHT):
             self.run(f"echo {mask:x} >/sys/class/net/{self.end(side)}/queues/rx-0/rps_cpus")
-
-
-@dataclass(frozen=True, kw_only=True)
-class GuestGateway:
-    """The description of a gateway in a guest."""
-
-    driver: GuestDriver
-    title: str  # what it is, in a few words
-    packages: tuple[str, ...] = ()  # Debian's packages that it is, beside the kernel
-    ip_versions: tuple[Pair, ...]
-    make: Callable[[GuestSite], Gateway]
-
-    @property
-    def name(self) -> str:
-        """The driver with a prefix, because labs and recipes have the same names."""
-        return f"guest/{self.driver}"
-
-    @property
-    def expected_versions(self) -> str:
-        words = " or ".join(f"{inside} and {outside}" for inside, outside in self.ip_versions)
-        return (
-            words
-            if (4, 4) in self.ip_versions or not self.stateful
-            else f"{words}, initiator first"
-        )
-
-    @property
-    def stateful(self) -> bool:
-        return self.driver in GUEST_STATEFUL
 
 
 def fed(command: str, text: str) -> str:

@@ -8,8 +8,9 @@ from natxy.dut.addresses import NAT64_PREFIX
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.config import JOOL_LEAST_TIMEOUT_S
 from natxy.dut.conntrack import DELETES_WITHIN_S
-from natxy.dut.gateway import Gateway
+from natxy.dut.gateway import Gateway, Site
 from natxy.dut.guest_site import GuestSite, seconds_of, timed
+from natxy.dut.recipe import Recipe
 from natxy.errors import DutError
 
 # The shortest that Jool takes (RFC 6146 section 4): of UDP, of a TCP handshake, of TCP after it.
@@ -24,7 +25,10 @@ class JoolInstance(Gateway):
     """An instance of one of Jool's modules, with what it is told in a file."""
 
     module: ClassVar[str]
-    kind: ClassVar[str]
+
+    def __init__(self, site: Site, recipe: Recipe) -> None:
+        super().__init__(site)
+        self._software = recipe.in_lab.software
 
     def start(self) -> None:
         self._site.run(f"modprobe {self.module}")
@@ -45,7 +49,10 @@ class JoolInstance(Gateway):
 
     def describe(self) -> dict[str, str]:
         version = self.run(f"{self.module} --version").strip()
-        return {"software": f"Jool {version}, {self.kind}", "configuration": self._configuration}
+        return {
+            "software": f"Jool {version}, {self._software}",
+            "configuration": self._configuration,
+        }
 
     def _add(self) -> None:
         """Adds an instance with all of its settings, which the one before it has taken along.
@@ -67,12 +74,11 @@ class Jool(JoolInstance):
     """The stateful NAT64; each reset makes a new instance, which begins with an empty table."""
 
     module: ClassVar[str] = "jool"
-    kind: ClassVar[str] = "stateful NAT64"
     table: "JoolSessions"
     _site: GuestSite
 
-    def __init__(self, site: GuestSite) -> None:
-        super().__init__(site)
+    def __init__(self, site: GuestSite, recipe: Recipe) -> None:
+        super().__init__(site, recipe)
         self.table = JoolSessions(self, site.config.udp_timeout_s)
 
     def reset(self) -> None:
@@ -146,7 +152,6 @@ class JoolSessions:
 
 class JoolSiit(JoolInstance):
     module: ClassVar[str] = "jool_siit"
-    kind: ClassVar[str] = "SIIT"
 
     @property
     def _configuration(self) -> str:

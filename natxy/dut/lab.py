@@ -3,8 +3,9 @@
 from abc import abstractmethod
 from typing import ClassVar
 
-from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses
+from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses, looped_port
 from natxy.dut.base import ConnectionTable, Dut, TesterPorts
+from natxy.dut.config import LabConfig
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.devices import (
     DeviceKind,
@@ -14,8 +15,10 @@ from natxy.dut.devices import (
 )
 from natxy.dut.execution import set_sysctls
 from natxy.dut.gateway import Gateway
+from natxy.dut.ip_versions import check_connections, check_versions
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.namespaces import make_namespace, need_capabilities
+from natxy.dut.recipe import Recipe
 from natxy.dut.restart_guard import RestartGuard
 from natxy.errors import DutError
 from natxy.interrupts import without_interrupts
@@ -119,11 +122,16 @@ class TesterLab(Lab):
 class GatewayLab(TesterLab):
     """A gateway in a lab of its own, which `start` makes and `stop` removes."""
 
-    def __init__(self, cpu: int | None, plan: AddressPlan, tester_cpus: tuple[int, ...]) -> None:
-        """`cpu` is the one that the testbed gives the gateway; None: a free one."""
+    def __init__(
+        self, config: LabConfig, driver: Recipe, plan: AddressPlan, tester_cpus: tuple[int, ...]
+    ) -> None:
+        check_versions(f"dut.driver {config.driver}", driver.ip_versions, plan)
+        if driver.stateful:
+            check_connections(config.driver, plan)
         super().__init__()
+        self._driver = driver
         self._plan = plan
-        self._cpu = gateway_cpu(cpu, tester_cpus)
+        self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
         self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
         self._tester_cpus = tester_cpus
         self._gateway: Gateway | None = None
@@ -159,6 +167,8 @@ class GatewayLab(TesterLab):
         return self._gateway
 
     def _port(self, side: SideAddresses, device: str) -> Port:
+        if self._driver.in_lab.bridges:
+            return looped_port(side, RIGHT if side is LEFT else LEFT, device)
         return self._plan.tester_port(side, device)
 
     def _open_ends(self, wanted: str) -> None:

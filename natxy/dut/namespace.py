@@ -9,18 +9,21 @@ Two gateways in a row have a namespace each: natxy-f-LABEL is the one on the ini
 """
 
 import platform
+import shutil
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.config import NamespaceConfig
+from natxy.dut.conntrack import SharedConntrack
 from natxy.dut.cpus import gateway_cpus, watched_cpus
-from natxy.dut.ip_versions import check_connections, check_versions
+from natxy.dut.execution import LAB_PACKAGES
 from natxy.dut.lab import GatewayLab
-from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.links import LabLinks, spread_frames
 from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.namespaces import make_namespace
 from natxy.dut.napi import thread_napi
 from natxy.dut.priority import without_throttling
+from natxy.dut.recipe import drivers
+from natxy.dut.recipe_gateway import RecipeGateway
 from natxy.dut.snapshot import Local
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
@@ -34,11 +37,7 @@ class NamespaceDut(GatewayLab):
     def __init__(
         self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
     ) -> None:
-        self._driver = lab_drivers()[config.driver]
-        check_versions(f"dut.driver {config.driver}", self._driver.ip_versions, plan)
-        if self._driver.stateful:
-            check_connections(config.driver, plan)
-        super().__init__(config.gateway_cpu, plan, tester_cpus)
+        super().__init__(config, drivers("namespace")[config.driver], plan, tester_cpus)
         self._config = config
         self._links: LabLinks | None = None
         self._napi_threads: tuple[int, ...] = ()
@@ -110,13 +109,23 @@ class NamespaceDut(GatewayLab):
         plain = TRANSLATING_MTU_BYTES if self._plan.translates else PLAIN_MTU_BYTES
         return self._config.mtu_bytes or plain
 
+    def check_programs(self) -> None:
+        """Raises DutError if a program that the gateway runs is not installed."""
+        needed = {**LAB_PACKAGES, **self._driver.in_lab.packages}
+        if missing := [program for program in needed if shutil.which(program) is None]:
+            packages = " ".join(sorted({needed[program] for program in missing}))
+            raise DutError(
+                f"dut.driver {self._config.driver}: {', '.join(missing)}: not installed (expected "
+                f"the Debian package{'s' * (' ' in packages)} {packages})."
+            )
+
     def _make(self) -> None:
-        self._driver.check_programs()
+        self.check_programs()
         self._napi_threads = ()
         self._links = links = LabLinks(
             label=self._ledger.label,
             mtu_bytes=self._mtu_bytes,
-            front=self._plan.inside if self._driver.in_a_row else None,
+            front=self._plan.inside if self._driver.in_lab.in_a_row else None,
         )
         self._make_namespace()
         for name in links.gateways:
@@ -142,7 +151,8 @@ class NamespaceDut(GatewayLab):
             ledger=self._ledger,
             folder=self._ledger.make_folder(),
         )
-        self._gateway = self._driver.make(site)
+        table = SharedConntrack(site) if self._driver.stateful else None
+        self._gateway = RecipeGateway(site, self._driver, table)
         self._gateway.start()
 
     def _end(self) -> None:

@@ -1,14 +1,17 @@
 """A network namespace of this machine as the place of a gateway."""
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from natxy.dut.addresses import SideAddresses
 from natxy.dut.config import NamespaceConfig
+from natxy.dut.daemons import Process
 from natxy.dut.execution import TIMEOUT_S, execute, in_namespace
 from natxy.dut.gateway import Site
 from natxy.dut.ledger import Ledger
 from natxy.dut.links import LabLinks
+from natxy.dut.recipe_keys import Daemon
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +34,14 @@ class NamespaceSite(Site):
 
     def end(self, side: SideAddresses) -> str:
         return self.links.gateway_end(side)
+
+    @property
+    def front(self) -> "NamespaceSite":
+        return replace(self, is_front=True)
+
+    def daemon(self, daemon: Daemon, words: Sequence[str]) -> Process:
+        pinned = self.pinned(["stdbuf", "-oL", *words])  # so that its lines are read at once
+        return Process(daemon, self.folder, pinned, first=self.cpu is not None)
 
     @property
     def inner_mtu_bytes(self) -> int:

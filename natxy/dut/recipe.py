@@ -1,93 +1,43 @@
-"""Recipes: how a gateway on a machine of its own is controlled, each in a TOML file.
+"""Recipes: what a gateway is and how it is controlled, each in a TOML file.
 
 A recipe has lists of commands, by key. In a command, `@{name}` stands for the value of a variable.
 A value is checked by its kind and quoted for a shell. A command that names a variable without a
 value is left out.
+
+At every site (a namespace, a guest, a machine of its own), the gateway is what `files`, `set_up`
+and `daemons` make. A lab makes the rest itself: links, addresses, routes, forwarding, and the table
+of connections. On a machine of its own, the other commands do so.
 """
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
-from importlib.resources.abc import Traversable
-from ipaddress import ip_interface, ip_network
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from natxy.dut.ip_versions import Pair
-from natxy.model.addresses import not_of_version, version_of
+from natxy.dut.recipe_keys import Daemon, Keys, Lab, LabKind, Variable
 from natxy.model.base import Model, refuse
 from natxy.model.refusal import shown
 from natxy.model.source import Source, with_home
 
 PLACEHOLDER = re.compile(r"@\{(\w+)\}")
-KINDS = {  # of variables: the values that a kind has beside addresses, and what it is called
-    "interface": (r"[A-Za-z0-9][A-Za-z0-9._/:-]{0,47}", "the name of an interface, such as eth1"),
-    "number": (r"\d{1,12}", "a whole number"),
-    "name": (r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}", "a name of letters, digits, _ and -"),
-}
 # Variables that a running measurement changes, too.
 TIMEOUT, ENTRIES, HASH_SIZE, CORES = "udp_timeout_s", "entries", "hash_size", "cores"
 MEASURED = "measured here"
 TRIED = {"never": "never run here", "by tests": "run by tests", "measured": MEASURED}
-Commands = Annotated[tuple[str, ...], Field(min_length=1)]
-
-
-class Variable(Model):
-    kind: Literal["interface", "number", "name", "ipv4", "ipv6", "ipv4_prefix", "ipv6_prefix",
-                  "ipv4_interface", "ipv6_interface"]  # fmt: skip
-    meaning: Annotated[str, Field(min_length=1)]
-    default: str | int | None = None
-    optional: bool = False  # may be without a value
-    most: int | None = None  # the highest number that the gateway takes; None: unknown
-
-    def wrong(self, value: str | int) -> str | None:
-        """Returns what is wrong with a value; None if nothing is."""
-        if self.kind in KINDS:
-            pattern, what = KINDS[self.kind]
-            if not re.fullmatch(pattern, str(value), re.ASCII):
-                return f"is not right (expected {what})"
-            if self.most is not None and int(value) > self.most:
-                return f"is out of range (expected at most {self.most})"
-            return None
-        version: Literal[4, 6] = 4 if self.kind.startswith("ipv4") else 6
-        text, _, length = str(value).partition("/")
-        if version_of(text) != version or (length == "") != (self.kind in ("ipv4", "ipv6")):
-            example = "" if self.kind in ("ipv4", "ipv6") else ", with the length of its prefix"
-            return f"{not_of_version(version)}{example}"
-        read = ip_network if self.kind.endswith("_prefix") else ip_interface
-        try:
-            read(str(value))
-        except ValueError as error:
-            return f"is not a prefix: {error}"
-        return None
-
-
-class Keys(Model):
-    """The commands. Each list is run in order, and ends at the first command that fails."""
-
-    prepare: tuple[str, ...] = ()  # once, before `start`
-    start: tuple[str, ...] = ()
-    stop: tuple[str, ...] = ()  # all are run, whichever fails
-    clean_up: tuple[str, ...] = ()  # once, after `stop`; all are run; undoes `prepare`
-    reset: tuple[str, ...] = ()
-    restart: tuple[str, ...] = ()
-    check: Commands  # fails if the gateway is gone
-    describe: Commands
-    telemetry: tuple[str, ...] = ()
-    count: tuple[str, ...] = ()
-    delete_all: tuple[str, ...] = ()
-    set_timeout: tuple[str, ...] = ()
-    set_entries: tuple[str, ...] = ()
-    set_hash_size: tuple[str, ...] = ()
-    set_cores: tuple[str, ...] = ()
-
-    def of(self, key: str) -> tuple[str, ...]:
-        commands: tuple[str, ...] = getattr(self, key)
-        return commands
+SITE = {"folder": "/run", "mtu_bytes": "2000"}  # of each site, here of a machine of its own
+# What a lab gives beside these (natxy/dut/lab_values.py); on a machine they would be variables.
+OF_LABS = {
+    *("inside", "outside", "inside_network", "outside_network"),
+    *("inside_hosts_as_six", "outside_hosts_as_six", "clat_prefix", "nat64_prefix"),
+}
+ENDINGS = ("log", "pid")  # of a daemon's files on a machine of its own
 
 
 class Recipe(Model):
@@ -108,7 +58,21 @@ class Recipe(Model):
     # Of gateways without a shell: the number in the output of `count`.
     count_pattern: str | None = None
     variables: dict[str, Variable] = Field(default_factory=dict)
-    commands: Keys
+    lab: Lab | None = None  # None: it runs in no lab
+    files: dict[str, str] = Field(default_factory=dict)  # its own, by their names
+    daemons: tuple[Daemon, ...] = ()
+    commands: Keys = Keys()
+
+    @property
+    def of_machines(self) -> bool:
+        """Whether it controls a gateway on a machine of its own."""
+        return bool(self.commands.check)
+
+    @property
+    def in_lab(self) -> Lab:
+        """What a driver of labs says of itself there."""
+        assert self.lab is not None, f"{self.name} runs in no lab"
+        return self.lab
 
     @property
     def state(self) -> str:
@@ -118,18 +82,26 @@ class Recipe(Model):
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         """Refuses a placeholder that no variable has, and a default that is wrong."""
-        for key in Keys.model_fields:
-            for command in self.commands.of(key):
-                for name in PLACEHOLDER.findall(command):
-                    if name not in self.variables:
-                        refuse(
-                            f"names the variable {name} (expected one of [variables])",
-                            member=f"commands.{key}",
-                        )
+        known = {*self.variables, *SITE} | (set() if self.of_machines else OF_LABS)
+        for where, text in self._texts():
+            for name in PLACEHOLDER.findall(text):
+                if name not in known:
+                    refuse(f"names the variable {name} (expected one of [variables])", member=where)
         for name, variable in self.variables.items():
-            if variable.default is not None and (wrong := variable.wrong(variable.default)):
+            if variable.default is None or PLACEHOLDER.search(str(variable.default)):
+                continue  # the default is the value of another variable
+            if wrong := variable.wrong(variable.default):
                 refuse(f"{shown(variable.default)} {wrong}", member=f"variables.{name}.default")
+        for key in ("check", "describe"):
+            if not self.commands.of(key) and (self.lab is None or self.of_machines):
+                refuse("is missing (expected a command)", member=f"commands.{key}")
         return self
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        for key in Keys.model_fields:
+            yield from ((f"commands.{key}", command) for command in self.commands.of(key))
+        yield from ((f"files.{name}", text) for name, text in self.files.items())
+        yield from (("daemons", daemon.command) for daemon in self.daemons)
 
     def filled(self, given: Mapping[str, str | int], source: Source) -> "Filled":
         """Returns the recipe with values; ConfigurationError if one is wrong or missing."""
@@ -141,16 +113,20 @@ class Recipe(Model):
             if wrong := self.variables[name].wrong(value):
                 source.refuse((*at, name), f"{shown(value)} {wrong}")
         defaults = {n: v.default for n, v in self.variables.items() if v.default is not None}
-        values = {name: str(value) for name, value in {**defaults, **given}.items()}
+        values = {name: str(value) for name, value in {**SITE, **defaults, **given}.items()}
         for name, variable in self.variables.items():
             if name not in values and not variable.optional:
                 source.refuse((*at, name), f"is missing (expected {variable.meaning})")
-        return Filled(recipe=self, values=values)
+        filled = Filled(recipe=self, values=values)
+        return filled.with_values(**{name: filled.text(value) for name, value in values.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filled:
-    """A recipe with the present values of its variables."""
+    """A recipe with the present values of its variables.
+
+    In a lab, a value may be a list, of which blanks separate the members.
+    """
 
     recipe: Recipe
     values: Mapping[str, str]
@@ -166,6 +142,68 @@ class Filled:
         """Returns the commands of a key, without those that need a value that is missing."""
         return [self._filled(text) for text in self.recipe.commands.of(key) if self._has(text)]
 
+    def of_a_machine(self, key: str) -> list[str]:
+        """Returns the commands of a key on a machine of its own, where `start` makes the gateway,
+        and `stop` removes it."""
+        own = self.commands(key)
+        match key:
+            case "start":
+                return [*own, *self._writes(), *self.commands("set_up"), *self._daemons("start")]
+            case "stop":
+                down = self.commands("take_down")
+                return [*self._daemons("end"), *down, *own, *self._removes()]
+            case "restart":
+                return [*self._daemons("kill"), *own, *self._daemons("start")]
+            case _:
+                return own
+
+    def _writes(self) -> list[str]:
+        return [f"printf %s {shlex.quote(text)} > {self._path(name)}"
+                for name, text in self.files().items()]  # fmt: skip
+
+    def _removes(self) -> list[str]:
+        devices = (daemon.device for daemon in self.recipe.daemons)
+        names = (*self.recipe.files, *(f"{name}.{end}" for name in devices for end in ENDINGS))
+        return [f"rm -f {' '.join(map(self._path, names))}"] if names else []
+
+    def _daemons(self, action: str) -> list[str]:
+        """Returns the commands that start, end or kill the daemons, of a shell of POSIX."""
+        commands = []
+        for daemon in self.recipe.daemons:
+            log, pid = (self._path(f"{daemon.device}.{end}") for end in ENDINGS)
+            starts = f"{self._filled(daemon.command)} < /dev/null > {log} 2>&1 & echo $! > {pid}"
+            state = f'[ "$(cat /sys/class/net/{daemon.device}/carrier)" = 1 ]'
+            waits = f"for i in 1 2 3 4 5 6 7 8 9 10; do {state} && break; sleep 0.2; done; {state}"
+            commands += {
+                "start": [starts, f"{waits} || {{ tail -n 1 {log} >&2; false; }}"],
+                "end": [f"kill $(cat {pid}) || true"],
+                # It may not start again before the tun device is free.
+                "kill": [f"kill -9 $(cat {pid})", f"while {state}; do sleep 0.05; done"],
+            }[action]
+        return commands
+
+    def _path(self, name: str) -> str:
+        return f"{self.values['folder']}/{name}"
+
+    def files(self) -> dict[str, str]:
+        """Returns the texts of the gateway's files; a list repeats the line that names it."""
+        texts = self.recipe.files.items()
+        return {name: "".join(map(self._repeated, text.splitlines(True))) for name, text in texts}
+
+    def text(self, template: str) -> str:
+        """Returns a text that no shell reads."""
+        return PLACEHOLDER.sub(lambda found: self.values[found[1]], template)
+
+    def words(self, command: str) -> list[str]:
+        """Returns the words of a command."""
+        return shlex.split(self._filled(command))
+
+    def _repeated(self, line: str) -> str:
+        named = {name: self.values[name].split() for name in PLACEHOLDER.findall(line)}
+        times = max((len(members) for members in named.values()), default=1)
+        each = ({n: m[k % len(m)] for n, m in named.items()} for k in range(times))
+        return "".join(self.with_values(**members).text(line) for members in each)
+
     def _has(self, command: str) -> bool:
         return all(name in self.values for name in PLACEHOLDER.findall(command))
 
@@ -174,9 +212,23 @@ class Filled:
 
 
 def recipe_names() -> Sequence[str]:
-    """Returns the names of the recipes that come with Natxy."""
-    return sorted(file.name.removesuffix(".toml") for file in _folder().iterdir()
-                  if file.name.endswith(".toml"))  # fmt: skip
+    """Returns the names of the recipes of gateways on machines of their own."""
+    return [name for name, recipe in _shipped().items() if recipe.of_machines]
+
+
+def drivers(site: LabKind) -> dict[str, Recipe]:
+    """Returns the recipes of gateways in labs of a kind, by the names that they have there."""
+    found = {r.lab.driver: r for r in _shipped().values() if r.lab and site in r.lab.sites}
+    return dict(sorted(found.items()))
+
+
+def stateful_drivers(site: LabKind, *, conntrack: bool = False) -> tuple[str, ...]:
+    """Returns the drivers with a table of connections, or only those with the kernel's."""
+    return tuple(
+        name
+        for name, recipe in drivers(site).items()
+        if recipe.stateful and (recipe.in_lab.conntrack or not conntrack)
+    )
 
 
 def read_recipe(name: str, source: Source | None = None) -> Recipe:
@@ -188,17 +240,23 @@ def read_recipe(name: str, source: Source | None = None) -> Recipe:
     if name.endswith(".toml"):
         path = Path(source.name).parent / with_home(name)
         read = Source.read(path)
-        name = path.stem
-    elif name in recipe_names():
-        read = Source(name=f"{name}.toml", text=_folder().joinpath(f"{name}.toml").read_text())
-    else:
+        return read.validated(Recipe, {"name": path.stem, **read.toml()})
+    if name not in recipe_names():
         known = ", ".join(recipe_names())
         source.refuse(
             ("dut", "recipe"),
             f'"{name}" is not a recipe (expected one of {known}, or a file that ends in .toml)',
         )
-    return read.validated(Recipe, {"name": name, **read.toml()})
+    return _shipped()[name]
 
 
-def _folder() -> Traversable:
-    return resources.files("natxy").joinpath("recipes")
+@cache
+def _shipped() -> dict[str, Recipe]:
+    """Returns the recipes that come with Natxy, by name."""
+    folder = resources.files("natxy").joinpath("recipes")
+    files = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
+    recipes: dict[str, Recipe] = {}
+    for file in files:
+        read, name = Source(name=file, text=folder.joinpath(file).read_text()), file[:-5]
+        recipes[name] = read.validated(Recipe, {"name": name, **read.toml()})
+    return recipes

@@ -120,10 +120,13 @@ class SshDut(Commanded):
 
     def can(self, key: str) -> bool:
         keys = ("set_entries", "set_hash_size") if key == "resize" else (key,)
-        return any(self._filled.recipe.commands.of(each) for each in keys)
+        recipe = self._filled.recipe
+        if key == "restart" and recipe.daemons:
+            return True
+        return any(recipe.commands.of(each) for each in keys)
 
     def text(self, key: str) -> str:
-        return "; ".join(self._filled.commands(key))
+        return "; ".join(self._filled.of_a_machine(key))
 
     def where(self, key: str) -> str:
         return f"dut.recipe {self._filled.recipe.name}, {key}"
@@ -157,7 +160,7 @@ class SshDut(Commanded):
 
     def _run_all(self, key: str) -> str:
         """Runs the commands in order, and returns what they printed."""
-        return "\n".join(self._run_one(key, command) for command in self._filled.commands(key))
+        return "\n".join(self._run_one(key, command) for command in self._filled.of_a_machine(key))
 
     def _run_to_the_end(self, keys: Sequence[str]) -> DutError | None:
         """Runs the commands of keys, whatever of them fails, until the host is lost.
@@ -165,7 +168,7 @@ class SshDut(Commanded):
         Returns that it was lost, or else what failed first.
         """
         failed: DutError | None = None
-        commands = [(key, command) for key in keys for command in self._filled.commands(key)]
+        commands = [(key, command) for key in keys for command in self._filled.of_a_machine(key)]
         for key, command in commands:
             try:
                 self._run_one(key, command)

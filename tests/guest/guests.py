@@ -58,6 +58,7 @@ AFTR_TCP = (
     .replace("count = 300", "count = 100")
 )
 NAT44_IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')
+NAT44_RANDOM = NAT44.replace('"nat44"', '"nat44-random"')
 DS_LITE = NAT44.replace('"nat44"', '"ds-lite"')
 NAT64_TAYGA = NAT64.replace('"jool"', '"nat64"')
 TAYGA = SIIT.replace('"jool-siit"', '"tayga"')

@@ -12,9 +12,9 @@ from pathlib import Path
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
 from natxy.dut.links import FORWARDING, QUIET_IPV6, addresses_and_routes
-from natxy.dut.masquerade import TABLE, nftables_rules
 from natxy.dut.namespaces import make_namespace, remove_namespace
 from natxy.dut.process import within
+from natxy.dut.recipe import Filled, drivers
 
 NAMESPACE = "natxy-hardware"
 TAPS = ("t0", "t1")  # left and right
@@ -43,13 +43,14 @@ class Gateway:
             ip_batch(NAMESPACE, addresses_and_routes(PLAN, side, tap))
 
     def route(self) -> None:
-        self._nft(f"table ip {TABLE}\ndelete table ip {TABLE}\n")
+        self._nft("table ip natxy\ndelete table ip natxy\n")
 
     def masquerade(self) -> None:
         """Masquerades with so few ports that the table's capacity is known."""
         self.route()
         ports = f"masquerade to :{FIRST_PORT}-{FIRST_PORT + CONNECTIONS - 1}"
-        rules = nftables_rules(LEFT.ipv4_prefix, TAPS[1])
+        values = {"inside_network": LEFT.ipv4_prefix, "outside": TAPS[1]}
+        rules = Filled(recipe=drivers("namespace")["nat44"], values=values).files()["natxy.nft"]
         self._nft(rules.replace("masquerade", f"ip protocol udp {ports}"))
 
     @contextmanager

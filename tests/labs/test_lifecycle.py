@@ -5,15 +5,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
+from natxy.dut import namespace
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import NamespaceConfig
-from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.namespace_site import NamespaceSite
@@ -104,7 +102,7 @@ def test_failed_start_leaves_nothing(start_lab: StartLab, monkeypatch: pytest.Mo
     seen: list[str] = []
 
     class Broken:
-        def __init__(self, site: NamespaceSite) -> None:
+        def __init__(self, site: NamespaceSite, *_: object) -> None:
             seen.append(site.links.label)
 
         def start(self) -> None:
@@ -113,8 +111,7 @@ def test_failed_start_leaves_nothing(start_lab: StartLab, monkeypatch: pytest.Mo
         def stop(self) -> None:
             pass
 
-    broken = replace(lab_drivers()["kernel-router"], make=cast("Any", Broken))
-    monkeypatch.setitem(lab_drivers(), "kernel-router", broken)
+    monkeypatch.setattr(namespace, "RecipeGateway", Broken)
     with pytest.raises(DutError, match="broken on purpose"):
         start_lab("kernel-router", 4, 4)
     assert len(seen) == 1

@@ -14,7 +14,8 @@ import pytest
 
 from natxy.dut.namespaces import read_inside
 from natxy.dut.process import within
-from natxy.dut.recipe import Keys, read_recipe
+from natxy.dut.recipe import read_recipe
+from natxy.dut.recipe_keys import Keys
 from natxy.dut.ssh import SshDut
 from natxy.dut.ssh_session import SshSession
 from natxy.errors import DutError
@@ -262,4 +263,4 @@ def all_commands(name: str) -> list[str]:
              if v.default is None}  # fmt: skip
     filled = read.filled(given, SOURCE)
     keys = list(Keys.model_fields)
-    return [command for key in keys for command in filled.commands(key)]
+    return [command for key in keys for command in filled.of_a_machine(key)]

@@ -40,7 +40,7 @@ def alone() -> None:
     assert within(120, lambda: not list(SYSTEM.glob("*.json")))
 
 
-@pytest.fixture(params=["nat44", "nat44-iptables", "nat64", "464xlat"])
+@pytest.fixture(params=["nat44", "nat44-iptables", "nat44-random", "nat64", "464xlat"])
 def dut(request: pytest.FixtureRequest) -> Iterator[NamespaceDut]:
     lab = lab_of(request.param, conntrack_entries=4096, hash_size=2048, logging=True)
     lab.start()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from natxy.campaign.journal import read_journal
-from natxy.dut import masquerade
+from natxy.dut.recipe import drivers
 from natxy.verdict.advice import DOCTOR, GATEWAY_AWAY, PLACED
 from tests.command import natxy
 from tests.valid import Done, valid_run
@@ -73,13 +73,9 @@ def run(verb: str, testbed: str, folder: Path, *options: str) -> Done:
 
 def _drop_invalid() -> None:
     """Adds the rule INVALID_DROP to the lab's NAT44."""
-    plain = masquerade.nftables_rules
     chain = f"  chain strict {{ type filter hook forward priority filter; {INVALID_DROP}; }}"
-
-    def strict(inside: str, outside: str) -> str:
-        return plain(inside, outside).removesuffix("}\n") + chain + "\n}\n"
-
-    masquerade.nftables_rules = strict
+    files = drivers("namespace")["nat44"].files
+    files["natxy.nft"] = files["natxy.nft"].removesuffix("}\n") + chain + "\n}\n"
 
 
 def measured(verb: str, testbed: str, folder: Path, *options: str) -> dict[str, Any]:

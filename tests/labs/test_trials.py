@@ -80,6 +80,8 @@ def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:
         pytest.param(
             ROUTER4.format(more=MIXED), id="ipv4-router-background", marks=pytest.mark.long
         ),
+        pytest.param(ROUTER4.format(more=MIXED) + "driver = 'bridge'\n", id="ipv4-bridge"),
+        pytest.param(ROUTER6.format(more="") + "driver = 'bridge'\n", id="ipv6-bridge"),
         pytest.param(ROUTER4.format(more="") + "device = 'af_packet'\n", id="af_packet"),
         pytest.param(TAYGA.format(more=""), id="tayga", marks=pytest.mark.long),
         pytest.param(TAYGA.format(more=MIXED), id="tayga-background"),

@@ -3,6 +3,7 @@
 import pytest
 
 from natxy.dut import namespace_site
+from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import TIMEOUTS, SharedConntrack
 from natxy.dut.namespace_site import NamespaceSite
 
@@ -22,6 +23,8 @@ class Commands:
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> SharedConntrack:
     site = NamespaceSite.__new__(NamespaceSite)
+    config = NamespaceConfig(kind="namespace", driver="nat44")
+    monkeypatch.setattr(NamespaceSite, "config", config, raising=False)
     monkeypatch.setattr(NamespaceSite, "namespace", "natxy-g")
     return SharedConntrack(site)
 

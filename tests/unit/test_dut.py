@@ -83,7 +83,7 @@ def test_a_lab_tells_the_cpu_of_its_gateway(kind: str) -> None:
         ('[dut]\nkind = "namespace"\ndrivr = "tayga"', r"drivr: .*did you mean driver"),
         (
             ROUTER + '[dut]\nkind = "namespace"\nudp_timeout_s = 5',
-            r'is not used by driver "kernel-router" \(expected driver "nat44" or',
+            r'is not used by driver "kernel-router" \(expected driver "464xlat" or "nat44" or',
         ),
         ('[dut]\nkind = "namespace"', r"\(expected 4 and 4, or 6 and 6\)"),
         (

@@ -3,21 +3,19 @@
 import json
 import re
 import shutil
-from itertools import product
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from natxy.cli import run_command
 from natxy.doctor import duts
-from natxy.dut.config import GuestDriver
-from natxy.dut.guest import GATEWAYS
-from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
-from natxy.dut.recipe import recipe_names
+from natxy.dut.execution import LAB_PACKAGES
+from natxy.dut.recipe import drivers, recipe_names
+from natxy.dut.recipe_keys import LabKind
 
+SITES: tuple[LabKind, ...] = ("namespace", "guest")
 Captured = pytest.CaptureFixture[str]
-GUESTS = sorted(f"guest/{name}" for name in GATEWAYS)
+GUESTS = [f"guest/{name}" for name in drivers("guest")]
 ROOT = Path(__file__).parents[2]
 TESTBED = """
 [traffic]
@@ -46,19 +44,19 @@ def said(capsys: Captured, *words: str, status: int = 0) -> str:
 def test_the_list_has_each_driver_and_each_recipe(capsys: Captured) -> None:
     entries = json.loads(said(capsys, "list", "--json"))
     assert [each["name"] for each in entries] == [
-        *lab_drivers(),
+        *drivers("namespace"),
         *GUESTS,
         *recipe_names(),
     ]
     assert len({each["name"] for each in entries}) == len(entries)
-    (tayga,) = (each for each in entries if each["gateway"] == "stateless NAT64 by tayga")
+    (tayga,) = (each for each in entries if each["name"] == "tayga")
     assert tayga["ip_versions"] == "6 and 4, or 4 and 6"
     assert "tayga" in tayga["packages"].split(", ")
     (pf,) = (each for each in entries if each["name"] == "openbsd-pf-nat64")
     assert pf["ip_versions"] == "6 on the initiator's side and 4 on the other"
     assert (pf["state"], pf["stateful"]) == ("never run here", True)
     text = said(capsys, "list")
-    assert all(name in text for name in (*lab_drivers(), *GUESTS, *recipe_names()))
+    assert all(name in text for name in (*drivers("namespace"), *GUESTS, *recipe_names()))
 
 
 def test_a_recipe_is_shown_with_its_source_and_its_commands(capsys: Captured) -> None:
@@ -80,7 +78,7 @@ def test_a_guest_is_shown_and_checked(
     capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = said(capsys, "show", "guest/jool")
-    assert "Jool, stateful NAT64" in text
+    assert "Jool: stateful NAT64" in text
     assert "IP versions: 6 on the initiator's side and 4 on the other" in text
     assert "connection tracking table: yes" in text
     assert "jool-tools" in text
@@ -120,10 +118,10 @@ def test_a_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(
         shutil, "which", lambda name: None if name in absent else f"/usr/bin/{name}"
     )
-    found = duts.packages(lab_drivers()["tayga"])
+    found = duts.packages(drivers("namespace")["tayga"])
     assert (found.grade, found.state) == ("impossible", "missing: ip, tayga")
     assert found.remedy == "run apt-get install iproute2 tayga"
-    assert duts.packages(lab_drivers()["nat44"]).state == "missing: ip"
+    assert duts.packages(drivers("namespace")["nat44"]).state == "missing: ip"
 
 
 def test_a_recipe_s_check_says_what_this_machine_lacks(
@@ -153,7 +151,8 @@ def test_a_testbed_without_a_driver_has_nothing_to_check(capsys: Captured, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [*product(["namespace"], lab_drivers()), *product(["guest"], GATEWAYS)]
+    ("kind", "name"),
+    [(site, name) for site in SITES for name in drivers(site)],
 )
 def test_each_driver_has_its_line_in_the_documentation(kind: str, name: str) -> None:
     page = (ROOT / "docs/reference/dut.md").read_text()
@@ -162,15 +161,11 @@ def test_each_driver_has_its_line_in_the_documentation(kind: str, name: str) -> 
     assert f'| `"{name}"`' in lines  # both kinds have a "nat44"
 
 
-def test_each_driver_of_a_guest_can_be_chosen() -> None:
-    assert set(GATEWAYS) == set(get_args(GuestDriver))
-
-
 def test_each_package_of_a_driver_is_installed_with_the_labs() -> None:
     lines = (ROOT / "tools/packages.txt").read_text().splitlines()
     listed = {line.split()[1] for line in lines if line.startswith("run ")}
     packages = set(LAB_PACKAGES.values())
-    packages |= {package for d in lab_drivers().values() for package in d.packages.values()}
+    packages |= {p for d in drivers("namespace").values() for p in d.in_lab.packages.values()}
     always = {"coreutils", "util-linux"}  # which Debian never lacks
     assert packages - always <= listed
 
@@ -178,4 +173,4 @@ def test_each_package_of_a_driver_is_installed_with_the_labs() -> None:
 def test_the_testbed_that_init_writes_names_each_driver_of_a_lab() -> None:
     text = (ROOT / "natxy/cli/testbeds/namespace.toml").read_text()
     (comment,) = re.findall(r"^driver = .*\n(?:^ +#.*\n)*", text, re.MULTILINE)
-    assert set(re.findall(r'"([a-z0-9-]+)"', comment)) == set(lab_drivers())
+    assert set(re.findall(r'"([a-z0-9-]+)"', comment)) == set(drivers("namespace"))

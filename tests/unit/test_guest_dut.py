@@ -11,19 +11,17 @@ from typing import Any
 
 import pytest
 
-from natxy.dut import cpus, tayga
+from natxy.dut import cpus, daemons
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Dut
+from natxy.dut.base import ConnectionTable, Dut
 from natxy.dut.choice import dut_of
 from natxy.dut.config import GuestConfig
 from natxy.dut.conntrack import TIMEOUTS
-from natxy.dut.ds_lite import Aftr, DsLite
-from natxy.dut.guest import GATEWAYS, GuestDut
+from natxy.dut.gateway import Gateway
+from natxy.dut.guest import GuestDut, gateway_of
 from natxy.dut.guest_site import GuestSite
-from natxy.dut.jool import Jool, JoolSiit, stat_of
-from natxy.dut.kernel_router import KernelRouter
-from natxy.dut.nat44 import Nat44
-from natxy.dut.tayga import GuestTayga
+from natxy.dut.jool import Jool, stat_of
+from natxy.dut.recipe import drivers
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
@@ -67,6 +65,21 @@ class FakeGuest:
         return GuestSite(ask=self, plan=plan, config=config)
 
 
+def made(driver: str, site: GuestSite) -> Gateway:
+    return gateway_of(site, drivers("guest")[driver])
+
+
+def table_of(gateway: Gateway) -> ConnectionTable:
+    assert gateway.table is not None
+    return gateway.table
+
+
+def a_jool(site: GuestSite) -> Jool:
+    jool = made("jool", site)
+    assert isinstance(jool, Jool)
+    return jool
+
+
 def plan(left: int, right: int, **keys: Any) -> AddressPlan:
     return AddressPlan(left_ip_version=left, right_ip_version=right, **keys)
 
@@ -102,17 +115,17 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
     ("text", "sentence"),
     [
         (GUEST, r'connections: is missing, and dut.driver "jool" is stateful'),
-        (FOUR + CONNECTIONS + GUEST, r"driver jool cannot forward \(expected 6 and 4, initiator f"),
-        (FOUR + GUEST + 'driver = "jool-siit"', r"cannot forward \(expected 6 and 4 or 4 and 6\)"),
-        (GUEST + 'driver = "kernel-router"', r"cannot forward \(expected 4 and 4 or 6 and 6\)"),
+        (FOUR + CONNECTIONS + GUEST, r"driver jool cannot forward \(expected 6 on the initiator"),
+        (FOUR + GUEST + 'driver = "jool-siit"', r"cannot forward \(expected 6 and 4, or 4 and 6\)"),
+        (GUEST + 'driver = "kernel-router"', r"cannot forward \(expected 4 and 4, or 6 and 6\)"),
         (FOUR + GUEST + 'driver = "nat44"', r'connections: is missing, and dut.driver "nat44" is'),
         (
             CONNECTIONS + GUEST + "conntrack_entries = 64",
-            r'conntrack_entries: is not used by driver "jool" \(expected driver "nat44"',
+            r'conntrack_entries: is not used by driver "jool" \(expected driver "aftr"',
         ),
         (
             GUEST + 'driver = "jool-siit"\nudp_timeout_s = 9',
-            r'udp_timeout_s: is not used by driver "jool-siit" \(expected driver "jool" or "nat44"',
+            r'udp_timeout_s: is not used by driver "jool-siit" \(expected driver "aftr" or',
         ),
         (
             GUEST + 'driver = "jool-siit"\npool4_ports = 9',
@@ -149,7 +162,7 @@ def test_a_testbed_chooses_a_guest(text: str) -> None:
         (GUEST + "memory_mb = 8", r"memory_mb: 8 is out of range"),
         (
             '[connections]\ncount = 5\ninitiator = "right"\n' + GUEST,
-            r"driver jool cannot forward \(expected 6 and 4, initiator first",
+            r"driver jool cannot forward \(expected 6 on the initiator",
         ),
     ],
 )
@@ -196,27 +209,26 @@ def test_jool_is_the_plat_of_subscribers_and_routes_to_them() -> None:
     site = guest.site(plan(6, 4, stateful=True, subscribers=asked))
     site.route()
     assert f"route add 2001:db8::/32 via {LEFT.tester_ipv6} dev eth0 onlink" in guest.ran[1]
-    Jool(site).start()
+    a_jool(site).start()
     assert added(guest.ran[-1])["global"]["pool6"] == "2001:db9::/96"
 
 
 def test_iptables_masquerades() -> None:
     guest = FakeGuest({"read -r n": "7\n"})
-    nat44 = GATEWAYS["nat44-iptables"].make(guest.site(plan(4, 4, stateful=True)))
+    nat44 = made("nat44-iptables", guest.site(plan(4, 4, stateful=True)))
     nat44.start()
     rule = "-A POSTROUTING -s 198.18.0.0/16 -o eth1 -j MASQUERADE"
-    assert guest.ran[0].startswith("iptables-restore --noflush <<")
-    assert f"-F POSTROUTING\n{rule}\nCOMMIT\n" in guest.ran[0]
+    assert guest.ran[0] == f"iptables -t nat {rule}"
     assert nat44.describe()["software"] == "Linux kernel, masquerading by iptables"
 
 
 def test_tayga_translates_on_a_tun_device() -> None:
     guest = FakeGuest()
-    gateway = GuestTayga(guest.site(plan(6, 4)))
+    gateway = made("tayga", guest.site(plan(6, 4)))
     gateway.start()
-    module, device, written, started, attached = guest.ran
+    module, written, *device, started, attached = guest.ran
     assert module == "modprobe tun"
-    assert "link set nat64 mtu 1500 txqueuelen 10000 up\n" in device
+    assert "ip link set nat64 mtu 1500 txqueuelen 10000 up" in device
     assert "map 198.18.0.0/16 2001:2::/112\n" in written
     assert started.startswith("tayga -d --config /tmp/nat64.conf ")
     assert '"$state" = 1' in attached
@@ -233,17 +245,17 @@ def test_a_wait_for_tayga_ends_with_the_state_or_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     carrier = tmp_path / "carrier"
-    monkeypatch.setattr(tayga, "CARRIER", str(carrier))
+    monkeypatch.setattr(daemons, "CARRIER", str(carrier))
     for state, status in (("1", 0), ("0", 1)):
         carrier.write_text(f"{state}\n")
-        command = tayga.carrier_becomes(1, "nat64").replace("{1..50}", "{1..2}")
+        command = daemons.carrier_becomes(1, "nat64").replace("{1..50}", "{1..2}")
         assert subprocess.run(["bash", "-c", command], check=False).returncode == status
 
 
 def test_a_tayga_that_ended_says_its_last_line(tmp_path: Path) -> None:
     guest = FakeGuest()
     log, process = tmp_path / "nat64.log", tmp_path / "nat64.pid"
-    GuestTayga(replace(guest.site(plan(6, 4)), folder=tmp_path)).check()
+    made("tayga", replace(guest.site(plan(6, 4)), folder=tmp_path)).check()
     log.write_text("no map for this host\n")
     for pid, status in ((os.getpid(), 0), (2**22 + 1, 1)):
         process.write_text(f"{pid}\n")
@@ -256,7 +268,7 @@ def test_a_tayga_that_ended_says_its_last_line(tmp_path: Path) -> None:
 
 def test_tayga_and_iptables_are_a_stateful_nat64() -> None:
     guest = FakeGuest({"read -r n": "7\n"})
-    nat64 = GATEWAYS["nat64"].make(guest.site(NAT64))
+    nat64 = made("nat64", guest.site(NAT64))
     nat64.start()
     assert guest.ran[0] == "modprobe tun"
     assert any("-s 198.18.0.0/16 -o eth1 -j MASQUERADE" in command for command in guest.ran)
@@ -270,9 +282,10 @@ def test_an_aftr_has_a_softwire_for_each_b4() -> None:
     guest = FakeGuest({"read -r n": "7\n"})
     source = Source(name="lab.toml", text=B4S)
     asked: SubscribersSection = source.validated(SubscribersSection, source.toml()["subscribers"])
-    aftr = Aftr(guest.site(plan(4, 4, stateful=True, subscribers=asked)))
+    aftr = made("aftr", guest.site(plan(4, 4, stateful=True, subscribers=asked)))
     aftr.start()
-    off, batch, on, rules = guest.ran[:4]
+    off, batch, on, rules, loaded = guest.ran[:5]
+    assert loaded == "nft -f /tmp/natxy.nft"
     assert (off, on) == tuple(
         f"echo {n} >/proc/sys/net/ipv6/conf/default/disable_ipv6" for n in (1, 0)
     )
@@ -302,7 +315,7 @@ def test_each_virtual_cpu_gets_its_share(cores: int, mask: str) -> None:
 
 def test_a_router_is_reset_by_its_forwarding() -> None:
     guest = FakeGuest()
-    router = KernelRouter(guest.site(plan(6, 6)))
+    router = made("kernel-router", guest.site(plan(6, 6)))
     assert "forwarding of IPv4 and IPv6 switched off and on" in router.restart()
     assert [command.split()[1] for command in guest.ran] == ["0", "1"]
     assert router.table is None
@@ -336,7 +349,7 @@ def timeouts(udp: str, handshake: str, established: str) -> str:
 def test_jool_translates_to_the_address_outside(initiator: str, pool: str) -> None:
     guest = FakeGuest()
     left, right = (6, 4) if initiator == "left" else (4, 6)
-    Jool(guest.site(plan(left, right, stateful=True, initiator=initiator))).start()
+    a_jool(guest.site(plan(left, right, stateful=True, initiator=initiator))).start()
     load, add = guest.ran
     assert load == "modprobe jool"
     assert added(add)["global"]["pool6"] == "2001:2:0:1000::/96"
@@ -354,13 +367,13 @@ def test_jool_translates_to_the_address_outside(initiator: str, pool: str) -> No
 
 def test_jools_pool_may_have_few_ports() -> None:
     guest = FakeGuest()
-    Jool(guest.site(NAT64, pool4_ports=1000)).start()
+    a_jool(guest.site(NAT64, pool4_ports=1000)).start()
     assert {pool["port range"] for pool in added(guest.ran[1])["pool4"]} == {"64536-65535"}
 
 
 def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:
     guest = FakeGuest({"b=$EPOCHREALTIME": "1.5 2.75\n"})
-    jool = Jool(guest.site(NAT64))
+    jool = a_jool(guest.site(NAT64))
     jool.table.set_timeout(3700.2)
     assert guest.ran == [timeouts("01:01:41", "01:01:41", "02:00:00")]
     assert jool.table.parameters().timeout_s == 3701
@@ -376,7 +389,7 @@ def test_a_reset_of_jool_keeps_the_timeout_that_was_set() -> None:
 
 def test_a_renewed_jool_has_the_timeout_of_its_start() -> None:
     guest = FakeGuest({"b=$EPOCHREALTIME": "1.5 2.75\n"})
-    jool = Jool(guest.site(NAT64, udp_timeout_s=150))
+    jool = a_jool(guest.site(NAT64, udp_timeout_s=150))
     jool.table.set_timeout(3700)
     jool.renew()
     assert jool.table.parameters().timeout_s == 150
@@ -390,7 +403,7 @@ def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
             "b=$EPOCHREALTIME && modprobe -r jool &&": "1795562946.769829 1795562947.125165\n",
         }
     )
-    jool = Jool(guest.site(NAT64))
+    jool = a_jool(guest.site(NAT64))
     assert jool.table.count() == 1234567
     deletion = jool.table.delete_all()
     assert deletion.connections == 1234567
@@ -400,13 +413,13 @@ def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
 
 def test_ds_lite_in_a_row_has_a_link_with_room_for_the_outer_header() -> None:
     guest = FakeGuest({"read -r n": "2048\n"})
-    lab = DsLite(guest.site(plan(4, 4, stateful=True), driver="ds-lite"))
+    lab = made("ds-lite", guest.site(plan(4, 4, stateful=True), driver="ds-lite"))
     lab.start()
-    made, aftr, b4, rules, *_ = guest.ran
-    assert made.startswith(
+    link, aftr, b4, rules, *_ = guest.ran
+    assert link.startswith(
         "ip netns add b4 && ip netns exec b4 bash -c 'echo 0 >/proc/sys/net/ipv6/"
     )
-    assert "echo 1 >/proc/sys/net/ipv4/ip_forward" in made
+    assert "echo 1 >/proc/sys/net/ipv4/ip_forward" in link
     assert "link add to-front mtu 1540 type veth peer name to-back netns b4 mtu 1540" in aftr
     assert "link set eth0 netns b4" in aftr
     assert "route add 198.18.0.0/16 dev softwire" in aftr
@@ -420,7 +433,7 @@ def test_ds_lite_in_a_row_has_a_link_with_room_for_the_outer_header() -> None:
 
 def test_jool_s_table_has_no_size() -> None:
     with pytest.raises(DutError, match=r"no size that could be set.*expected another driver"):
-        Jool(FakeGuest().site(NAT64)).table.resize(entries=5)
+        a_jool(FakeGuest().site(NAT64)).table.resize(entries=5)
 
 
 def test_a_jool_that_counts_otherwise_is_refused() -> None:
@@ -432,7 +445,7 @@ def test_a_jool_that_counts_otherwise_is_refused() -> None:
 @pytest.mark.parametrize("networks", [1, 256])
 def test_siit_gets_all_mappings_in_one_file(networks: int) -> None:
     guest = FakeGuest()
-    JoolSiit(guest.site(plan(6, 4, networks=networks), driver="jool-siit")).start()
+    made("jool-siit", guest.site(plan(6, 4, networks=networks), driver="jool-siit")).start()
     _, added = guest.ran
     first, text, end = added.splitlines()
     assert end == "NATXY"
@@ -445,13 +458,14 @@ def test_siit_gets_all_mappings_in_one_file(networks: int) -> None:
 
 def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
     guest = FakeGuest({"read -r n": "2048\n"})
-    nat44 = Nat44(
+    nat44 = made(
+        "nat44",
         guest.site(
             plan(4, 4, stateful=True), driver="nat44", conntrack_entries=4096, udp_timeout_s=77
-        )
+        ),
     )
     nat44.start()
-    rules, *settings = [command for command in guest.ran if not command.startswith("read")]
+    rules, _, *settings = [command for command in guest.ran if not command.startswith("read")]
     assert 'ip saddr 198.18.0.0/16 oifname "eth1" masquerade' in rules
     assert settings == [
         " &&\n".join(f"echo 77 >/proc/sys/net/netfilter/{name}" for name in TIMEOUTS),
@@ -462,10 +476,10 @@ def test_nat44_in_a_guest_has_the_table_that_was_asked_for() -> None:
 
 def test_a_renewed_nat44_has_the_table_of_its_start() -> None:
     guest = FakeGuest({"read -r n": "2048\n"})
-    nat44 = Nat44(guest.site(plan(4, 4, stateful=True), driver="nat44", udp_timeout_s=77))
+    nat44 = made("nat44", guest.site(plan(4, 4, stateful=True), driver="nat44", udp_timeout_s=77))
     nat44.start()
-    nat44.table.resize(entries=9, hash_size=9)
-    nat44.table.set_timeout(1000)
+    table_of(nat44).resize(entries=9, hash_size=9)
+    table_of(nat44).set_timeout(1000)
     guest.ran.clear()
     nat44.renew()
     assert guest.ran == [
@@ -510,13 +524,14 @@ def test_a_guest_serves_cells_with_the_same_addresses(changes: str, serves: bool
 
 def test_nat44_s_timeout_is_never_too_short() -> None:
     guest = FakeGuest()
-    Nat44(guest.site(plan(4, 4, stateful=True), driver="nat44")).table.set_timeout(77.2)
+    nat44 = made("nat44", guest.site(plan(4, 4, stateful=True), driver="nat44"))
+    table_of(nat44).set_timeout(77.2)
     (command,) = guest.ran
     assert command.count("echo 78 >") == command.count("echo") == len(TIMEOUTS)
 
 
 def test_a_deletion_that_leaves_connections_is_refused() -> None:
     guest = FakeGuest({"read -r n": "5\n", "b=$EPOCHREALTIME": "emptied\n1.5 2.75\n"})
-    table = Nat44(guest.site(plan(4, 4, stateful=True), driver="nat44")).table
+    table = table_of(made("nat44", guest.site(plan(4, 4, stateful=True), driver="nat44")))
     with pytest.raises(DutError, match="left 5 connections"):
         table.delete_all()

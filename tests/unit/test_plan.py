@@ -10,13 +10,13 @@ from natxy.campaign.plan import plan_of
 from natxy.cli import run_command
 from natxy.cli.needs import CONNECTION_BYTES, memory_bytes, needs_of
 from natxy.cli.plan import in_parallel_s, ranges
-from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
-from natxy.dut.masquerade import IptablesRules, NftablesRules
+from natxy.dut.execution import LAB_PACKAGES
+from natxy.dut.recipe import drivers
 from natxy.model.testbed import Testbed
 from tests.unit.conftest import NAT64
 
 ROOT = Path(__file__).parents[2]
-OF_EVERY_SYSTEM = {"sh", "bash", "cat", "tee"}
+OF_EVERY_SYSTEM = {"sh", "bash", "cat", "tee", "stdbuf"}
 OF_GUESTS = {"kill", "modprobe"}
 Captured = pytest.CaptureFixture[str]
 
@@ -100,10 +100,17 @@ def test_the_doctor_knows_each_program_that_a_lab_runs() -> None:
     )
     calls = r'(?:(?:execute\(|in_namespace\([^\[\]]*|pinned\()\s*\[|_site\.run\(f?)"([a-z-]+)[" ]'
     called = set(re.findall(calls, sources))
-    for rules in (NftablesRules, IptablesRules):
-        called |= {rules.program, rules.command.split()[0].removesuffix("-restore")}
-    assert {"ip", "ethtool", "stdbuf", "conntrack", "nft", "iptables"} <= called
-    declared = set(LAB_PACKAGES).union(*(driver.packages for driver in lab_drivers().values()))
+    assert {"ip", "ethtool", "stdbuf", "conntrack"} <= called
+    for recipe in drivers("namespace").values():
+        keys = ("set_up_front", "set_up", "take_down_front", "take_down")
+        commands = [command for key in keys for command in recipe.commands.of(key)]
+        commands += [daemon.command for daemon in recipe.daemons]
+        own = {command.split()[0] for command in commands}
+        assert own <= {*LAB_PACKAGES, *recipe.in_lab.packages}
+        called |= own
+    labs = (recipe.in_lab for recipe in drivers("namespace").values())
+    declared = set(LAB_PACKAGES).union(*(lab.packages for lab in labs))
+    assert {"nft", "iptables", "tayga"} <= called
     assert called - OF_EVERY_SYSTEM - OF_GUESTS <= declared
 
 

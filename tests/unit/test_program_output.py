@@ -10,17 +10,17 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from natxy.campaign.hooks import run_hook
 from natxy.dut.command import CommandDut, run_shell
 from natxy.dut.config import CommandConfig
+from natxy.dut.daemons import Process
 from natxy.dut.execution import execute
 from natxy.dut.gateway_process import GatewayProcess
-from natxy.dut.namespace_site import NamespaceSite
-from natxy.dut.tayga import TaygaProcess, Translation
+from natxy.dut.recipe import drivers
 from natxy.errors import DutError, TesterDied
 from natxy.guest.channel import Channel, ChannelError
 from natxy.program_output import LIMIT_BYTES, last_line, run
@@ -98,28 +98,16 @@ def test_a_calibration_gateway_that_prints_without_end_is_ended(
         gateway.quit()
 
 
-class HereSite:
-    """The place of a gateway that needs no namespace."""
-
-    cpu = None
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def pinned(self, command: list[str]) -> list[str]:
-        return command
-
-
 def test_a_tayga_that_prints_without_end_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "tayga").write_text("#!/bin/sh\nexec tr '\\0' x </dev/zero\n")
     (tmp_path / "tayga").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    nothing = Translation(device="nat64", mappings=(), prefixes=())
-    tayga = TaygaProcess(cast("NamespaceSite", HereSite(tmp_path)), nothing)
+    (daemon,) = drivers("namespace")["tayga"].daemons
+    tayga = Process(daemon, tmp_path, ["tayga"], first=False)
     with pytest.raises(DutError, match=rf"tayga {TOO_MUCH}"):
-        tayga.recover()
+        tayga.start()
     (log,) = tmp_path.glob("*.log")
     assert log.stat().st_size == LIMIT_BYTES
     tayga.stop()

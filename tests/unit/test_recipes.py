@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.choice import dut_of
-from natxy.dut.recipe import KINDS, Keys, Variable, read_recipe, recipe_names
+from natxy.dut.recipe import read_recipe, recipe_names
+from natxy.dut.recipe_keys import KINDS, Keys, Variable
 from natxy.dut.ssh import SshDut, check_installed
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source

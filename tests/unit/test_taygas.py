@@ -22,10 +22,11 @@ from natxy.dut.addresses import (
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import SharedConntrack
 from natxy.dut.gateway import Gateway
-from natxy.dut.lab_drivers import lab_drivers
 from natxy.dut.ledger import Ledger
 from natxy.dut.links import FORWARDING, LabLinks
 from natxy.dut.namespace_site import NamespaceSite
+from natxy.dut.recipe import drivers
+from natxy.dut.recipe_gateway import RecipeGateway
 from natxy.errors import DutError
 from natxy.program_output import Finished
 
@@ -72,11 +73,13 @@ class Commands:
     def ip_lines(self, namespace: str) -> list[str]:
         """Returns what `ip` was told in a namespace."""
         batches = (f"ip -n {namespace} -batch -", f"ip netns exec {namespace} ip -batch -")
-        return [line for said, fed in self.seen if said in batches for line in fed.splitlines()]
-
-    def fed_to(self, command: str) -> str:
-        (fed,) = [fed for said, fed in self.seen if said == command]
-        return fed
+        one = f"ip netns exec {namespace} ip "
+        return [
+            line
+            for said, fed in self.seen
+            if said.startswith(one) or said in batches
+            for line in (fed.splitlines() if said in batches else [said.removeprefix(one)])
+        ]
 
     def sysctls(self, namespace: str) -> set[str]:
         begin = f"ip netns exec {namespace} sysctl -q -w "
@@ -102,8 +105,8 @@ def started(driver: str, folder: Path, left: int = 4, inside: SideAddresses = LE
         stateful=True,
         initiator="left" if inside is LEFT else "right",
     )
-    declared = lab_drivers()[driver]
-    links = LabLinks(label="7", mtu_bytes=1500, front=inside if declared.in_a_row else None)
+    recipe = drivers("namespace")[driver]
+    links = LabLinks(label="7", mtu_bytes=1500, front=inside if recipe.in_lab.in_a_row else None)
     ledger = Ledger.__new__(Ledger)  # nothing is noted in it
     config = NamespaceConfig.model_validate({"kind": "namespace", "driver": driver})
     site = NamespaceSite(
@@ -111,7 +114,7 @@ def started(driver: str, folder: Path, left: int = 4, inside: SideAddresses = LE
     )
     links.make()
     links.route(plan)
-    gateway = declared.make(site)
+    gateway = RecipeGateway(site, recipe, SharedConntrack(site) if recipe.stateful else None)
     gateway.start()
     return gateway
 
@@ -202,9 +205,9 @@ def test_the_plat_translates_back_and_masquerades(
     assert [line for line in clat if line.startswith(hosts)] == [
         f"{hosts}2001:2:0:aff9::{'c612' if inside is LEFT else 'c613'}:0/112"
     ]
-    rules = commands.fed_to(f"ip netns exec {BACK} iptables-restore --noflush")
     end = "d1-7" if inside is LEFT else "d0-7"
-    assert f"-A POSTROUTING -s {inside.ipv4_prefix} -o {end} -j MASQUERADE\n" in rules
+    rule = f"iptables -t nat -A POSTROUTING -s {inside.ipv4_prefix} -o {end} -j MASQUERADE"
+    assert (f"ip netns exec {BACK} {rule}", "") in commands.seen
     assert not any("conntrack" in said for said, _ in commands.seen if FRONT in said)
 
 

@@ -8,10 +8,12 @@ import pytest
 
 from natxy.cli import run_command
 from natxy.cli.streams import shortened
+from natxy.dut.addresses import AddressPlan
 from natxy.dut.command import CommandDut
-from natxy.dut.config import CommandConfig
-from natxy.dut.execution import execute
-from natxy.dut.lab_drivers import LAB_PACKAGES, lab_drivers
+from natxy.dut.config import CommandConfig, NamespaceConfig
+from natxy.dut.execution import LAB_PACKAGES, execute
+from natxy.dut.namespace import NamespaceDut
+from natxy.dut.recipe import drivers
 from natxy.errors import DutError
 from natxy.model.testbed import read_testbed
 from natxy.tester.command import in_keys
@@ -73,11 +75,16 @@ def test_an_error_of_the_engine_names_the_testbeds_key(engines: str, persons: st
     assert in_keys(engines) == persons
 
 
-@pytest.mark.parametrize("driver", list(lab_drivers()))
+@pytest.mark.parametrize("driver", list(drivers("namespace")))
 def test_each_missing_program_of_a_lab_is_named_with_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: str
 ) -> None:
-    needed = {**LAB_PACKAGES, **lab_drivers()[driver].packages}
+    recipe = drivers("namespace")[driver]
+    needed = {**LAB_PACKAGES, **recipe.in_lab.packages}
+    left, right = recipe.ip_versions[0]
+    plan = AddressPlan(left_ip_version=left, right_ip_version=right, stateful=recipe.stateful)
+    config = NamespaceConfig.model_validate({"kind": "namespace", "driver": driver})
+    dut = NamespaceDut(config, plan, tester_cpus=())
     for absent in needed:
         folder = tmp_path / absent
         folder.mkdir()
@@ -85,7 +92,7 @@ def test_each_missing_program_of_a_lab_is_named_with_its_package(
             (folder / program).touch(0o755)
         monkeypatch.setenv("PATH", str(folder))
         with pytest.raises(DutError) as caught:
-            lab_drivers()[driver].check_programs()
+            dut.check_programs()
         assert str(caught.value) == (
             f"dut.driver {driver}: {absent}: not installed (expected the Debian package "
             f"{needed[absent]})."
