@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from natxy.cli.choices import unknown_value
+from natxy.dut.recipe import drivers
 from natxy.errors import ConfigurationError
 from natxy.siitperf.testbed_toml import imported
 from natxy.whole_file import write_whole
@@ -52,6 +53,7 @@ def _template(kind: str) -> str:
     if kind not in KINDS:
         raise unknown_value("--kind", kind, KINDS)
     text = re.sub(r"# include (\S+)\n", lambda found: _part(found[1]), _part(f"{kind}.toml"))
+    text = text.replace("# drivers\n", "".join(_drivers()))
     return _fitting(text, sorted(os.sched_getaffinity(0)))
 
 
@@ -62,6 +64,12 @@ def _fitting(text: str, cpus: Sequence[int]) -> str:
         return text
     chosen = (cpus[1:] or cpus)[-len(wanted) :]
     return CORES.sub(f"cores = [{', '.join(map(str, chosen))}]", text)
+
+
+def _drivers() -> Iterator[str]:
+    """Yields comments, each with a driver of a lab and its gateway."""
+    for name, recipe in drivers("namespace").items():
+        yield f'#   "{name}": {recipe.title}\n'
 
 
 def _part(name: str) -> str:

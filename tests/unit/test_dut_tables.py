@@ -218,7 +218,7 @@ def test_a_stateless_driver_refuses_what_it_does_nothing_with(key: str) -> None:
     section = {"kind": "namespace", "driver": "tayga", key: True if key == "logging" else 2048}
     with pytest.raises(
         ValueError,
-        match=r'not used by driver "tayga" \(expected driver "nat44" or',
+        match=r'not used by driver "tayga" \(expected driver "464xlat" or "nat44" or',
     ):
         NamespaceConfig.model_validate(section)
     assert NamespaceConfig.model_validate(section | {"driver": "nat64"})

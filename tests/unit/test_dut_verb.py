@@ -170,7 +170,8 @@ def test_each_package_of_a_driver_is_installed_with_the_labs() -> None:
     assert packages - always <= listed
 
 
-def test_the_testbed_that_init_writes_names_each_driver_of_a_lab() -> None:
-    text = (ROOT / "natxy/cli/testbeds/namespace.toml").read_text()
-    (comment,) = re.findall(r"^driver = .*\n(?:^ +#.*\n)*", text, re.MULTILINE)
-    assert set(re.findall(r'"([a-z0-9-]+)"', comment)) == set(drivers("namespace"))
+def test_the_testbed_that_init_writes_names_each_driver_of_a_lab(tmp_path: Path) -> None:
+    assert run_command(["init", str(tmp_path / "lab.toml"), "--kind", "namespace"]) == 0
+    text = (tmp_path / "lab.toml").read_text()
+    (comment,) = re.findall(r"^driver = .*\n((?:^# +\".*\n)*)", text, re.MULTILINE)
+    assert re.findall(r'^# +"([a-z0-9-]+)"', comment, re.MULTILINE) == [*drivers("namespace")]
