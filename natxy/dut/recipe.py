@@ -171,7 +171,9 @@ class Filled:
         commands = []
         for daemon in self.recipe.daemons:
             log, pid = (self._path(f"{daemon.device}.{end}") for end in ENDINGS)
-            starts = f"{self._filled(daemon.command)} < /dev/null > {log} 2>&1 & echo $! > {pid}"
+            # Units of 512 octets: one that prints more than 16 MiB is ended, as in labs.
+            runs = f"(ulimit -f 32768; exec {self._filled(daemon.command)})"
+            starts = f"{runs} < /dev/null > {log} 2>&1 & echo $! > {pid}"
             state = f'[ "$(cat /sys/class/net/{daemon.device}/carrier)" = 1 ]'
             waits = f"for i in 1 2 3 4 5 6 7 8 9 10; do {state} && break; sleep 0.2; done; {state}"
             commands += {
