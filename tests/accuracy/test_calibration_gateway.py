@@ -30,7 +30,7 @@ from tests.accuracy.calibration import (
     gateway_that,
     valid_trial,
 )
-from tests.valid import ATTEMPTS, with_and_without_noise
+from tests.valid import ATTEMPTS, valid, with_and_without_noise
 
 BUCKET_US = 2000  # the bucket holds that much of the limit; who is away for longer overflows it
 NEAR_NS = 20_000
@@ -173,6 +173,7 @@ def test_the_median_delay_is_the_gateways(delay_ns: int, tmp_path: Path) -> None
 BURSTS_LIMIT_FPS = 20_000
 BURSTS_DEPTH = 512
 BURSTS_LIMIT = f'{{kind = "rate_limit", rate_fps = {BURSTS_LIMIT_FPS}, depth = {BURSTS_DEPTH}}}'
+BY_NOISE = "a lower bound, limited by noise"  # that of other programs, if none is added
 
 
 @pytest.mark.parametrize(
@@ -201,7 +202,10 @@ def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
         bursts=Bursts(frames=frames, rate_fps=200_000),
     )
     with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
-        result = throughput(plan, setup.tester, setup.dut)
+        result = valid(
+            lambda: throughput(plan, setup.tester, setup.dut),
+            lambda found: [] if noise != "0%" else [r for r in found.remarks if BY_NOISE in r],
+        )
     assert result.counts.misdelivered == 0
     found = result.figure(f"throughput, bursts of {frames}")
     ((rate_fps,), (lower_bound,)) = (found.values, found.lower_bound)
