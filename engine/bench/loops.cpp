@@ -11,7 +11,6 @@
 #include "run/receiver.hpp"
 #include "run/sender.hpp"
 #include "run/trial.hpp"
-#include "stopwatch.hpp"
 
 namespace natxy::bench {
 namespace {
