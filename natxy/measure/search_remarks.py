@@ -57,8 +57,8 @@ def rate_remarks(found: Sequence[Bounded], unit: Unit) -> tuple[str, ...]:
     slower = [each.overloaded_fps for each in exact if each.overloaded_fps is not None]
     if wide:
         said.append(
-            f"The rate that failed next is up to {max(wide) * 100:.2g} % above the result, since "
-            "its losses alone have the rate as their reason."
+            f"The result may be up to {max(wide) * 100:.2g} % too low: no failure nearer to it has "
+            "the rate as its reason."
         )
     if any(each.by_port for each in exact):
         said.append(

@@ -137,7 +137,7 @@ def test_the_figure_has_the_error_of_the_failure_that_bounds_it(nat64: TrafficPl
     assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
     (error_fps,) = figure.errors
     assert CAPACITY_FPS * 1.03 < figure.values[0] + error_fps < CAPACITY_FPS * 1.05
-    assert any("up to 4 % above the result" in remark for remark in result.remarks)
+    assert any("up to 4 % too low" in remark for remark in result.remarks)
 
 
 @pytest.mark.parametrize(
