@@ -32,8 +32,8 @@ def resume(
     """Go on with an interrupted campaign.
 
     With one testbed, only the trial that was running is lost. No finished trial is repeated. With
-    several testbeds, the
-    cells that were running are lost, and are measured again. The exit status is 1 if a cell failed.
+    several testbeds, the cells that were running are lost, and are measured again. The exit status
+    is 1 if a cell failed.
     """
     campaign = CampaignFolder(path=folder)
     asked = campaign.asked()
