@@ -158,8 +158,8 @@ class Filled:
                 return own
 
     def _writes(self) -> list[str]:
-        return [f"printf %s {shlex.quote(text)} > {self._path(name)}"
-                for name, text in self.files().items()]  # fmt: skip
+        files = self.files().items()
+        return [f"printf %s {shlex.quote(text)} > {self._path(name)}" for name, text in files]
 
     def _removes(self) -> list[str]:
         devices = (daemon.device for daemon in self.recipe.daemons)
@@ -176,11 +176,12 @@ class Filled:
             starts = f"{runs} < /dev/null > {log} 2>&1 & echo $! > {pid}"
             state = f'[ "$(cat /sys/class/net/{daemon.device}/carrier)" = 1 ]'
             waits = f"for i in 1 2 3 4 5 6 7 8 9 10; do {state} && break; sleep 0.2; done; {state}"
+            frees = f"i=0; while {state} && [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.05; done"
             commands += {
                 "start": [starts, f"{waits} || {{ tail -n 1 {log} >&2; false; }}"],
                 "end": [f"kill $(cat {pid}) || true"],
                 # It may not start again before the tun device is free.
-                "kill": [f"kill -9 $(cat {pid})", f"while {state}; do sleep 0.05; done"],
+                "kill": [f"kill -9 $(cat {pid})", f"{frees}; ! {state}"],
             }[action]
         return commands
 
