@@ -2,10 +2,13 @@
 #include "watch/absences.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -150,6 +153,18 @@ TEST(Absences, TheHostIsSeenBetweenSwitchesToo) {
   EXPECT_EQ(all.absences(0, 900).total_ns, 800U);
 }
 
+TEST(Absences, NoneIsWhereTheKernelTakesNoLooksUntilItsTick) {
+  Looks all(0, kPeriod);
+  all.add({.at_ns = 100}, false);
+  all.pause();
+  all.add_switch(900, Occupant::kGateway, Occupant::kForeign, false);
+  all.add_switch(950, Occupant::kForeign, Occupant::kGateway, false);
+  all.add({.at_ns = 4'000}, false);
+  EXPECT_EQ(all.absences(0, 4'000).total_ns, 50U) << "the records of switches count";
+  all.add({.at_ns = 9'000}, false);
+  EXPECT_EQ(all.absences(0, 9'000).total_ns, 5'050U) << "looks are taken again";
+}
+
 TEST(Absences, ABusyGatewayThatIsIdleForLongIsAway) {
   constexpr auto kRest = Looks::kLongestRestNs + 1;
   for (const bool was_busy : {false, true}) {
@@ -207,6 +222,45 @@ TEST(Switches, TooManyAreMoreThanLooks) {
   for (std::uint64_t at = 1; at <= 2'000; ++at) all.add({.at_ns = at * 50'000}, occupant);
   EXPECT_TRUE(all.too_many(100'000'000)) << "20,000 a second";
   EXPECT_FALSE(all.too_many(300'000'000));
+}
+
+// Two threads on one CPU that hand over to each other.
+void switch_often(int cpu, unsigned rounds) {
+  std::atomic<bool> turn{false};
+  const auto take_turns = [&](bool mine) {
+    const OnCpu here(cpu);
+    for (unsigned round = 0; round < rounds; ++round) {
+      turn.wait(!mine);
+      turn = !mine;
+      turn.notify_one();
+    }
+  };
+  std::thread other(take_turns, true);
+  take_turns(false);
+  other.join();
+}
+
+TEST(PerfRing, SaysThatTheKernelHasLeftOutRecords) {
+  const int cpu = sched_getcpu();
+  std::optional<PerfRing> ring;
+  try {
+    ring.emplace(switches_wanted(), cpu);
+  } catch (const std::system_error&) {
+    GTEST_SKIP() << "not for this user";
+  }
+  ring->enable();
+  std::vector<Record> records;
+  EXPECT_FALSE(ring->take(records)) << "there is room";
+  switch_often(cpu, 20'000);
+  EXPECT_TRUE(ring->take(records));
+  const auto count = records.size();
+  EXPECT_GT(count, 10'000U);
+  EXPECT_EQ(records.back().type, std::uint32_t{PERF_RECORD_SWITCH_CPU_WIDE});
+  EXPECT_GT(records.back().at_ns, records.front().at_ns);
+  switch_often(cpu, 10);
+  ring->disable();
+  EXPECT_FALSE(ring->take(records));
+  EXPECT_GT(records.size(), count) << "and goes on";
 }
 
 TEST(Absences, AreListedWithTheirTimesSinceTheBeginning) {

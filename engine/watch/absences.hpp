@@ -69,6 +69,7 @@ class Looks {
     const Count count{.all = 1, .busy = look.occupant == Occupant::kGateway ? 1U : 0U};
     pass(look.at_ns, count, away, rests(last_.occupant) && rests(look.occupant), was_busy);
     last_ = look;
+    paused_ = false;
   }
   // Adds the scheduler's record that the CPU changes from one thread to another.
   void add_switch(std::uint64_t at_ns, Occupant from, Occupant to, bool was_busy) {
@@ -79,6 +80,9 @@ class Looks {
     }
     last_.occupant = to;
   }
+  // The kernel takes no looks until its next tick, as on a CPU that sleeps without ticks. The
+  // records of switches still tell what runs, so that a missing look is no absence.
+  void pause() { paused_ = true; }
   // Ends the looks at end_ns. This reveals a CPU that is still away.
   void end(std::uint64_t end_ns) {
     end_rest();
@@ -131,7 +135,7 @@ class Looks {
   };
 
   [[nodiscard]] bool late(std::uint64_t at_ns) const {
-    return at_ns - last_.at_ns > period_ns_ + period_ns_ / 2;
+    return !paused_ && at_ns - last_.at_ns > period_ns_ + period_ns_ / 2;
   }
 
   [[nodiscard]] static bool rests(Occupant occupant) {
@@ -182,6 +186,7 @@ class Looks {
   bool resting_ = false;             // since then, only other threads ran
   bool was_busy_ = false;            // before that
   std::uint64_t resting_looks_ = 0;  // looks since then
+  bool paused_ = false;
   Sample last_;
   std::vector<Stretch> stretches_;
 };

@@ -1,15 +1,9 @@
 #include "watch/cpu_watch.hpp"
 
 #include <linux/perf_event.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <optional>
@@ -25,7 +19,8 @@
 namespace natxy::watch {
 namespace {
 
-constexpr std::size_t kPages = 256;  // a power of two; holds more than four seconds of looks
+// In place of the switches that the kernel has left out. At time 0: after those before it.
+constexpr std::uint32_t kLeftOut = 0;
 
 // Returns whether the kernel throttles real-time threads that leave nothing of a CPU to others.
 bool throttles_realtime() {
@@ -46,28 +41,19 @@ std::uint64_t raw_ns() {
 class CpuWatch::Event {
  public:
   Event(const spec::WatchedCpu& watched, KnownCpu& known)
-      : cpu_(watched.cpu), named_(watched.threads.begin(), watched.threads.end()), known_(known) {
-    descriptor_ = open_event(looks_wanted(CpuWatch::kPeriodNs), cpu_);
-    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category());
-    ring_ = mmap(nullptr, size(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
-    if (ring_ != MAP_FAILED) {
-      open_records();
-      return;
-    }
-    const auto error = errno;
-    close(descriptor_);
-    throw std::system_error(error, std::generic_category());
-  }
-  ~Event() {
-    if (records_ >= 0) close(records_);
-    munmap(ring_, size());
-    close(descriptor_);
+      : cpu_(watched.cpu),
+        named_(watched.threads.begin(), watched.threads.end()),
+        known_(known),
+        ring_(looks_wanted(CpuWatch::kPeriodNs), cpu_) {
+    open_switches();
   }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
   void begin() {
-    drain([](const perf_event_header&, std::uint64_t) {});
+    take();  // of earlier phases
+    seen_.clear();
+    changes_.clear();
     fault_.clear();
     threads_.emplace(named_);
     kept_awake_ns_ = 0;
@@ -76,19 +62,20 @@ class CpuWatch::Event {
     placement_ = {};
     awake_took_ = false;
     throttled_ = throttles_realtime();
-    ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0);
-    if (records_ >= 0) ioctl(records_, PERF_EVENT_IOC_ENABLE, 0);
+    ring_.enable();
+    if (switch_ring_) switch_ring_->enable();
     const auto now = raw_ns();
     looks_.emplace(now, CpuWatch::kPeriodNs);
     switches_ = Switches(now);
   }
   void end() {
     const auto now = raw_ns();
-    ioctl(descriptor_, PERF_EVENT_IOC_DISABLE, 0);
-    if (records_ >= 0) ioctl(records_, PERF_EVENT_IOC_DISABLE, 0);
+    ring_.disable();
+    if (switch_ring_) switch_ring_->disable();
     collect();
+    add_changes(now);
     looks_->end(now);
-    known_.polls = records_ >= 0 && switches_.is_polled(now);
+    known_.polls = switch_ring_ && switches_.is_polled(now);
   }
   void let_sleep() {
     if (awake_) kept_awake_ns_ = awake_->cpu_ns();
@@ -102,15 +89,17 @@ class CpuWatch::Event {
   [[nodiscard]] const Placement& placement() const { return placement_; }
 
   void collect() {
-    drain([this](const perf_event_header& header, std::uint64_t at) {
-      if (header.type == PERF_RECORD_SAMPLE) return add_look(at + sizeof header);
-      if (header.type == PERF_RECORD_SWITCH_CPU_WIDE) return add_switch(header, at + sizeof header);
-      note_fault(header.type);
-    });
-    if (records_ >= 0 && switches_.too_many(raw_ns())) {
-      known_.switches_often = true;
-      end_records();
+    take();
+    for (const auto& record : seen_) {
+      if (record.type == PERF_RECORD_SAMPLE) {
+        add_changes(record.at_ns);
+        add_look(record);
+      } else {
+        note_fault(record.type);
+      }
     }
+    seen_.clear();
+    if (switch_ring_ && switches_.too_many(raw_ns())) too_many_switches();
     stay_awake();
   }
 
@@ -129,58 +118,59 @@ class CpuWatch::Event {
   }
 
  private:
-  // Calls `use` for each record in the ring, then frees them.
-  template <class Use>
-  void drain(Use use) {
-    auto* page = static_cast<perf_event_mmap_page*>(ring_);
-    const auto head = std::atomic_ref(page->data_head).load(std::memory_order_acquire);
-    auto tail = page->data_tail;
-    while (tail < head) {
-      perf_event_header header{};
-      copy(&header, tail, sizeof header);
-      use(header, tail);
-      tail += header.size;
-    }
-    std::atomic_ref(page->data_tail).store(tail, std::memory_order_release);
+  // Takes the records from the rings: those of the looks first, so that all switches before the
+  // last look are there.
+  void take() {
+    ring_.take(seen_);
+    if (switch_ring_ && switch_ring_->take(changes_)) changes_.push_back({.type = kLeftOut});
   }
 
-  void add_look(std::uint64_t at) {
-    SampleRecord record{};
-    copy(&record, at, sizeof record);
-    const auto thread = static_cast<std::int32_t>(record.thread);
-    const auto look = occupant_at(thread);
-    const auto occupant = records_ >= 0 ? switches_.known(look) : look;
+  void add_look(const Record& record) {
+    const auto look = occupant_at(record.thread);
+    const auto occupant = switch_ring_ ? switches_.known(look) : look;
     looks_->add({.at_ns = record.at_ns, .occupant = occupant}, is_busy());
     load_.add(occupant);
   }
 
+  // Adds the switches until a time.
+  void add_changes(std::uint64_t until_ns) {
+    std::size_t done = 0;
+    for (; done < changes_.size() && changes_[done].at_ns <= until_ns; ++done) {
+      const auto change = changes_[done];
+      if (change.type == kLeftOut) return too_many_switches();
+      add_switch(change);
+    }
+    changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(done));
+  }
+
   // Each switch has two records: of the thread that leaves and of the one that comes. The first one
   // says all.
-  void add_switch(const perf_event_header& header, std::uint64_t at) {
-    if ((header.misc & PERF_RECORD_MISC_SWITCH_OUT) == 0 || records_ < 0) return;
-    SwitchRecord record{};
-    copy(&record, at, sizeof record);
-    const Switch change{.at_ns = record.sample.at_ns,
-                        .from = static_cast<std::int32_t>(record.sample.thread),
-                        .to = static_cast<std::int32_t>(record.other_thread),
-                        .preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
+  void add_switch(const Record& record) {
+    const bool leaves = (record.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+    if (record.type != PERF_RECORD_SWITCH_CPU_WIDE || !leaves) return;
+    const Switch change{.at_ns = record.at_ns,
+                        .from = record.thread,
+                        .to = record.next,
+                        .preempted = (record.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0};
     const auto [from, to] =
         switches_.add(change, [this](auto thread) { return occupant_at(thread); });
     looks_->add_switch(change.at_ns, from, to, is_busy());
     if (switches_.gateway_waits() && awake_ && awake_->thread() == change.to) awake_took_ = true;
   }
 
-  // Without records, looks and a CPU that is kept awake tell nearly as much.
-  void open_records() {
+  // Without records of switches, looks and a CPU that is kept awake tell nearly as much. They have
+  // a ring of their own, so that a gateway that switches often fills no ring of the looks.
+  void open_switches() {
     if (known_.switches_often) return;
-    records_ = open_event(switches_wanted(), cpu_);
-    if (records_ >= 0 && ioctl(records_, PERF_EVENT_IOC_SET_OUTPUT, descriptor_) != 0) {
-      end_records();
+    try {
+      switch_ring_.emplace(switches_wanted(), cpu_);
+    } catch (const std::system_error&) {  // an old kernel
     }
   }
-  void end_records() {
-    if (records_ >= 0) close(records_);
-    records_ = -1;
+  void too_many_switches() {
+    known_.switches_often = true;
+    switch_ring_.reset();
+    changes_.clear();
     switches_ = Switches();
     if (looks_ && !awake_ && known_.polls) awake_.emplace(cpu_);
     known_.polls = false;
@@ -188,8 +178,10 @@ class CpuWatch::Event {
 
   // Notes that the kernel left out looks; the gap that they leave is not an absence.
   void note_fault(std::uint32_t type) {
+    const bool throttle = type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
+    if (throttle && switch_ring_) return looks_->pause();
     const auto who = "CPU " + std::to_string(cpu_) + ": ";
-    if (type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE) {
+    if (throttle) {
       fault_ = who + "the kernel throttled its looks (expected kernel.perf_event_max_sample_rate " +
                "of at least " + std::to_string(1'000'000'000 / CpuWatch::kPeriodNs) + ")";
     } else if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES) {
@@ -211,7 +203,7 @@ class CpuWatch::Event {
     awake_->insist(load_.busy());
   }
   [[nodiscard]] Occupant occupant_at(std::int32_t thread) {
-    if (thread == 0 && records_ >= 0) return Occupant::kIdle;
+    if (thread == 0 && switch_ring_) return Occupant::kIdle;
     if (is_idle(thread)) return Occupant::kOther;
     const auto occupant = threads_->occupant(thread);
     // The thread can run only because the kernel gives it a share of the gateway's time.
@@ -223,29 +215,16 @@ class CpuWatch::Event {
   [[nodiscard]] bool is_idle(std::int32_t thread) const {
     return thread == 0 || (awake_ && awake_->thread() == thread);
   }
-  [[nodiscard]] static std::size_t page_size() {
-    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  }
-  [[nodiscard]] static std::size_t size() { return (kPages + 1) * page_size(); }
-
-  // Copies from the ring. Its data begins on the second page; a record may wrap around its end.
-  void copy(void* to, std::uint64_t from, std::size_t octets) const {
-    const auto* data = static_cast<const char*>(ring_) + page_size();
-    const auto capacity = kPages * page_size();
-    const auto at = from % capacity;
-    const auto first = std::min<std::size_t>(octets, capacity - at);
-    std::memcpy(to, data + at, first);
-    std::memcpy(static_cast<char*>(to) + first, data, octets - first);
-  }
 
   int cpu_;
   std::set<std::int32_t> named_;
   KnownCpu& known_;
-  int descriptor_ = -1;
-  void* ring_ = nullptr;
+  PerfRing ring_;                        // of the looks
+  std::optional<PerfRing> switch_ring_;  // absent: switches are not recorded
+  std::vector<Record> seen_;             // from ring_
+  std::vector<Record> changes_;          // from switch_ring_, later than all looks so far
   std::optional<GatewayThreads> threads_;
   std::optional<Looks> looks_;
-  int records_ = -1;  // descriptor of the event that records switches; -1: none
   Switches switches_;
   bool awake_took_ = false;  // the thread that keeps the CPU awake took it from the gateway
   RecentLoad load_;

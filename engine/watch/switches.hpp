@@ -3,14 +3,23 @@
 #pragma once
 
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <optional>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "watch/absences.hpp"
 
@@ -43,20 +52,104 @@ inline perf_event_attr switches_wanted() {
   return event;
 }
 
-inline int open_event(perf_event_attr event, int cpu) {
-  return static_cast<int>(syscall(SYS_perf_event_open, &event, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
-}
-
-struct SampleRecord {  // layout of the sample_type above
-  std::uint32_t process;
-  std::uint32_t thread;
-  std::uint64_t at_ns;
+// A record of perf: the head is always there, the rest in looks and switches.
+struct Record {
+  std::uint32_t type = 0;
+  std::uint32_t misc = 0;
+  std::uint64_t at_ns = 0;
+  std::int32_t thread = 0;  // that runs, or that leaves the CPU
+  std::int32_t next = 0;    // of a switch: the thread that comes
 };
 
-struct SwitchRecord {  // PERF_RECORD_SWITCH_CPU_WIDE with the sample_type above
-  std::uint32_t other_process;
-  std::uint32_t other_thread;
-  SampleRecord sample;
+// One of perf's events on a CPU, and the ring into which the kernel writes its records.
+class PerfRing {
+ public:
+  // Throws std::system_error.
+  PerfRing(perf_event_attr event, int cpu)
+      : descriptor_(static_cast<int>(
+            syscall(SYS_perf_event_open, &event, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC))) {
+    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category());
+    ring_ = mmap(nullptr, size(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (ring_ != MAP_FAILED) return;
+    const auto error = errno;
+    close(descriptor_);
+    throw std::system_error(error, std::generic_category());
+  }
+  ~PerfRing() {
+    munmap(ring_, size());
+    close(descriptor_);
+  }
+  PerfRing(const PerfRing&) = delete;
+  PerfRing& operator=(const PerfRing&) = delete;
+
+  void enable() { ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0); }
+  void disable() { ioctl(descriptor_, PERF_EVENT_IOC_DISABLE, 0); }
+
+  // Appends the records in the ring to `records`, and frees them. Returns whether the ring was
+  // full: then the kernel has left out what followed.
+  bool take(std::vector<Record>& records) {
+    auto* page = static_cast<perf_event_mmap_page*>(ring_);
+    const auto head = std::atomic_ref(page->data_head).load(std::memory_order_acquire);
+    auto tail = page->data_tail;
+    const bool full = head - tail + kLargest > capacity();
+    while (tail < head) {
+      const auto header = read<perf_event_header>(tail);
+      records.push_back(record(header, tail + sizeof header));
+      tail += header.size;
+    }
+    std::atomic_ref(page->data_tail).store(tail, std::memory_order_release);
+    return full;
+  }
+
+ private:
+  struct Sample {  // layout of the sample_type above
+    std::uint32_t process;
+    std::int32_t thread;
+    std::uint64_t at_ns;
+  };
+  struct Switched {  // PERF_RECORD_SWITCH_CPU_WIDE with this sample_type
+    std::uint32_t other_process;
+    std::int32_t other_thread;
+    Sample sample;
+  };
+  static constexpr std::size_t kPages = 256;   // a power of two; holds four seconds of looks
+  static constexpr std::size_t kLargest = 64;  // octets of a record
+
+  [[nodiscard]] Record record(const perf_event_header& header, std::uint64_t at) const {
+    Record found{.type = header.type, .misc = header.misc};
+    if (header.type == PERF_RECORD_SAMPLE) {
+      const auto sample = read<Sample>(at);
+      found.at_ns = sample.at_ns;
+      found.thread = sample.thread;
+    } else if (header.type == PERF_RECORD_SWITCH_CPU_WIDE) {
+      const auto switched = read<Switched>(at);
+      found.at_ns = switched.sample.at_ns;
+      found.thread = switched.sample.thread;
+      found.next = switched.other_thread;
+    }
+    return found;
+  }
+
+  // Copies from the ring. Its data begins on the second page; a record may wrap around its end.
+  template <class Value>
+  [[nodiscard]] Value read(std::uint64_t from) const {
+    std::array<char, sizeof(Value)> octets;
+    const auto* data = static_cast<const char*>(ring_) + page_size();
+    const auto at = from % capacity();
+    const auto first = std::min(octets.size(), capacity() - at);
+    std::memcpy(octets.data(), data + at, first);
+    std::memcpy(octets.data() + first, data, octets.size() - first);
+    return std::bit_cast<Value>(octets);
+  }
+
+  [[nodiscard]] static std::size_t page_size() {
+    return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  }
+  [[nodiscard]] static std::size_t capacity() { return kPages * page_size(); }
+  [[nodiscard]] static std::size_t size() { return (kPages + 1) * page_size(); }
+
+  int descriptor_;
+  void* ring_ = nullptr;
 };
 
 // The thread `from` leaves the CPU to the thread `to`.

@@ -44,8 +44,8 @@ def trials_of(
 
 def test_every_trial_says_how_long_the_gateways_cpu_was_away(tmp_path: Path) -> None:
     for trial in trials_of(tmp_path, 1):
-        (watched,) = trial.result.watched
         assert not trial.result.unwatched_reason
+        (watched,) = trial.result.watched
         assert watched.samples > 1000, "a look every 100 us for 0.2 s"
         assert 0 <= watched.longest_away_ns <= watched.away_ns <= trial.result.duration_ns
 
