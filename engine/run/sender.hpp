@@ -62,23 +62,24 @@ class Sender {
     set_due(start);
   }
 
-  // Sends the frames that are due. Flattened: with all shapes in one program, the compiler does not
-  // inline everything, which costs a third where addresses vary or four-tuples are enumerated
-  // (docs/performance.md).
-  [[gnu::flatten]] void step(Ticks now) {
+  // Sends the frames that are due, and returns whether there were any. Flattened: with all shapes
+  // in one program, the compiler does not inline everything, which costs a third where addresses
+  // vary or four-tuples are enumerated (docs/performance.md).
+  [[gnu::flatten]] bool step(Ticks now) {
     if (left_ != 0) {  // the frames of the previous step have left by now
       step_gaps_.record(now - report_.last_departure, left_, report_.step_gap);
       left_ = 0;
     }
-    if (now < due_) return;
+    if (now < due_) return false;
     if (now - due_ > limit_ && !catches_up(now)) [[unlikely]]
-      return;
+      return false;
     // At most rates a burst is one frame, so this case has code of its own.
     if (cursor_.next_due() > now - start_) [[likely]] {
       leave_alone(now);
     } else {
       leave_together(now);
     }
+    return true;
   }
 
   [[nodiscard]] SenderReport report() const {

@@ -130,21 +130,26 @@ struct Worker {
   }
 
  private:
-  // Reads the clock again for each sender, because the previous sender may have spent a long time
-  // in a send call.
+  // After each send call, reads the clock again and polls: the call may have taken a long time, in
+  // which frames have arrived, also those of the other direction.
   void loop(Control& control, Ticks start) {
     auto last = Clock::now();
     for (auto now = last; !control.over(now); last = now, now = Clock::now()) {
       report.worst_loop_gap = std::max(report.worst_loop_gap, now - last);
       if (now - last > long_round) [[unlikely]]
         note_away(std::max(last, start) - start, now - std::min(now, start));
-      auto sending = now;
-      for (std::size_t i = 0; i < senders.size(); ++i) {
-        if (i > 0) sending = Clock::now();
-        senders[i]->step(sending);
+      auto at = now;
+      bool polled = false;
+      for (auto* sender : senders) {
+        if (!sender->step(at)) continue;
+        at = Clock::now();
+        polled = true;
+        for (auto* receiver : receivers) receiver->step(at);
       }
-      for (auto* receiver : receivers) receiver->step(sending);
-      for (auto* service : services) service->step(sending);
+      if (!polled) {
+        for (auto* receiver : receivers) receiver->step(at);
+      }
+      for (auto* service : services) service->step(at);
     }
   }
 

@@ -36,6 +36,10 @@ struct ForwardingInAbsence {
   }
 };
 
+struct Ticking {
+  void step(Ticks) const { ++FakeClock::time; }
+};
+
 TEST(Worker, WhatCameWhileItWasKeptFromItsCoreIsTaken) {
   FakeClock::time = 0;
   const auto plan = tests::plan_of(one_frame());
@@ -58,6 +62,44 @@ TEST(Worker, WhatCameWhileItWasKeptFromItsCoreIsTaken) {
   worker.run(control, 1, 10);
   EXPECT_EQ(receiver.report().kinds[0].received, 1U);
   EXPECT_GT(receiver.report().poll_gap.max(), kDrain) << "and how long that was is told";
+}
+
+// Two send calls of 100 ticks are due at once. What the gateway has forwarded during the first is
+// found before the second.
+TEST(Worker, PollsAfterEachSendCall) {
+  constexpr Ticks kCall = 100;
+  FakeClock::time = 0;
+  auto other_way = one_frame();
+  other_way.direction = spec::Direction::kReverse;
+  const auto plan = tests::plan_of(one_frame());
+  const auto back = tests::plan_of(other_way);
+  const std::atomic<bool> go_on{false};
+  Control control(2, kDrain, go_on);
+  tests::Wire wire;
+  tests::Wire nowhere;
+  tests::FakeTxQueue tx(wire);
+  tests::FakeTxQueue tx_back(nowhere);
+  for (auto* queue : {&tx, &tx_back}) {
+    queue->fill(0, (queue == &tx ? plan : back).kinds[0].departure.octets());
+    queue->accept = [](unsigned n) {
+      FakeClock::time += kCall;
+      return n;
+    };
+  }
+  tests::FakeRxQueue rx(wire);
+  Sender<kShape, FakeClock, tests::FakeTxQueue> sender(plan, {}, tx, control);
+  Sender<kShape, FakeClock, tests::FakeTxQueue> sender_back(back, {}, tx_back, control);
+  Arrivals arrivals(64);
+  Receiver<kShape, FakeClock, tests::FakeRxQueue> receiver(
+      &plan, {.tag = plan.tag, .arrivals = &arrivals}, rx);
+  Ticking service;
+  Worker<FakeClock, decltype(sender), decltype(receiver), Ticking> worker;
+  worker.senders = {&sender, &sender_back};
+  worker.receivers = {&receiver};
+  worker.services = {&service};
+  worker.run(control, 1, 10);
+  EXPECT_EQ(receiver.report().kinds[0].received, 1U);
+  EXPECT_LE(receiver.report().poll_gap.max(), kCall + 1);
 }
 
 // A service that is away for 500 ticks at time 2,000, and for 300 at time 4,000.

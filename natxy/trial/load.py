@@ -14,7 +14,7 @@ from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Phase, Recording, Segment
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
-from natxy.trial.phases import before_phase_2, phase, steady_segment
+from natxy.trial.phases import apart, before_phase_2, phase, steady_segment
 from natxy.trial.setup import Starting
 from natxy.trial.timing import Timing
 from natxy.verdict.away import away_in
@@ -131,7 +131,7 @@ class Frames(Load):
 
     def test_phase(self, traffic: TrafficPlan) -> Phase:
         """Returns the measured phase."""
-        return phase(TEST, *traffic.streams(self.segments))
+        return phase(TEST, *apart(traffic.streams(self.segments)))
 
     def _starting(self, number: int, flows: Starting) -> Phase:
         segments = self.segments

@@ -9,6 +9,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Phase, Segment, Stream, TrialSpec
 from natxy.trial.timing import Timing
 
+LONGEST_APART_NS = 100_000  # longer than most gateways take to forward a frame
 SAMPLE_FPS = 10_000  # highest rate of the sample; no load for a gateway that manages phase 1
 
 
@@ -99,6 +100,23 @@ def phase(name: str, *streams: Stream, least: int = 0) -> Phase:
     """Returns a phase without a gap after it; with fewer than `least` connections, the trial ends
     after it."""
     return Phase(name=name, gap_ns=0, streams=streams, minimum_connections=least)
+
+
+def apart(streams: tuple[Stream, ...]) -> tuple[Stream, ...]:
+    """Returns the streams of a phase; of two steady ones, the second begins half a period later.
+
+    If both were due at once, a core that sends both would find what the gateway has forwarded of
+    the first only after it has sent the second.
+    """
+    if len(streams) < 2 or any(len(stream.segments) > 1 for stream in streams):
+        return streams
+    first, second = streams
+    (segment,) = second.segments
+    if segment.burst_frames > 1:
+        return streams
+    wait_ns = min(LONGEST_APART_NS, 10**9 // (2 * segment.rate_fps))
+    wait = steady_segment(0, segment.rate_fps).model_copy(update={"pause_ns": wait_ns})
+    return first, second.model_copy(update={"segments": (wait, segment)})
 
 
 def steady_segment(frames: int, rate_fps: int) -> Segment:

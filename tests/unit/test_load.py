@@ -1,4 +1,4 @@
-"""Tests of the loss that a load accepts, and of what it never accepts."""
+"""Tests of the loss that a load accepts, of what it never accepts, and of its streams."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from natxy.model.stream_counters import ConnectionCounters
+from natxy.model.traffic import TrafficPlan
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.load import steady
+from natxy.verdict.timeline import Schedule
 from tests.unit.results import result_of, stream_of
 
 STRICT = steady(1000, Fraction(1))
@@ -35,3 +37,14 @@ def test_a_mapping_that_changed_is_never_accepted() -> None:
         stream = stream_of(sent=1000).model_copy(update={"connections": counters})
         for load in (STRICT, TOLERANT):
             assert load.passes(result_of(stream)) == (changed == 0)
+
+
+@pytest.mark.parametrize(("rate_fps", "wait_ns"), [(20_000, 25_000), (10, 100_000)])
+def test_the_second_direction_is_due_between_the_frames_of_the_first(
+    nat64: TrafficPlan, rate_fps: int, wait_ns: int
+) -> None:
+    forward, reverse = steady(rate_fps, Fraction(1)).test_phase(nat64).streams
+    assert [segment.pause_ns for segment in forward.segments] == [0]
+    assert [segment.pause_ns for segment in reverse.segments] == [wait_ns, 0]
+    assert forward.frames == reverse.frames == rate_fps
+    assert Schedule.of(reverse.segments).due_ns(1) == wait_ns + 1e9 / rate_fps
