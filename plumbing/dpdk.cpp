@@ -157,7 +157,7 @@ HeldInterrupts::HeldInterrupts() : event_(eventfd(0, EFD_CLOEXEC)), handle_(hand
 HeldInterrupts::~HeldInterrupts() {
   let_go();
   // It is refused while the thread still executes the callback.
-  while (rte_intr_callback_unregister(handle_, wait, this) < 0) usleep(10);
+  while (rte_intr_callback_unregister(handle_, wait, this) == -EAGAIN) usleep(10);
   rte_intr_instance_free(handle_);
   close(event_);
 }

@@ -141,6 +141,7 @@ struct Worker {
       auto at = now;
       bool polled = false;
       for (auto* sender : senders) {
+        if (polled) at = Clock::now();
         if (!sender->step(at)) continue;
         at = Clock::now();
         polled = true;

@@ -54,6 +54,9 @@ class CpuWatch::Event {
     take();  // of earlier phases
     seen_.clear();
     changes_.clear();
+    next_ = 0;
+    throttles_ = false;
+    spinner_ = 0;
     fault_.clear();
     threads_.emplace(named_);
     kept_awake_ns_ = 0;
@@ -78,7 +81,9 @@ class CpuWatch::Event {
     known_.polls = switch_ring_ && switches_.is_polled(now);
   }
   void let_sleep() {
-    if (awake_) kept_awake_ns_ = awake_->cpu_ns();
+    if (!awake_) return;
+    kept_awake_ns_ = awake_->cpu_ns();
+    spinner_ = awake_->thread();
     awake_.reset();
   }
 
@@ -94,11 +99,15 @@ class CpuWatch::Event {
       if (record.type == PERF_RECORD_SAMPLE) {
         add_changes(record.at_ns);
         add_look(record);
-      } else {
+      } else if (record.type == PERF_RECORD_THROTTLE && switch_ring_) {
+        throttles_ = true;  // at the look that follows
+      } else if (record.type != PERF_RECORD_UNTHROTTLE || !switch_ring_) {
         note_fault(record.type);
       }
     }
     seen_.clear();
+    changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(next_));
+    next_ = 0;
     if (switch_ring_ && switches_.too_many(raw_ns())) too_many_switches();
     stay_awake();
   }
@@ -130,17 +139,22 @@ class CpuWatch::Event {
     const auto occupant = switch_ring_ ? switches_.known(look) : look;
     looks_->add({.at_ns = record.at_ns, .occupant = occupant}, is_busy());
     load_.add(occupant);
+    if (std::exchange(throttles_, false)) throttle(occupant);
+  }
+
+  // The kernel takes no further looks until its next tick, which comes late on a CPU that is idle.
+  void throttle(Occupant occupant) {
+    if (occupant == Occupant::kIdle) return looks_->pause();
+    note_fault(PERF_RECORD_THROTTLE);
   }
 
   // Adds the switches until a time.
   void add_changes(std::uint64_t until_ns) {
-    std::size_t done = 0;
-    for (; done < changes_.size() && changes_[done].at_ns <= until_ns; ++done) {
-      const auto change = changes_[done];
-      if (change.type == kLeftOut) return too_many_switches();
+    for (; next_ < changes_.size() && changes_[next_].at_ns <= until_ns; ++next_) {
+      const auto& change = changes_[next_];
+      if (change.type == kLeftOut || change.type == PERF_RECORD_LOST) return too_many_switches();
       add_switch(change);
     }
-    changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(done));
   }
 
   // Each switch has two records: of the thread that leaves and of the one that comes. The first one
@@ -171,6 +185,7 @@ class CpuWatch::Event {
     known_.switches_often = true;
     switch_ring_.reset();
     changes_.clear();
+    next_ = 0;
     switches_ = Switches();
     if (looks_ && !awake_ && known_.polls) awake_.emplace(cpu_);
     known_.polls = false;
@@ -178,10 +193,8 @@ class CpuWatch::Event {
 
   // Notes that the kernel left out looks; the gap that they leave is not an absence.
   void note_fault(std::uint32_t type) {
-    const bool throttle = type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
-    if (throttle && switch_ring_) return looks_->pause();
     const auto who = "CPU " + std::to_string(cpu_) + ": ";
-    if (throttle) {
+    if (type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE) {
       fault_ = who + "the kernel throttled its looks (expected kernel.perf_event_max_sample_rate " +
                "of at least " + std::to_string(1'000'000'000 / CpuWatch::kPeriodNs) + ")";
     } else if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES) {
@@ -213,7 +226,7 @@ class CpuWatch::Event {
   // Returns whether the thread means that the CPU is idle: the idle task, or the thread that keeps
   // the CPU awake.
   [[nodiscard]] bool is_idle(std::int32_t thread) const {
-    return thread == 0 || (awake_ && awake_->thread() == thread);
+    return thread == 0 || thread == (awake_ ? awake_->thread() : spinner_);
   }
 
   int cpu_;
@@ -223,6 +236,8 @@ class CpuWatch::Event {
   std::optional<PerfRing> switch_ring_;  // absent: switches are not recorded
   std::vector<Record> seen_;             // from ring_
   std::vector<Record> changes_;          // from switch_ring_, later than all looks so far
+  std::size_t next_ = 0;                 // of changes_, to be added
+  bool throttles_ = false;               // the kernel takes no looks after the next one
   std::optional<GatewayThreads> threads_;
   std::optional<Looks> looks_;
   Switches switches_;
@@ -232,6 +247,7 @@ class CpuWatch::Event {
   Placement placement_;
   std::string fault_;
   std::optional<WakefulCpu> awake_;
+  std::int32_t spinner_ = 0;  // the thread that kept the CPU awake until it ended
   std::uint64_t kept_awake_ns_ = 0;
 };
 

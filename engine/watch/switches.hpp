@@ -112,8 +112,8 @@ class PerfRing {
     std::int32_t other_thread;
     Sample sample;
   };
-  static constexpr std::size_t kPages = 256;   // a power of two; holds four seconds of looks
-  static constexpr std::size_t kLargest = 64;  // octets of a record
+  static constexpr std::size_t kPages = 256;    // a power of two; holds four seconds of looks
+  static constexpr std::size_t kLargest = 128;  // octets of a record
 
   [[nodiscard]] Record record(const perf_event_header& header, std::uint64_t at) const {
     Record found{.type = header.type, .misc = header.misc};

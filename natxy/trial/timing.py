@@ -36,7 +36,9 @@ class Timing:
         check("--frame-timeout", self.frame_timeout_s, lowest=0, highest=LONGEST_S)
         if self.retry_s is not None:
             check("--retry-time", self.retry_s, lowest=0, highest=LONGEST_S)
-        check("--duration and --drain", self.duration_s + self.drain_s, lowest=0, highest=LONGEST_S)
+        # A second for what phases add, such as the time between the directions.
+        both_s = self.duration_s + self.drain_s
+        check("--duration and --drain", both_s, lowest=0, highest=LONGEST_S - 1)
 
     @property
     def highest_rate_fps(self) -> int:

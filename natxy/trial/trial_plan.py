@@ -7,6 +7,7 @@ from natxy.model.phase_names import AGAIN
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import VERSION, Phase, TrialSpec, WarmUp, WatchedCpu
 from natxy.trial.load import Load, steady
+from natxy.trial.phases import LONGEST_APART_NS
 from natxy.trial.setup import Starting
 from natxy.trial.timing import REALTIME_LIMIT_S, Timing
 from natxy.verdict.pacing import lateness_tolerance_ns
@@ -29,7 +30,7 @@ class TrialPlan:
             for phase in phases
             if phase.name not in AGAIN
         )
-        is_short = lasts_ns <= _ns(REALTIME_LIMIT_S)
+        is_short = lasts_ns <= _ns(REALTIME_LIMIT_S) + LONGEST_APART_NS
         return asked == "on" or (asked == "auto" and is_short and self.realtime_allowed)
 
     def load(self, load: Load | int) -> Load:

@@ -256,8 +256,7 @@ def test_connections_live_until_the_end(start: Start) -> None:
     dut = StatefulDut(gateway=gateway)
     start(gateway, dut)
     assert siitperf("tp 84 2000 7 1000 2 2 4000 4000 20000 300 5000") == 0
-    # A margin, and half a period between the directions, in whole seconds.
-    assert dut.told_s[-1] == 5 + 7 + 1 + 2 + 1
+    assert dut.told_s[-1] == 5 + 7 + 1 + 2  # and a margin
 
 
 def test_more_than_a_day_is_refused(start: Start, capsys: Captured) -> None:
