@@ -33,7 +33,8 @@ class TagCounters(Model):
     `arrived` has (number, delay_ns, gap_ns) of each that came: its delay may be too long by the
     gap, the time of its send call and its poll gap (see StreamResult). natxy leaves out those that
     gateway or tester kept waiting while it was away, and counts them in `disturbed`. Where too few
-    would be left, all stay: `waited` of them, whose gap contains their wait.
+    would be left, all stay: `waited` of them, whose gap contains their wait. `held` of a gateway
+    that is not watched may have waited in its pauses.
     """
 
     sent: Count
@@ -43,6 +44,7 @@ class TagCounters(Model):
     lost_numbers: tuple[Count, ...] = ()
     disturbed: Count = 0
     waited: Count = 0
+    held: Count = 0
 
     @cached_property
     def delay(self) -> Distribution:

@@ -2,12 +2,14 @@
 
 Where these are less than half, and no other was lost, all count, and those that something disturbed
 may have waited by as much as they exceed the shortest delay. So a slow gateway on a busy machine
-has a latency with a wide error.
+has a latency with a wide error. Of a gateway that nobody watches, the tags that came in or after a
+silence count, and are counted: something made it pause, and nobody knows what.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
@@ -16,10 +18,14 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.statistics import median, percentile
 from natxy.verdict.losses import Losses
-from natxy.verdict.timeline import LEAST_CLEAN, Interval
+from natxy.verdict.timeline import LEAST_CLEAN, Interval, Times
 
 TENTH = Fraction(1, 10)
 LONG_PIECE = 10  # tags in its second half; a tenth of fewer would depend on single ones
+# A silence is so many times as long as the gap between arrivals in which half of the time passes.
+# One in some thousand gaps of arrivals by chance is longer, and it touches few tags.
+SILENCE = 5
+HELD = 3  # tags that a silence kept waiting; single ones may be late by themselves
 
 
 def with_clean_tags(spec: TrialSpec, result: TrialResult, absence: Absence | None) -> TrialResult:
@@ -27,15 +33,17 @@ def with_clean_tags(spec: TrialSpec, result: TrialResult, absence: Absence | Non
     if not any(stream.tags for stream in result.streams):
         return result
     lines = Losses.of(spec, result, absence).lines
-    streams = tuple(
-        stream.model_copy(
-            update={"tags": counted(stream.tags, lines[stream.phase, stream.direction].pieces)}
-        )
-        if stream.tags
-        else stream
-        for stream in result.streams
-    )
-    return result.model_copy(update={"streams": streams})
+    is_watched = bool(result.watched) or absence is not None
+    streams = []
+    for stream in result.streams:
+        tags = stream.tags
+        if tags is not None:
+            line = lines[stream.phase, stream.direction]
+            tags = counted(tags, line.pieces)
+            if not is_watched:
+                tags = with_silences(tags, line.schedule.due_ns)
+        streams.append(stream.model_copy(update={"tags": tags}))
+    return result.model_copy(update={"streams": tuple(streams)})
 
 
 def counted(tags: TagCounters, pieces: Sequence[Interval]) -> TagCounters:
@@ -51,6 +59,39 @@ def counted(tags: TagCounters, pieces: Sequence[Interval]) -> TagCounters:
         for number, delay_ns, gap_ns in tags.arrived
     )
     return tags.model_copy(update={"arrived": arrived, "waited": len(arrived) - len(own_ns)})
+
+
+def with_silences(tags: TagCounters, due_ns: Callable[[int], float]) -> TagCounters:
+    """Returns the tags of a gateway that is not watched, with the number of those that may have
+    waited in a silence or, for as long again, behind frames that did."""
+    if len(tags.arrived) < HELD:
+        return tags
+    shortest_ns = min(delay_ns for _, delay_ns, _ in tags.arrived)
+    # When each arrived, and when at the earliest it could have.
+    times = [(due_ns(number) + delay_ns, delay_ns) for number, delay_ns, _ in tags.arrived]
+    earliest = sorted(at_ns - delay_ns + shortest_ns for at_ns, delay_ns in times)
+    silences = [
+        (begin, end)
+        for begin, end in _silences(sorted(at_ns for at_ns, _ in times))
+        if bisect_left(earliest, end) - bisect_left(earliest, begin) >= HELD
+    ]
+    begins = [begin for begin, _ in silences]
+
+    def waited(at_ns: float, delay_ns: int) -> bool:
+        last = bisect_left(begins, at_ns) - 1  # the last silence that began before it arrived
+        return last >= 0 and at_ns - delay_ns + shortest_ns < 2 * silences[last][1] - begins[last]
+
+    return tags.model_copy(update={"held": sum(waited(*each) for each in times)})
+
+
+def _silences(arrivals_ns: Sequence[float]) -> list[Times]:
+    gaps = sorted(end - begin for begin, end in pairwise(arrivals_ns))
+    half, passed = (arrivals_ns[-1] - arrivals_ns[0]) / 2, 0.0
+    for usual_ns in gaps:
+        passed += usual_ns
+        if passed >= half:
+            break
+    return [(b, e) for b, e in pairwise(arrivals_ns) if e - b > SILENCE * usual_ns]
 
 
 def clean(tags: TagCounters, pieces: Sequence[Interval]) -> TagCounters:
@@ -125,8 +166,16 @@ def too_few(result: TrialResult) -> tuple[Reason, ...]:
 
 
 def waits(results: Sequence[TrialResult]) -> Iterator[str]:
-    """Yields a sentence if tagged frames count that may have waited for gateway or tester."""
+    """Yields a sentence if tagged frames count that may have waited for gateway or tester, or in
+    pauses of a gateway that nobody watches."""
     all_tags = [stream.tags for result in results for stream in result.streams if stream.tags]
+    held = max((tags.held / max(1, tags.sent) for tags in all_tags), default=0)
+    if held:
+        yield (
+            "The gateway, which is not watched, forwarded nothing at times: at most "
+            f"{held:.1%} of the tagged frames of a direction may have waited for that. They count; "
+            "the error of the typical latency contains their waits, that of the worst case none."
+        )
     share = max((tags.waited / max(1, tags.sent) for tags in all_tags), default=0)
     if share:
         yield (

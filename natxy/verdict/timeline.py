@@ -169,6 +169,7 @@ class Timeline:
     frames: int  # that were due
     pieces: tuple[Interval, ...]
     runs: tuple[Run, ...]  # of lost numbers
+    schedule: Schedule  # of one of its senders
 
     @classmethod
     def of(
@@ -188,7 +189,9 @@ class Timeline:
                     pieces.append((begin, until))
                 begin = until
             begin = max(begin, end)
-        return cls(frames=schedule.frames, pieces=tuple(pieces), runs=tuple(runs))
+        return cls(
+            frames=schedule.frames, pieces=tuple(pieces), runs=tuple(runs), schedule=schedule
+        )
 
     @cached_property
     def clean(self) -> int:

@@ -1,17 +1,27 @@
 """Tests of the tagged frames that count for latency: those that nothing disturbed."""
 
 import random
+from collections.abc import Sequence
 from fractions import Fraction
 from statistics import mean
 
 import pytest
 
+from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.stream_counters import TagCounters
 from natxy.model.traffic import TrafficPlan
+from natxy.procedure.latency import latency_errors
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
-from natxy.verdict.clean_tags import clean, counted, too_few, waits, with_clean_tags
+from natxy.verdict.clean_tags import (
+    clean,
+    counted,
+    too_few,
+    waits,
+    with_clean_tags,
+    with_silences,
+)
 from tests.unit.results import result_of, stream_of
 
 US = 1000
@@ -126,6 +136,60 @@ def test_the_watch_tells_which_tags_are_left_out(nat64: TrafficPlan) -> None:
     assert numbers == [*range(0, 1980, 10), *range(3030, 10_000, 10)]
     (stream,) = with_clean_tags(spec, result, None).streams
     assert stream.tags == tags
+
+
+def held(delays_us: dict[int, float], pauses_us: Sequence[tuple[int, int]]) -> TagCounters:
+    """Tags of a gateway that forwards nothing in the pauses; a number is when it is due, in us."""
+
+    def arrives(at: float) -> float:
+        return next((float(end) for begin, end in pauses_us if begin <= at < end), at)
+
+    return tags_of({number: arrives(number + us) - number for number, us in delays_us.items()})
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_pauses_of_a_gateway_that_nobody_watches_widen_the_error(share: float) -> None:
+    """Delays of 1 to 1.5 ms, a frame each 50 us; the gateway pauses for 10 ms at a time."""
+    chance = random.Random(7)
+    delays_us = {number: 1000 + 500 * chance.random() for number in range(0, 200_000, 50)}
+    every_us = int(10_000 / share)
+    pauses_us = [(at, at + 10_000) for at in range(5_000, 190_000, every_us)]
+    found = with_silences(held(delays_us, pauses_us), lambda number: number * US)
+    assert share <= found.held / found.received <= 3 * share
+    stream = stream_of(sent=found.sent).model_copy(update={"tags": found})
+    typical, worst = latency_errors(result_of(stream), lost_ns=0)
+    assert typical.value_ns - typical.error_ns <= 1250 * US < typical.value_ns
+    assert not typical.judged, "the gateway's pauses are no fault of the tester"
+    assert worst.error_ns == 0, "a gateway that nobody watches may pause by itself"
+    (said,) = waits([result_of(stream)])
+    assert said.startswith("The gateway, which is not watched, forwarded nothing at times")
+    quiet = with_silences(held(delays_us, []), lambda number: number * US)
+    assert quiet.held <= 0.02 * quiet.received
+
+
+@pytest.mark.parametrize("batch_us", [1, 200, 5000])
+def test_a_gateway_that_forwards_in_batches_does_not_pause(batch_us: int) -> None:
+    delays_us = {number: batch_us - number % batch_us + 20.0 for number in range(0, 200_000, 50)}
+    tags = tags_of(delays_us)
+    assert with_silences(tags, lambda number: number * US) == tags
+
+
+def test_a_pause_of_the_sender_is_none_of_the_gateway() -> None:
+    tags = tags_of(dict.fromkeys(range(0, 200_000, 50), 20.0))
+    assert with_silences(tags, lambda n: (n + 10_000 * (n > 50_000)) * US) == tags
+
+
+def test_only_a_gateway_that_is_not_watched_has_silences(nat64: TrafficPlan) -> None:
+    timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
+    spec = TrialPlan(traffic=nat64, timing=timing).spec(load=100_000, seed=1, nonce=1)
+    tags = tags_of({n: 20.0 + max(0, 300 - n) * 10.0 * (n >= 100) for n in range(0, 10_000, 10)})
+    watched = result_of(stream_of(sent=10_000).model_copy(update={"tags": tags}))
+    result = watched.model_copy(update={"watched": ()})
+    record = Absence(where="the gateway", total_s=0, longest_s=0)
+    for absence, is_watched in ((None, False), (record, True)):
+        (stream,) = with_clean_tags(spec, result, absence).streams
+        assert stream.tags is not None
+        assert (stream.tags.held == 0) == is_watched
 
 
 def test_a_result_is_written_as_it_was_after_its_distributions_were_asked_for() -> None:

@@ -4,15 +4,17 @@ from random import Random
 
 import pytest
 
+from natxy.model.trial_spec import Segment
 from natxy.verdict.losses import Losses
 from natxy.verdict.pattern import pattern_of
-from natxy.verdict.timeline import Run, Timeline
+from natxy.verdict.timeline import Run, Schedule, Timeline
 
 FRAMES = 20_000
+SCHEDULE = Schedule.of([Segment(frames=FRAMES, rate_fps=50_000, pause_ns=0)])
 
 
 def failure(*runs: Run) -> Losses:
-    line = Timeline(frames=FRAMES, pieces=((0, FRAMES),), runs=tuple(sorted(runs)))
+    line = Timeline.of(SCHEDULE, sorted(runs))
     return Losses(lines={("test", "forward"): line})
 
 
@@ -40,7 +42,7 @@ def test_chance_takes_single_frames_wherever_they_are() -> None:
 
 
 def test_losses_in_disturbed_time_show_no_pattern() -> None:
-    line = Timeline(frames=FRAMES, pieces=((0, 1000), (3000, FRAMES)), runs=((1500, 200, 200),))
+    line = Timeline.of(SCHEDULE, [(1500, 200, 200)], disturbed=[(1000, 3000)])
     assert pattern_of({50_000: [Losses(lines={("test", "forward"): line})]}) is None
     assert pattern_of({}) is None
 
