@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
@@ -13,9 +13,7 @@ from natxy.measure.plan import Plan, repeat
 from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
-from natxy.model.stream_counters import KindCounters
-from natxy.model.trial_record import CountedLoss, TrialRecord
-from natxy.model.trial_result import StreamResult
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
@@ -28,8 +26,8 @@ from natxy.trial.repeats import INVALID_REPEATS, SHARE
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
-from natxy.verdict.pacing import ROUND_NS
-from natxy.verdict.placement import least_forwarded
+from natxy.verdict.loss_error import Key, LossRate, loss_rates, silent_share
+from natxy.verdict.silences import SILENT
 
 LOSS = "frame loss rate"
 MISSING = "no valid trial"
@@ -180,59 +178,20 @@ def _all_figures(points: Sequence[_Point]) -> tuple[Figure, ...]:
     )
 
 
-Key = tuple[Direction, str]  # the name is that of the figure
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Frames:
-    """The frames of a direction, or of one kind of it, in a trial."""
-
-    sent: int
-    received: int
-    misdelivered: int
-
-    @classmethod
-    def of(cls, counted: Sequence[KindCounters]) -> Self:
-        return cls(
-            sent=sum(counters.sent for counters in counted),
-            received=sum(counters.received for counters in counted),
-            misdelivered=sum(counters.misdelivered.total for counters in counted),
-        )
-
-    @property
-    def loss_percent(self) -> float:
-        return self.percent(self.sent - self.received)
-
-    def percent(self, frames: float) -> float:
-        return frames / self.sent * 100 if self.sent else 0.0
-
-
 def _figures(point: _Point) -> tuple[Figure, ...]:
-    values: dict[Key, list[float]] = {}
-    errors: dict[Key, list[float]] = {}
-    left_out = [_highest_losses(trial) for trial in point.excused]
+    values: dict[Key, list[LossRate]] = {}
     for trial in point.trials:
-        highest = _highest_losses(trial)
-        counted = {each.direction: each for each in trial.counted}
-        streams = {each.direction: each for each in trial.result.streams}
-        for key, frames in _frames(trial).items():
-            of = counted.get(key[0])
-            loss = frames.loss_percent * _part_that_counts(streams[key[0]], of)
+        for key, loss in loss_rates(trial, point.excused).items():
             values.setdefault(key, []).append(loss)
-            by_placement = _by_placement(trial, frames, loss)
-            if of is not None and of.spread and of.clean < of.frames:
-                error = max(loss * of.full_error / of.full_share, frames.percent(1))
-                errors.setdefault(key, []).append(max(by_placement, error))
-                continue
-            of_left_out = [losses[key] for losses in left_out if key in losses]
-            too_low = _mean_with(highest[key], of_left_out) - frames.loss_percent
-            either_way = abs(frames.loss_percent - loss)
-            if not loss and of is not None:
-                either_way = min(either_way, 100 * of.unseen)
-            errors.setdefault(key, []).append(max(by_placement, too_low, either_way))
     return tuple(
-        _figure(point, *key, values=tuple(losses), errors=tuple(errors[key]))
-        for key, losses in values.items()
+        _figure(
+            point,
+            direction,
+            f"{LOSS}, {kind}" if kind else LOSS,
+            values=tuple(loss.percent for loss in losses),
+            errors=tuple(loss.error for loss in losses),
+        )
+        for (direction, kind), losses in values.items()
     )
 
 
@@ -250,73 +209,6 @@ def _figure(point: _Point, direction: Direction | None, name: str, **found: Any)
     )
 
 
-def _frames(trial: TrialRecord) -> dict[Key, _Frames]:
-    """Returns the frames of each direction, and of each kind if several were sent."""
-    frames: dict[Key, _Frames] = {}
-    for stream in trial.result.streams:
-        counted = [(kind, counters) for kind, counters in stream.counters() if counters.sent]
-        if not counted:
-            continue  # there is no share of nothing
-        frames[stream.direction, LOSS] = _Frames.of([counters for _, counters in counted])
-        if len(counted) > 1:
-            for kind, counters in counted:
-                frames[stream.direction, f"{LOSS}, {kind}"] = _Frames.of([counters])
-    return frames
-
-
-def _part_that_counts(stream: StreamResult, of: CountedLoss | None) -> float:
-    """Returns what to multiply the lost share of a direction, or of a kind of it, with
-    (docs/decisions/0039)."""
-    if of is None or not stream.lost_runs:
-        return 1.0
-    others = stream.lost - of.lost - of.excused  # misdelivered and late ones have no place in time
-    return (of.share * stream.sent + others) / stream.lost
-
-
-def _by_placement(trial: TrialRecord, frames: _Frames, loss: float) -> float:
-    """Returns by how much a bad placement of the CPUs may have made a loss too high, in %.
-
-    It can have cost no more frames than never came.
-    """
-    never_came = max(0, frames.sent - frames.received - frames.misdelivered)
-    forwarded = 100 - loss
-    by_placement = forwarded / least_forwarded(trial.result.watched) - forwarded
-    return min(frames.percent(never_came), by_placement)
-
-
-def _highest_losses(trial: TrialRecord) -> dict[Key, float]:
-    """Returns the losses, in %, if all that the gateway did in additional time is missing.
-
-    Senders that pause, or that are late at the end, need more time than their rate asks for. A
-    gateway that forwarded F frames in the time T, of which p T was additional, forwards at least
-    F (1 - p) of them in the time that was asked for. How many of the other p F are missing in one
-    direction depends on how the gateway divides its time.
-    """
-    forwarded = sum(stream.received for stream in trial.result.streams)
-    in_pauses = forwarded * max(
-        _additional_ns(stream, trial.rate_fps) / stream.sending_ns if stream.sending_ns else 0.0
-        for stream in trial.result.streams
-    )
-    return {
-        key: frames.loss_percent + frames.percent(min(frames.received, in_pauses))
-        for key, frames in _frames(trial).items()
-    }
-
-
-def _additional_ns(stream: StreamResult, rate_fps: int) -> float:
-    late_ns = stream.sending_ns - (stream.due - 1) * 10**9 / rate_fps
-    return max(stream.pauses.total_ns, late_ns if late_ns > ROUND_NS else 0.0)
-
-
-def _mean_with(loss: float, left_out: Sequence[float]) -> float:
-    """Returns the highest loss that trials show which were left out.
-
-    Their losses are explained by absences, but may all be the gateway's own. Then the mean that
-    includes them is the right value.
-    """
-    return max(loss, (loss + sum(left_out)) / (1 + len(left_out)))
-
-
 def _remarks(points: list[_Point]) -> tuple[str, ...]:
     errors = [error for point in points for figure in _figures(point) for error in figure.errors]
     largest = max(errors, default=0.0)
@@ -324,7 +216,24 @@ def _remarks(points: list[_Point]) -> tuple[str, ...]:
         "Because senders paused or sent bursts, or the gateway's core was away or badly placed, a "
         f"frame loss rate may be wrong by at most {largest:.3g} % of the frames sent."
     )
-    return (*((said,) if largest else ()), *_left_out(points))
+    silent = max(
+        (
+            silent_share(trial, stream)
+            for point in points
+            for trial in point.trials
+            for stream in trial.result.streams
+        ),
+        default=0.0,
+    )
+    of_silences = (
+        f"{SILENT}{silent:.1%} of the frames of a direction were lost then. They count; the error "
+        "contains them."
+    )
+    return (
+        *((said,) if largest else ()),
+        *((of_silences,) if silent else ()),
+        *_left_out(points),
+    )
 
 
 def _left_out(points: list[_Point]) -> tuple[str, ...]:

@@ -18,13 +18,11 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.statistics import median, percentile
 from natxy.verdict.losses import Losses
+from natxy.verdict.silences import SILENT, is_watched, shortest_silence
 from natxy.verdict.timeline import LEAST_CLEAN, Interval, Times
 
 TENTH = Fraction(1, 10)
 LONG_PIECE = 10  # tags in its second half; a tenth of fewer would depend on single ones
-# A silence is so many times as long as the gap between arrivals in which half of the time passes.
-# One in some thousand gaps of arrivals by chance is longer, and it touches few tags.
-SILENCE = 5
 HELD = 3  # tags that a silence kept waiting; single ones may be late by themselves
 
 
@@ -33,14 +31,13 @@ def with_clean_tags(spec: TrialSpec, result: TrialResult, absence: Absence | Non
     if not any(stream.tags for stream in result.streams):
         return result
     lines = Losses.of(spec, result, absence).lines
-    is_watched = bool(result.watched) or absence is not None
     streams = []
     for stream in result.streams:
         tags = stream.tags
         if tags is not None:
             line = lines[stream.phase, stream.direction]
             tags = counted(tags, line.pieces)
-            if not is_watched:
+            if not is_watched(result, absence):
                 tags = with_silences(tags, line.schedule.due_ns)
         streams.append(stream.model_copy(update={"tags": tags}))
     return result.model_copy(update={"streams": tuple(streams)})
@@ -85,13 +82,8 @@ def with_silences(tags: TagCounters, due_ns: Callable[[int], float]) -> TagCount
 
 
 def _silences(arrivals_ns: Sequence[float]) -> list[Times]:
-    gaps = sorted(end - begin for begin, end in pairwise(arrivals_ns))
-    half, passed = (arrivals_ns[-1] - arrivals_ns[0]) / 2, 0.0
-    for usual_ns in gaps:
-        passed += usual_ns
-        if passed >= half:
-            break
-    return [(b, e) for b, e in pairwise(arrivals_ns) if e - b > SILENCE * usual_ns]
+    limit_ns = shortest_silence((end - begin, 1) for begin, end in pairwise(arrivals_ns))
+    return [(begin, end) for begin, end in pairwise(arrivals_ns) if end - begin > limit_ns]
 
 
 def clean(tags: TagCounters, pieces: Sequence[Interval]) -> TagCounters:
@@ -172,9 +164,9 @@ def waits(results: Sequence[TrialResult]) -> Iterator[str]:
     held = max((tags.held / max(1, tags.sent) for tags in all_tags), default=0)
     if held:
         yield (
-            "The gateway, which is not watched, forwarded nothing at times: at most "
-            f"{held:.1%} of the tagged frames of a direction may have waited for that. They count; "
-            "the error of the typical latency contains their waits, that of the worst case none."
+            f"{SILENT}{held:.1%} of the tagged frames of a direction may have waited for that. "
+            "They count; the error of the typical latency contains their waits, that of the worst "
+            "case none."
         )
     share = max((tags.waited / max(1, tags.sent) for tags in all_tags), default=0)
     if share:
