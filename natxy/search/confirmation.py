@@ -28,18 +28,19 @@ class Confirmation:
     error: SearchError
     accepted: float  # the share of frames that may be lost
     failed: tuple[TrialRecord, ...]
-    passed_s: float  # the duration of the last trial that passed
+    passed: tuple[tuple[int, float], ...]  # the rates of the trials that passed, and how long
     bounding: dict[int, TrialRecord]  # by rate, what the rate explains and no pass has overturned
 
     @classmethod
     def of(cls, trials: Iterable[TrialRecord], error: SearchError, accepted: float) -> Self:
         """Takes the trials of a search that count, in their order."""
         failed: list[TrialRecord] = []
-        passed_s = 0.0
+        passed: list[tuple[int, float]] = []
         bounding: dict[int, TrialRecord] = {}
         for trial in trials:
             if trial.verdict is Verdict.PASS:
-                passed_s = max(stream.due for stream in trial.result.streams) / trial.rate_fps
+                lasted_s = max(stream.due for stream in trial.result.streams) / trial.rate_fps
+                passed.append((trial.verdict_fps, lasted_s))
                 bounding = {at: one for at, one in bounding.items() if at > trial.verdict_fps}
             elif trial.verdict is Verdict.FAIL:
                 failed.append(trial)
@@ -49,7 +50,7 @@ class Confirmation:
             error=error,
             accepted=accepted,
             failed=tuple(failed),
-            passed_s=passed_s,
+            passed=tuple(passed),
             bounding=bounding,
         )
 
@@ -109,11 +110,17 @@ class Confirmation:
         """Returns whether a trial lost no more than what the bucket of the pass leaves."""
         frames = max(stream.due for stream in trial.result.streams)
         seconds = frames / trial.rate_fps
-        held = (result_fps - full_fps) * self.passed_s
+        held = (result_fps - full_fps) * self._passed_s(half_way(result_fps, full_fps))
         least = (trial.rate_fps - full_fps) * seconds - held
         lost = max((of.lost / of.clean for of in trial.counted if of.clean), default=0.0) * frames
         slack = (self.accepted + self.error.at(result_fps) / result_fps) * frames
         return lost <= SURELY * max(0.0, least) + slack
+
+    def _passed_s(self, least_fps: float) -> float:
+        """Returns how long the last trial lasted that passed at this rate; where noise lowered the
+        rate of a longer one, it does not show that the gateway can do the result for so long."""
+        lasted_s = [seconds for at, seconds in self.passed if at >= least_fps]
+        return lasted_s[-1] if lasted_s else 0.0
 
     @property
     def lowest_failures(self) -> tuple[TrialRecord, ...]:
@@ -161,6 +168,12 @@ class Confirmation:
         frames = _frames_at(result_fps, self.failed)
         shown = ceil(result_fps * TELLING / (SHOWN * frames)) if frames else 0
         return max(self.error.at(result_fps), shown)
+
+
+def half_way(result_fps: int, full_fps: int) -> float:
+    """Returns the least rate at which a longer trial passes that confirms the result: a bucket
+    fills while the tester pauses."""
+    return (result_fps + full_fps) / 2
 
 
 def why_is_known(trials: Iterable[TrialRecord]) -> bool:

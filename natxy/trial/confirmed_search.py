@@ -8,7 +8,7 @@ from typing import Any
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
-from natxy.search.confirmation import Confirmation, why_is_known
+from natxy.search.confirmation import Confirmation, half_way, why_is_known
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Found
 from natxy.trial.load import Load
@@ -199,8 +199,8 @@ class ConfirmedSearch:
                 break
             if trial.verdict is Verdict.FAIL and trial.spread:
                 return True
-            # A bucket fills while the tester pauses.
-            if trial.verdict is Verdict.PASS and trial.verdict_fps >= (rate_fps + full_fps) / 2:
+            least_fps = half_way(rate_fps, full_fps)
+            if trial.verdict is Verdict.PASS and trial.verdict_fps >= least_fps:
                 return False
         self._is_unsure = True
         return False

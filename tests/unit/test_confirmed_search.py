@@ -77,6 +77,23 @@ def test_noise_in_a_failed_trial_does_not_hide_what_a_bucket_holds(nat64: Traffi
     assert value - max((*figure.errors, value * 0.01)) <= CAPACITY_FPS
 
 
+def test_a_longer_trial_that_noise_slows_does_not_confirm_what_a_bucket_helped(
+    nat64: TrafficPlan,
+) -> None:
+    """Longer trials pass, since the bucket fills while the tester pauses for a tenth of them."""
+
+    def is_longer(stream: Stream) -> bool:
+        return frames_in(stream) > 1.5 * rate_of(stream) * float(SHORT.duration_s)
+
+    engine = ScriptedEngine(
+        lose=lambda s: () if is_longer(s) and rate_of(s) < 10_600 else bucket(100)(s),
+        paused_ns=lambda s: 1e8 * frames_in(s) / rate_of(s) if is_longer(s) else 0.0,
+    )
+    (figure,) = throughput(PLAN, engine.tester(nat64), NoDut()).figures
+    assert figure.lower_bound == (True,)
+    assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.02), "not the 5 % more of a bucket"
+
+
 def test_a_gateway_that_overload_makes_slower_has_the_rate_that_passes(nat64: TrafficPlan) -> None:
     """Above 10,000 it forwards 7,000: each trial at 10,000 passes, however long it is."""
     kept = Kept()
