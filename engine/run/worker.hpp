@@ -143,8 +143,9 @@ struct Worker {
       for (auto* sender : senders) {
         if (polled) at = Clock::now();
         if (!sender->step(at)) continue;
-        at = Clock::now();
         polled = true;
+        if (receivers.empty()) continue;
+        at = Clock::now();
         for (auto* receiver : receivers) receiver->step(at);
       }
       if (!polled) {

@@ -46,7 +46,8 @@ def needed_timeout_s(spec: TrialSpec) -> float:
     if idle_ns is not None:
         before_ns = lasts_ns - spec.phases[-1].streams[0].duration_ns
         lasts_ns = min(lasts_ns, before_ns + idle_ns)
-    return ceil(lasts_ns // 10**6 / 1000 + MARGIN_S)
+    whole_ms = lasts_ns // 10**6  # half a period between the directions adds no second
+    return ceil(whole_ms / 1000 + MARGIN_S)
 
 
 def _longest_idle_ns(phase: Phase) -> int | None:
