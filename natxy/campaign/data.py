@@ -23,7 +23,7 @@ from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
 from natxy.model.published import Published
-from natxy.model.reason import Reason
+from natxy.model.reason import LossOfConnections
 from natxy.model.telemetry import Telemetry
 from natxy.model.verdict import Verdict
 from natxy.report.cell_figures import CellResult, as_shown
@@ -240,8 +240,11 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
     sent = sum(kind["sent"] for kind in kinds)
     lost = sum(kind["lost"] for kind in kinds)
     pauses = [stream["pauses"]["total_ns"] for stream in record["result"]["streams"]]
-    reasons = filter(None, (*record["invalid_reasons"], record["fail_reason"]))
-    sentences = (str(Reason.model_validate_json(json.dumps(reason))) for reason in reasons)
+    reasons = (*record["invalid_reasons"], record["fail_reason"], record["lost_connections"])
+    sentences = (
+        str(LossOfConnections.model_validate_json(json.dumps(reason)))
+        for reason in filter(None, reasons)
+    )
     return TrialPoint(
         column=reading.cell["column"],
         measure=reading.cell["measure"],
@@ -256,7 +259,7 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
         paused_ms=round(max(pauses, default=0.0) / 1e6, 4),
         away_ms=round(record["away_ns"] / 1e6, 4),
         **_telemetry(record),
-        reason=next(sentences, record["lost_connections"]),
+        reason=next(sentences, ""),
     )
 
 

@@ -181,14 +181,14 @@ def trial(
             raise
         failed = failed or error
     verdict, reasons = whole.record.verdict, whole.record.invalid_reasons
-    used = whole.record.telemetry
+    used, lost = whole.record.telemetry, whole.record.lost_connections
     # A trial whose records cannot be written is a trial nevertheless.
     refused = "" if failed is None or isinstance(failed, StorageError) else str(failed)
     if json_output:
         fields: dict[str, object] = {
             "verdict": verdict,
             "invalid_reasons": [reason.model_dump(mode="json") for reason in reasons],
-            "lost_connections": whole.record.lost_connections,
+            "lost_connections": lost and lost.model_dump(mode="json"),
             "telemetry": used and used.model_dump(mode="json"),
         }
         if refused:
@@ -202,7 +202,7 @@ def trial(
             reasons,
             measured=whole.record.result,
             refused=refused,
-            lost_connections=whole.record.lost_connections,
+            lost_connections=lost,
             telemetry=used,
         )
         for line in text.rstrip("\n").split("\n"):

@@ -11,6 +11,7 @@ from natxy.model.deviation import Deviations
 from natxy.model.disturbance import Disturbance
 from natxy.model.icmp_words import merged
 from natxy.model.port_result import IcmpError
+from natxy.model.reason import LossOfConnections
 from natxy.model.self_test_record import OwnDelay
 from natxy.model.testbed import Directions
 from natxy.model.traffic_spec import Transport
@@ -201,7 +202,7 @@ class TrialCounts(Model):
     wrong: int = 0  # replies delivered to another connection; included in `misdelivered`
     collided: int = 0  # part of `wrong`: two connections had the same external four-tuple
     lost_connections: int = 0  # trials that failed because the gateway lost connections
-    how_lost: str = ""  # how the gateway lost them in the first of these trials
+    how_lost: LossOfConnections | None = None  # in the first of these trials
     negative_delays: int = 0  # in valid trials; they count as 0
     worst_lateness_ns: float = 0.0  # in valid trials
     needed_timeout_s: float = 0.0  # how long connections had to live; 0: stateless
@@ -235,7 +236,7 @@ class TrialCounts(Model):
                 for name in cls.model_fields
                 if name not in merged_apart
             },
-            how_lost=next((each.how_lost for each in all_counts if each.how_lost), ""),
+            how_lost=next((each.how_lost for each in all_counts if each.how_lost), None),
             disturbance=Disturbance.total(each.disturbance for each in all_counts),
             icmp_errors=merged(error for each in all_counts for error in each.icmp_errors),
         )

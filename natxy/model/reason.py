@@ -212,6 +212,49 @@ class Code(StrEnum):
         "it took them no faster",
     )
 
+    # How a gateway lost connections that phase 1 had created.
+    SAMPLE_SILENT = (
+        "sample_silent",
+        Cause.OTHER,
+        "of {tested} connections that were tested between the phases, {silent} did not answer, "
+        "although phase 1 created all of them",
+    )
+    CONNECTIONS_GONE = (
+        "connections_gone",
+        Cause.OTHER,
+        "of {created} connections that phase 1 created, the gateway has {left} left",
+    )
+    MADE_AGAIN = (
+        "made_again",
+        Cause.OTHER,
+        "the first {frames} replies of phase 2 were lost, although the gateway has all "
+        "connections: it dropped its table between the phases, and the initiator's frames created "
+        "the connections again",
+    )
+    REPLIES_LOST = (
+        "replies_lost",
+        Cause.OTHER,
+        "of {sent} replies of phase 2, {lost} were lost, from the first one on, although phase 1 "
+        "created all connections",
+    )
+    NO_REPLY = (
+        "no_reply",
+        Cause.OTHER,
+        "none of {sent} {where} frames of phase 2 arrived, although all frames of phase 1 did",
+    )
+    # And why.
+    EXPIRED = (
+        "expired",
+        Cause.OTHER,
+        "connections expire after {timeout_s}, and the trial needs {needed_s}",
+    )
+    DROPPED = "dropped", Cause.OTHER, "the gateway dropped them"
+    DROPPED_OR_EXPIRED = (
+        "dropped_or_expired",
+        Cause.OTHER,
+        "the gateway dropped them, or their timeout is too short (expected {needed_s})",
+    )
+
     # What a gateway says of itself.
     GATEWAY_POLLED_LATE = (
         "gateway_polled_late",
@@ -244,3 +287,14 @@ class Reason(Model):
 
     def __str__(self) -> str:
         return self.sentence
+
+
+class LossOfConnections(Reason):
+    """How a gateway lost connections, and why, as far as is known."""
+
+    because: Code | None = None
+
+    @property
+    def sentence(self) -> str:
+        how = super().sentence
+        return f"{how}: {filled(self.because.sentence, '', self.facts)}" if self.because else how

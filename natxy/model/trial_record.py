@@ -6,7 +6,7 @@ from typing import Literal
 from natxy.model.base import Model
 from natxy.model.disturbance import Absence, Disturbance
 from natxy.model.phase_names import ESTABLISH
-from natxy.model.reason import Reason
+from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import StreamResult, TrialResult
@@ -86,9 +86,8 @@ class TrialRecord(Model):
     verdict: Verdict
     invalid_reasons: tuple[Reason, ...]  # the engine's, and the DUT's own
     fail_reason: Reason | None = None  # why a trial without loss failed
-    # How the gateway lost connections that phase 1 had created, which makes the trial a FAIL;
-    # empty: it lost none.
-    lost_connections: str = ""
+    # How the gateway lost connections that phase 1 had created, which makes the trial a FAIL.
+    lost_connections: LossOfConnections | None = None
     excused: bool = False  # INVALID, since absence or placement of the gateway excuses the loss
     badly_placed: bool = False  # INVALID, and the host had placed the CPUs badly
     too_slow: bool = False  # INVALID for a reason that grows with the rate

@@ -109,7 +109,7 @@ def _faults(counts: TrialCounts) -> Iterator[str]:
     if counts.lost_connections:
         yield (
             f"{counts.lost_connections:,} of {counts.trials:,} trials failed because the gateway "
-            f"lost connections. In the first one: {counts.how_lost}"
+            f"lost connections. In the first one, {counts.how_lost}."
         )
     if counts.changed:
         yield f"{counts.changed:,} connections got another mapping during a trial."

@@ -6,7 +6,7 @@ from natxy.model.distribution import Distribution
 from natxy.model.duration import duration
 from natxy.model.icmp_words import icmp_words
 from natxy.model.port_result import PortResult
-from natxy.model.reason import Reason
+from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.stream_counters import ConnectionCounters, KindCounters, Losses
 from natxy.model.table_result import ConnectionTableResult, MappingsResult
 from natxy.model.telemetry import CpuTime, Telemetry
@@ -31,7 +31,7 @@ def trial_text(
     reasons: tuple[Reason, ...],
     measured: TrialResult | None = None,
     refused: str = "",
-    lost_connections: str = "",
+    lost_connections: LossOfConnections | None = None,
     telemetry: Telemetry | None = None,
 ) -> str:
     """Returns the text of a trial with all its phases.

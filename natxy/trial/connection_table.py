@@ -11,6 +11,7 @@ from typing import NoReturn
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.phase_names import ESTABLISH, TEST, VALIDATE
+from natxy.model.reason import Code, LossOfConnections
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Phase, TrialSpec
@@ -131,19 +132,17 @@ def check_established(trial: TrialRecord, dut: Dut) -> None:
         explain_incomplete(trial, dut)
 
 
-def lost_before_phase_2(sample: StreamResult | None, dut: Dut, needed_s: float) -> str:
-    """Returns how the gateway lost connections before phase 2; empty if it did not, or if no
+def lost_before_phase_2(
+    sample: StreamResult | None, dut: Dut, needed_s: float
+) -> LossOfConnections | None:
+    """Returns how the gateway lost connections before phase 2; None if it did not, or if no
     connection was tested."""
     if sample is None:
-        return ""
+        return None
     silent = max(0, sample.lost - _misdelivered(sample))  # a misdelivered frame is an answer
     if silent <= sample.sent * SAMPLE_LOSS:
-        return ""
-    why = _where_to("the gateway", dut, needed_s, some_left=sample.lost < sample.sent)
-    return (
-        f"Of {sample.sent:,} connections that were tested between the phases, {silent:,} did "
-        f"not answer, although phase 1 created all of them: {why}."
-    )
+        return None
+    return _lost(Code.SAMPLE_SILENT, dut, needed_s, tested=sample.sent, silent=silent)
 
 
 def sample_is_right(sample: StreamResult | None) -> bool:
@@ -183,20 +182,17 @@ def explain_incomplete(trial: TrialRecord, dut: Dut, advice: str = LOST_ADVICE) 
     )
 
 
-def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> str:
-    """Returns how the gateway lost connections in a trial that failed; empty if it lost none, as
+def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> LossOfConnections | None:
+    """Returns how the gateway lost connections in a trial that failed; None if it lost none, as
     far as is known."""
     table = result.connections
     if table is None or result.incomplete or result.ended_early:
-        return ""
+        return None
     left, needed_s = count_of(dut), needed_timeout_s(spec)
     stored = min(table.stored, spec.phases[0].streams[0].frames_of("foreground"))
     if left is not None and left < stored:
-        return (
-            f"Of {stored:,} connections that phase 1 created, the gateway has {left:,} left: "
-            f"{_where_to('it', dut, needed_s, some_left=left > 0)}."
-        )
-    found = _no_reply(result) if left is None else _made_again(result)
+        return _lost(Code.CONNECTIONS_GONE, dut, needed_s, created=stored, left=left)
+    found = _no_reply(result, dut, needed_s) if left is None else _made_again(result)
     return found or _replies_alone(result, needed_s, dut)
 
 
@@ -204,7 +200,7 @@ def refuse_without_connections(trials: Sequence[TrialRecord]) -> None:
     """Raises LostConnections if the gateway lost connections in each valid trial."""
     valid = [trial for trial in trials if trial.verdict is not Verdict.INVALID]
     if valid and all(trial.lost_connections for trial in valid):
-        raise LostConnections(valid[-1].lost_connections)
+        raise LostConnections(f"Connections were lost: {valid[-1].lost_connections}.")
 
 
 def check_answers(trial: TrialRecord) -> None:
@@ -227,8 +223,8 @@ def check_answers(trial: TrialRecord) -> None:
         )
 
 
-def _made_again(result: TrialResult) -> str:
-    """Returns a sentence if the gateway lost its connections and the initiator created them again.
+def _made_again(result: TrialResult) -> LossOfConnections | None:
+    """Tells whether the gateway lost its connections and the initiator created them again.
 
     The gateway then has as many connections as phase 1 created, but the first replies are lost:
     each until a frame of the initiator has created its connection again.
@@ -241,16 +237,12 @@ def _made_again(result: TrialResult) -> str:
             continue
         from_the_first = losses.first_number == 0 and losses.longest_run_from_ns == 0
         if stream.direction != made.direction and from_the_first and losses.longest_run >= RUN:
-            return (
-                f"The first {losses.longest_run:,} replies of phase 2 were lost, although the "
-                "gateway has all connections: it dropped its table between the phases, and the "
-                "initiator's frames created the connections again."
-            )
-    return ""
+            return LossOfConnections(code=Code.MADE_AGAIN, facts={"frames": losses.longest_run})
+    return None
 
 
-def _replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> str:
-    """Returns a sentence if the gateway lost connections and only the responder sends in phase 2.
+def _replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> LossOfConnections | None:
+    """Tells whether the gateway lost connections where only the responder sends in phase 2.
 
     Lost connections are not created again then. The count of connections shows nothing: in many
     tables, such as the kernel's, a reply without connection creates an entry. If the gateway were
@@ -259,31 +251,16 @@ def _replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> str:
     made = result.stream_of(ESTABLISH)
     tested = [stream for stream in result.streams if stream.phase == TEST]
     if made is None or len(tested) != 1 or tested[0].direction == made.direction:
-        return ""
+        return None
     (replies,) = tested
     losses = replies.losses
     if losses is None or losses.first_number != 0 or 2 * losses.frames <= replies.sent:
-        return ""
-    why = _where_to("the gateway", dut, needed_s, some_left=losses.frames < replies.sent)
-    return (
-        f"Of {replies.sent:,} replies of phase 2, {losses.frames:,} were lost, from the first one "
-        f"on, although phase 1 created all connections: {why}."
-    )
+        return None
+    return _lost(Code.REPLIES_LOST, dut, needed_s, sent=replies.sent, lost=losses.frames)
 
 
-def _where_to(who: str, dut: Dut, needed_s: float, *, some_left: bool) -> str:
-    timeout_s = parameters_of(dut).timeout_s
-    if timeout_s is not None and timeout_s < needed_s:
-        return f"they expire after {timeout_s:g} s, and the trial needs {needed_s:g} s"
-    what = "them" if some_left else "its table between the phases"
-    dropped = f"{who} dropped {what}"
-    if timeout_s is not None:
-        return dropped
-    return f"{dropped}, or their timeout is too short (expected {needed_s:g} s)"
-
-
-def _no_reply(result: TrialResult) -> str:
-    """Returns a sentence if a direction of phase 2 got no frame through.
+def _no_reply(result: TrialResult, dut: Dut, needed_s: float) -> LossOfConnections | None:
+    """Tells whether a direction of phase 2 got no frame through.
 
     It is for gateways that do not report how many connections they have.
     """
@@ -293,12 +270,21 @@ def _no_reply(result: TrialResult) -> str:
         if stream.phase == ESTABLISH or said is None or counted is None:
             continue
         if counted.sent and not said.known and not said.changed and not said.new:
-            return (
-                f"None of {counted.sent:,} {stream.direction} frames of phase 2 arrived, although "
-                "all frames of phase 1 did: the gateway dropped its table between the phases, or "
-                "its timeout is too short."
-            )
-    return ""
+            return _lost(Code.NO_REPLY, dut, needed_s, stream.direction, sent=counted.sent)
+    return None
+
+
+def _lost(
+    code: Code, dut: Dut, needed_s: float, where: str = "", **facts: float
+) -> LossOfConnections:
+    timeout_s = parameters_of(dut).timeout_s
+    if timeout_s is None:
+        because, times = Code.DROPPED_OR_EXPIRED, {"needed_s": needed_s}
+    elif timeout_s < needed_s:
+        because, times = Code.EXPIRED, {"timeout_s": timeout_s, "needed_s": needed_s}
+    else:
+        because, times = Code.DROPPED, {}
+    return LossOfConnections(code=code, where=where, facts=facts | times, because=because)
 
 
 def _asked(made: StreamResult) -> int:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from natxy.dut.base import Dut
 from natxy.model.phase_names import HANDSHAKE, SAMPLE
-from natxy.model.reason import Reason
+from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
@@ -58,7 +58,7 @@ class Judged:
     invalid_reasons: tuple[Reason, ...] = ()
     fail_reason: Reason | None = None
     counted_fps: int | None = None
-    lost_connections: str = ""
+    lost_connections: LossOfConnections | None = None
     excused: bool = False  # by the gateway's absence, or the placement of the CPUs
     by_pauses: bool = False  # INVALID, and without the tester's pauses it would not be
     full: Full | None = None  # of a FAIL: the time that its losses fill
@@ -111,9 +111,9 @@ class Judge:
             return Judged(Verdict.INVALID, (doubt,))
         return Judged(Verdict.FAIL, full=full_of([trial.losses], _phases(trial)))
 
-    def _lost_connections(self, trial: FinishedTrial, verdict: Verdict) -> str:
+    def _lost_connections(self, trial: FinishedTrial, verdict: Verdict) -> LossOfConnections | None:
         """Returns how the gateway lost connections, also if the initiator's frames created them
-        again; empty if it lost none."""
+        again; None if it lost none."""
         whole, spec = trial.whole, trial.spec
         lost = lost_before_phase_2(whole.stream_of(SAMPLE), self.dut, needed_timeout_s(spec))
         if not lost and verdict is Verdict.FAIL and not self.resets:

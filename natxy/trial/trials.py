@@ -146,7 +146,7 @@ class Trials:
         if measures_phase_2(spec) and record.verdict is not Verdict.INVALID:
             self._check_phase_1(record)
         if record.lost_connections and self.counts.lost_connections == 1:
-            self.observer.remarked(record.lost_connections)
+            self.observer.remarked(f"Connections were lost: {record.lost_connections}.")
         return whole
 
     def _as_read(self, record: TrialRecord, spec: TrialSpec) -> WholeTrial:

@@ -12,6 +12,7 @@ from natxy.dut.base import Dut, TableParameters
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.measurement import Measurement
+from natxy.model.reason import Code
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
@@ -51,10 +52,11 @@ def trial_of(gateway: StatefulGateway, dut: Dut | None = None, **connections: An
     return trials.run(load=RATE_FPS, repetition=1, seed=1)
 
 
-def how_lost(trial: TrialRecord) -> str:
-    """Returns how the gateway lost the connections of a failed trial."""
+def how_lost(trial: TrialRecord) -> tuple[Code, Code | None, dict[str, float]] | None:
+    """Returns how the gateway lost the connections of a failed trial, and why."""
     assert trial.verdict is Verdict.FAIL
-    return trial.lost_connections
+    lost = trial.lost_connections
+    return (lost.code, lost.because, lost.facts) if lost else None
 
 
 def test_what_is_measured_is_phase_2() -> None:
@@ -133,11 +135,18 @@ def test_an_incomplete_phase_1_is_repeated_as_often_as_asked() -> None:
 
 
 def test_a_table_that_was_dropped_between_the_phases_fails_the_trial() -> None:
-    said = how_lost(trial_of(StatefulGateway(flushes=True)))
-    assert re.match(r"Of 1,000 connections .* 0 left: it dropped its table", said)
+    lost = trial_of(StatefulGateway(flushes=True))
+    gone = {"created": 1000, "left": 0}
+    assert how_lost(lost) == (Code.CONNECTIONS_GONE, Code.DROPPED, gone)
+    assert str(lost.lost_connections) == (
+        "of 1,000 connections that phase 1 created, the gateway has 0 left: the gateway dropped "
+        "them"
+    )
     unknown = StatefulDut(gateway=StatefulGateway(flushes=True), countable=False)
-    said = how_lost(trial_of(unknown.gateway, unknown))
-    assert re.match(r"None of 2,000 .* dropped its table .* or its", said)
+    silent = trial_of(unknown.gateway, unknown)
+    assert silent.lost_connections
+    assert silent.lost_connections.code is Code.NO_REPLY
+    assert silent.lost_connections.facts["sent"] == 2000
 
 
 @pytest.mark.parametrize(
@@ -153,8 +162,10 @@ def test_replies_alone_tell_that_connections_were_lost(gateway: StatefulGateway)
     dut = StatefulDut(gateway=gateway, countable=gateway.counts_replies)
     trials = trials_of(gateway, dut)
     trials.tester = trials.tester.with_traffic(direction="reverse")
-    said = how_lost(trials.run(load=RATE_FPS, repetition=1, seed=1))
-    assert re.search(r"replies of phase 2, .* lost, from the first one on.*dropped", said)
+    lost = trials.run(load=RATE_FPS, repetition=1, seed=1).lost_connections
+    assert lost
+    assert lost.code is Code.REPLIES_LOST
+    assert lost.because in (Code.DROPPED, Code.DROPPED_OR_EXPIRED)
 
 
 def test_replies_alone_that_are_too_many_are_a_fail() -> None:
@@ -173,8 +184,9 @@ def test_a_sample_is_asked_between_the_phases_whatever_phase_2_is() -> None:
         gateway = StatefulGateway(flushes=True)
         trials = trials_of(gateway, sample=100)
         trials.tester = trials.tester.with_traffic(direction=direction)
-        said = how_lost(trials.run(load=RATE_FPS, repetition=1, seed=1))
-        assert re.match(r"Of 100 .* 100 did not answer.*dropped its", said)
+        lost = how_lost(trials.run(load=RATE_FPS, repetition=1, seed=1))
+        facts = {"tested": 100, "silent": 100}
+        assert lost == (Code.SAMPLE_SILENT, Code.DROPPED, facts)
     assert trial_of(StatefulGateway(), sample=100).verdict is Verdict.PASS
 
 
@@ -192,8 +204,9 @@ def test_in_repeating_order_no_frame_of_phase_1_may_be_lost() -> None:
 
 
 def test_connections_that_went_in_the_trial_are_no_loss_of_frames() -> None:
-    said = how_lost(trial_of(StatefulGateway(absent=7)))
-    assert re.match(r"Of 1,000 connections .* 993 left: it dropped them", said)
+    gone = {"created": 1000, "left": 993}
+    lost = how_lost(trial_of(StatefulGateway(absent=7)))
+    assert lost == (Code.CONNECTIONS_GONE, Code.DROPPED, gone)
 
 
 def test_too_high_a_rate_is_a_fail_and_nothing_else() -> None:
@@ -290,9 +303,11 @@ def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
     assert re.match(
         r"1 of \d+ trials failed because the gateway lost connections\. In the first", note
     )
-    assert "100 did not answer" in note
-    assert len(heard) == 1
-    assert heard[0] in note
+    assert result.counts.how_lost
+    assert result.counts.how_lost.code is Code.SAMPLE_SILENT
+    (said,) = heard
+    assert str(result.counts.how_lost) in note
+    assert str(result.counts.how_lost) in said
     verified, _ = search_of(Forgetful(forgets_in={1}), loss_verifications=1)
     assert verified.figures[0].values[0] < RATE_FPS  # a table that is gone is no chance
 
@@ -351,7 +366,8 @@ def test_a_spec_that_somebody_wrote_is_judged_as_one_of_ours() -> None:
     ]  # fmt: skip
     assert {stream.phase for stream in whole.record.result.streams} == {"test"}
     dropped = trials_of(StatefulGateway(flushes=True)).run_spec(spec)
-    assert "100 did not answer" in how_lost(dropped.record)
+    assert dropped.record.lost_connections
+    assert dropped.record.lost_connections.code is Code.SAMPLE_SILENT
     phase_1 = spec.model_copy(update={"phases": spec.phases[:1]})
     assert trials_of(StatefulGateway(entries=999)).run_spec(phase_1).record.verdict is Verdict.FAIL
 

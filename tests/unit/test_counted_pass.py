@@ -25,7 +25,7 @@ def trial(verdict: Verdict, counted_fps: int | None) -> TrialRecord:
         counted_fps=counted_fps,
         verdict=verdict,
         invalid_reasons=(),
-        lost_connections="",
+        lost_connections=None,
         result=TrialResult.model_construct(streams=()),  # type: ignore[call-arg]
     )
 

@@ -102,24 +102,24 @@ def test_what_is_no_result_of_a_measurement_is_none_here(
 
 
 @pytest.mark.parametrize(
-    ("gateway", "sentence"),
+    ("gateway", "sentence", "code"),
     [
-        (StatefulGateway(flushes=True), "100 did not answer"),
-        (StatefulGateway(absent=5), "has 995 left"),
+        (StatefulGateway(flushes=True), "100 did not answer", "sample_silent"),
+        (StatefulGateway(absent=5), "has 995 left", "connections_gone"),
     ],
     ids=["dropped", "forgotten"],
 )
 def test_connections_that_were_lost_fail_in_the_first_line(
-    trial: Verb, capsys: Captured, gateway: StatefulGateway, sentence: str
+    trial: Verb, capsys: Captured, gateway: StatefulGateway, sentence: str, code: str
 ) -> None:
     assert trial(gateway) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith("FAIL: Of ")
+    assert first.startswith("FAIL: of ")
     assert sentence in first
     assert trial(gateway, "--json") == 0
     said = json.loads(capsys.readouterr().out)
     assert said["verdict"] == "FAIL"
-    assert sentence in said["lost_connections"]
+    assert said["lost_connections"]["code"] == code
 
 
 def test_a_sample_that_came_wrong_fails_in_the_first_line(trial: Verb, capsys: Captured) -> None:
