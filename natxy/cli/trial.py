@@ -45,7 +45,7 @@ from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
-from natxy.trial.trials import Trials, WholeTrial
+from natxy.trial.trials import Trials
 
 DURATION_S = Fraction(1)
 DRAIN_S = Fraction(1, 5)
@@ -149,7 +149,7 @@ def trial(
         establishment_rate=establishment_rate,
     )
     failed: MeasurementError | None = None  # raised after the trial was shown
-    whole: WholeTrial | None = None
+    trials: Trials | None = None
     try:
         with (
             records_to(records) as recorded,
@@ -167,21 +167,22 @@ def trial(
             try:
                 if spec is None or given is None:
                     load = steady(rate or 0, timing.duration_s, recording)
-                    trials.run_whole(load=load, repetition=1, seed=chosen_seed)
+                    trials.run(load=load, repetition=1, seed=chosen_seed)
                 else:
                     run_spec(trials, spec, recorded_as_well(given, recording))
             except MeasurementError as error:
                 failed = error
-            whole = trials.last
-            if whole is None:
+            if trials.last is None:
                 raise failed or AssertionError("a trial has ended, or said why not")
-            kept["seed"] = whole.result.seed
+            kept["seed"] = trials.last.result.seed
     except StorageError as error:  # the records cannot be written
-        if whole is None:
+        if trials is None or trials.last is None:
             raise
         failed = failed or error
-    verdict, reasons = whole.record.verdict, whole.record.invalid_reasons
-    used, lost = whole.record.telemetry, whole.record.lost_connections
+    whole, record = trials.last.result, trials.last_record
+    assert record is not None
+    verdict, reasons = record.verdict, record.invalid_reasons
+    used, lost = record.telemetry, record.lost_connections
     # A trial whose records cannot be written is a trial nevertheless.
     refused = "" if failed is None or isinstance(failed, StorageError) else str(failed)
     if json_output:
@@ -193,14 +194,14 @@ def trial(
         }
         if refused:
             fields |= {"verdict": None, "refused": refused}
-        result = whole.result.model_dump(mode="json")
+        result = whole.model_dump(mode="json")
         print(json.dumps({**fields, "result": result, "provenance": kept}, indent=2))
     else:
         text = trial_text(
-            whole.result,
+            whole,
             verdict,
             reasons,
-            measured=whole.record.result,
+            measured=record.result,
             refused=refused,
             lost_connections=lost,
             telemetry=used,

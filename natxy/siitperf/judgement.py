@@ -7,10 +7,9 @@ from natxy.model.phase_names import ESTABLISH
 from natxy.model.reason import Code, Reason
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import StreamResult, TrialResult
-from natxy.model.trial_spec import TrialSpec
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import SIDE_NAMES
-from natxy.trial.trial import Outcome
+from natxy.trial.trial import Trial
 from natxy.verdict.clean_tags import too_few
 from natxy.verdict.delay_error import late_in_doubt
 from natxy.verdict.losses import excuse
@@ -20,23 +19,21 @@ from natxy.verdict.placement import bad_placement
 TOLERANCE = Fraction(100_001, 100_000)  # of the time that sending takes
 
 
-def reasons_of(
-    arguments: Arguments, spec: TrialSpec, outcome: Outcome, testbed: Testbed
-) -> tuple[Reason, ...]:
+def reasons_of(arguments: Arguments, trial: Trial, testbed: Testbed) -> tuple[Reason, ...]:
     """Returns the reasons why the test is invalid, none if it is valid.
 
     It is invalid if the tester did not do what it was asked, or if absences or the placement of
     the gateway explain every missing frame.
     """
-    result = outcome.result
+    spec, result = trial.spec, trial.result
     if reasons := (
-        outcome.invalid_reasons or too_slow(arguments, result, testbed) or too_few(result)
+        trial.invalid_reasons or too_slow(arguments, result, testbed) or too_few(result)
     ):
         return reasons
     late = late_in_doubt(result, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
     lost = any(stream.lost for stream in result.streams)
-    placed = bad_placement(result, outcome.absence) if lost else None
-    excused = excuse(spec, result, outcome.absence) or late or placed
+    placed = bad_placement(result, trial.absence) if lost else None
+    excused = excuse(spec, result, trial.absence) or late or placed
     return (excused,) if excused else ()
 
 

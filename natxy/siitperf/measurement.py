@@ -19,7 +19,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.seeds import nonce
 from natxy.trial.setup import Setup
 from natxy.trial.timing import Timing
-from natxy.trial.trial import Outcome, run_trial
+from natxy.trial.trial import Trial, run_trial
 from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import warm_up, warm_up_load
 
@@ -50,13 +50,13 @@ class SiitperfTest:
             phase_2=phase_2,
         )
 
-    def run(self, setup: Setup, seed: int, number: int) -> tuple[TrialSpec, Outcome]:
+    def run(self, setup: Setup, seed: int, number: int) -> Trial:
         """Runs the test with this number, from 0; all numbers send the same frames."""
         setup.dut.reset()
         if self.arguments.preliminary is not None and number == 0:
             self._warm_up(setup, seed)
         spec = self._spec(setup, seed, number)
-        return spec, run_trial(spec, setup.tester, setup.dut, Observer())
+        return run_trial(spec, setup.tester, setup.dut, Observer())
 
     def _spec(self, setup: Setup, seed: int, number: int) -> TrialSpec:
         plan = self._plan(setup, self.timing)

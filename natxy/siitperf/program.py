@@ -78,10 +78,10 @@ def _measure(asked: Asked, say: Say, warn: Warn) -> int:
         say(f"Info: natxy, engine {setup.tester.hello.engine_version}, seed {seed}")
 
         def make(number: int) -> Attempt:
-            spec, outcome = test.run(setup, seed, number)
-            reasons = reasons_of(asked.arguments, spec, outcome, testbed)
-            too_slow = is_too_slow(outcome.result, most_pauses(testbed))
-            return Attempt(result=outcome.result, reasons=reasons, too_slow=too_slow)
+            trial = test.run(setup, seed, number)
+            reasons = reasons_of(asked.arguments, trial, testbed)
+            too_slow = is_too_slow(trial.result, most_pauses(testbed))
+            return Attempt(result=trial.result, reasons=reasons, too_slow=too_slow)
 
         last = until_valid(make, testbed.siitperf.repeats, say)
         if last.reasons:

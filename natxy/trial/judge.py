@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from natxy.dut.base import Dut
 from natxy.model.phase_names import HANDSHAKE, SAMPLE
 from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.trial.connection_table import (
     lost_before_phase_2,
@@ -18,38 +16,12 @@ from natxy.trial.connection_table import (
 )
 from natxy.trial.load import Load
 from natxy.trial.phases import measures_phase_2, ramp_phases
-from natxy.trial.trial import Outcome
+from natxy.trial.trial import Trial
 from natxy.verdict.delay_error import late_in_doubt
-from natxy.verdict.losses import Losses, excuse, full_of
+from natxy.verdict.losses import excuse, full_of
 from natxy.verdict.pacing import long_pauses
 from natxy.verdict.placement import bad_placement
 from natxy.verdict.timeline import LEAST_CLEAN, Full
-
-
-@dataclass(frozen=True, kw_only=True)
-class FinishedTrial:
-    spec: TrialSpec
-    load: Load
-    outcome: Outcome
-    measured: TrialResult  # the phases whose figures are the trial's
-
-    @property
-    def whole(self) -> TrialResult:
-        """The result of all phases."""
-        return self.outcome.result
-
-    @cached_property
-    def losses(self) -> Losses:
-        """The time lines of the losses, of all phases."""
-        return Losses.of(self.spec, self.whole, self.outcome.absence)
-
-    def without_pauses(self) -> "FinishedTrial":
-        """Returns the trial as if no sender of the tester had paused."""
-        return replace(
-            self,
-            outcome=replace(self.outcome, result=self.whole.without_pauses()),
-            measured=self.measured.without_pauses(),
-        )
 
 
 @dataclass(frozen=True)
@@ -66,11 +38,12 @@ class Judged:
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
+    load: Load
     dut: Dut
     doubts: Callable[[TrialResult], tuple[Reason, ...]]  # a procedure's own reasons for INVALID
     resets: bool  # the gateway is reset in each trial, and may lose frames and connections
 
-    def judge(self, trial: FinishedTrial) -> Judged:
+    def judge(self, trial: Trial) -> Judged:
         """Returns the verdict of a trial.
 
         A fault of the tester makes any trial INVALID. An absence of the gateway can make a FAIL
@@ -78,7 +51,7 @@ class Judge:
         """
         judged = self._of_frames(trial)
         if judged.verdict is Verdict.INVALID:
-            unpaused = self._of_frames(trial.without_pauses())
+            unpaused = self._of_frames(replace(trial, result=trial.result.without_pauses()))
             return replace(judged, by_pauses=unpaused.verdict is not Verdict.INVALID)
         if not measures_phase_2(trial.spec):
             return judged
@@ -87,120 +60,115 @@ class Judge:
         lost = self._lost_connections(trial, judged.verdict)
         return Judged(Verdict.FAIL, lost_connections=lost) if lost else judged
 
-    def _of_frames(self, trial: FinishedTrial) -> Judged:
-        reasons = (*trial.outcome.invalid_reasons, *self.doubts(trial.measured))
+    def _of_frames(self, trial: Trial) -> Judged:
+        reasons = (*trial.invalid_reasons, *self.doubts(trial.measured))
         if reasons:
             return Judged(Verdict.INVALID, reasons)
-        if _passes(trial) or _is_repaired(trial):
-            return _of_rate(trial)
-        if not self.resets and (clean := _undisturbed(trial)) is not None and _passes(clean):
-            return _of_rate(clean)
+        if self._passes(trial) or self._is_repaired(trial):
+            return self._of_rate(trial)
+        if (
+            not self.resets
+            and (clean := self._undisturbed(trial)) is not None
+            and self._passes(clean)
+        ):
+            return self._of_rate(clean)
         return self._of_loss(trial)
 
-    def _of_loss(self, trial: FinishedTrial) -> Judged:
+    def _of_loss(self, trial: Trial) -> Judged:
         """Returns INVALID if something else than the gateway may have caused the loss."""
         # In a reset, the loss is what the trial measures.
-        excused = None if self.resets else _excuse(trial)
+        excused = None if self.resets else self._excuse(trial)
         if excused:
             return Judged(Verdict.INVALID, (excused,), excused=True)
         placed = None if self.resets else _badly_placed(trial)
         if placed:
             return Judged(Verdict.INVALID, (placed,), excused=True)
-        doubt = (None if self.resets else _late(trial)) or _paused_too_long(trial)
+        doubt = (None if self.resets else _late(trial)) or self._paused_too_long(trial)
         if doubt:
             return Judged(Verdict.INVALID, (doubt,))
         return Judged(Verdict.FAIL, full=full_of([trial.losses], _phases(trial)))
 
-    def _lost_connections(self, trial: FinishedTrial, verdict: Verdict) -> LossOfConnections | None:
+    def _lost_connections(self, trial: Trial, verdict: Verdict) -> LossOfConnections | None:
         """Returns how the gateway lost connections, also if the initiator's frames created them
         again; None if it lost none."""
-        whole, spec = trial.whole, trial.spec
+        whole, spec = trial.result, trial.spec
         lost = lost_before_phase_2(whole.stream_of(SAMPLE), self.dut, needed_timeout_s(spec))
         if not lost and verdict is Verdict.FAIL and not self.resets:
             return lost_in_phase_2(whole, spec, self.dut)
         return lost
 
+    def _passes(self, trial: Trial) -> bool:
+        load, whole = self.load, trial.result
+        before = (whole.stream_of(phase) for phase in (*HANDSHAKE, SAMPLE))
+        if not load.passes(trial.measured) or not all(map(sample_is_right, before)):
+            return False
+        return not ramp_phases(trial.spec) or load.passes(whole)
 
-def _passes(trial: FinishedTrial) -> bool:
-    load, whole = trial.load, trial.whole
-    before = (whole.stream_of(phase) for phase in (*HANDSHAKE, SAMPLE))
-    if not load.passes(trial.measured) or not all(map(sample_is_right, before)):
-        return False
-    return not ramp_phases(trial.spec) or load.passes(whole)
+    def _is_repaired(self, trial: Trial) -> bool:
+        """Returns whether absences of the gateway explain the whole loss, and each connection
+        existed after the repairs."""
+        load, whole = self.load, trial.result
+        if not load.is_repaired(whole):
+            return False
+        return excuse(trial.spec, whole, trial.absence) is not None
+
+    def _undisturbed(self, trial: Trial) -> Trial | None:
+        """Returns the trial without the losses that do not count; None if what is left says too
+        little.
+
+        Connections that were not created are missed later. A load that fills buffers loses later
+        what came in an absence.
+        """
+        load, phases = self.load, _phases(trial)
+        if load.makes_connections or load.fills_buffers:
+            return None
+        losses = trial.losses
+        if losses.clean_share(phases) < LEAST_CLEAN:
+            return None
+        return replace(trial, result=losses.without_excused(trial.result, phases))
+
+    def _excuse(self, trial: Trial) -> Reason | None:
+        load = self.load
+        return excuse(
+            trial.spec,
+            trial.result,
+            trial.absence,
+            load.tolerances,
+            _phases(trial),
+            fills_buffers=load.fills_buffers,
+        )
+
+    def _paused_too_long(self, trial: Trial) -> Reason | None:
+        """Returns a reason if pauses doubt a FAIL; in a search, a FAIL only means a lower rate."""
+        load = self.load
+        searches = load.makes_connections or load.counting is not None
+        return None if searches else long_pauses(trial.measured, load.pause_share)
+
+    def _of_rate(self, trial: Trial) -> Judged:
+        """Judges the rate of a trial whose loss is accepted."""
+        load, whole = self.load, trial.result
+        if load.counting is not None:
+            of = load.counted(whole, trial.absence, trial.losses)
+            forwarded = of.gateway_fps / load.rate_fps
+            if of.verdict is Verdict.FAIL and (placed := _badly_placed(trial, forwarded)):
+                return Judged(Verdict.INVALID, (placed,), excused=True)
+            invalid = (of.reason,) if of.reason and of.verdict is Verdict.INVALID else ()
+            failed = of.reason if of.verdict is Verdict.FAIL else None
+            return Judged(of.verdict, invalid, failed, of.fps)
+        # Connections that are created, or tested, again must only exist: the rate does not matter.
+        paused = long_pauses(load.at_rate(whole), load.pause_share)
+        return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)
 
 
-def _is_repaired(trial: FinishedTrial) -> bool:
-    """Returns whether absences of the gateway explain the whole loss, and each connection existed
-    after the repairs."""
-    load, whole = trial.load, trial.whole
-    if not load.is_repaired(whole):
-        return False
-    return excuse(trial.spec, whole, trial.outcome.absence) is not None
-
-
-def _phases(trial: FinishedTrial) -> set[str]:
+def _phases(trial: Trial) -> set[str]:
     """Returns the phases whose losses make the trial fail."""
     return {stream.phase for stream in trial.measured.streams} | set(ramp_phases(trial.spec))
 
 
-def _undisturbed(trial: FinishedTrial) -> FinishedTrial | None:
-    """Returns the trial without the losses that do not count; None if what is left says too little.
-
-    Connections that were not created are missed later. A load that fills buffers loses later what
-    came in an absence.
-    """
-    load, phases = trial.load, _phases(trial)
-    if load.makes_connections or load.fills_buffers:
-        return None
-    losses = trial.losses
-    if losses.clean_share(phases) < LEAST_CLEAN:
-        return None
-    return replace(
-        trial,
-        outcome=replace(trial.outcome, result=losses.without_excused(trial.whole, phases)),
-        measured=losses.without_excused(trial.measured, phases),
-    )
+def _badly_placed(trial: Trial, forwarded: float | None = None) -> Reason | None:
+    return bad_placement(trial.result, trial.absence, forwarded, trial.spec)
 
 
-def _excuse(trial: FinishedTrial) -> Reason | None:
-    load = trial.load
-    return excuse(
-        trial.spec,
-        trial.whole,
-        trial.outcome.absence,
-        load.tolerances,
-        _phases(trial),
-        fills_buffers=load.fills_buffers,
-    )
-
-
-def _badly_placed(trial: FinishedTrial, forwarded: float | None = None) -> Reason | None:
-    return bad_placement(trial.whole, trial.outcome.absence, forwarded, trial.spec)
-
-
-def _late(trial: FinishedTrial) -> Reason | None:
+def _late(trial: Trial) -> Reason | None:
     timeout_ns = trial.spec.frame_timeout_ns
     return late_in_doubt(trial.measured, timeout_ns) if timeout_ns else None
-
-
-def _paused_too_long(trial: FinishedTrial) -> Reason | None:
-    """Returns a reason if pauses doubt a FAIL; in a search, a FAIL only means a lower rate."""
-    load = trial.load
-    searches = load.makes_connections or load.counting is not None
-    return None if searches else long_pauses(trial.measured, load.pause_share)
-
-
-def _of_rate(trial: FinishedTrial) -> Judged:
-    """Judges the rate of a trial whose loss is accepted."""
-    load, whole = trial.load, trial.whole
-    if load.counting is not None:
-        of = load.counted(whole, trial.outcome.absence, trial.losses)
-        forwarded = of.gateway_fps / load.rate_fps
-        if of.verdict is Verdict.FAIL and (placed := _badly_placed(trial, forwarded)):
-            return Judged(Verdict.INVALID, (placed,), excused=True)
-        invalid = (of.reason,) if of.reason and of.verdict is Verdict.INVALID else ()
-        failed = of.reason if of.verdict is Verdict.FAIL else None
-        return Judged(of.verdict, invalid, failed, of.fps)
-    # Connections that are created, or tested, again must only exist: the rate does not matter.
-    paused = long_pauses(load.at_rate(whole), load.pause_share)
-    return Judged(Verdict.INVALID, (paused,)) if paused else Judged(Verdict.PASS)

@@ -1,30 +1,51 @@
 """One trial (RFC 2544 section 23), from the reset gateway to the engine's result."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError, MeasurementError, TrialCancelled
 from natxy.model.disturbance import Absence
+from natxy.model.phase_names import TEST
 from natxy.model.reason import Code, Reason
 from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.trial.connection_table import hold
 from natxy.trial.observer import Observer
+from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.setup import ReadyTester
 from natxy.verdict.clean_tags import with_clean_tags
-from natxy.verdict.losses import with_last_counted
+from natxy.verdict.losses import Losses, with_last_counted
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
-    invalid_reasons: tuple[Reason, ...]  # the engine's, and the DUT's own
-    result: TrialResult  # its tagged frames are those that nothing disturbed
-    absence: Absence | None  # of the DUT, from its own record
-    telemetry: Telemetry | None
+class Trial:
+    """A trial that has ended, before its verdict."""
+
+    spec: TrialSpec
+    result: TrialResult  # of all phases; its tagged frames are those that nothing disturbed
+    invalid_reasons: tuple[Reason, ...] = ()  # the engine's, and the DUT's own
+    absence: Absence | None = None  # of the DUT, from its own record
+    telemetry: Telemetry | None = None
+
+    @property
+    def is_in_parts(self) -> bool:
+        """True if only phase 2 has the trial's figures."""
+        return bool(ramp_phases(self.spec)) or measures_phase_2(self.spec)
+
+    @cached_property
+    def measured(self) -> TrialResult:
+        """The result of the phases whose figures are the trial's."""
+        return self.result.of_phase(TEST) if self.is_in_parts else self.result
+
+    @cached_property
+    def losses(self) -> Losses:
+        """The time lines of the losses, of all phases."""
+        return Losses.of(self.spec, self.result, self.absence)
 
 
-def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Outcome:
+def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Trial:
     """Runs a trial after the DUT was reset and has settled.
 
     Raises DutError if the DUT died in the trial: its losses then are no property of a gateway.
@@ -41,7 +62,8 @@ def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer
         raise
     absence = dut.absence()
     reasons = invalid_reasons(result, dut.trial_fault())
-    return Outcome(
+    return Trial(
+        spec=spec,
         invalid_reasons=reasons,
         result=with_last_counted(spec, with_clean_tags(spec, result, absence), absence),
         absence=absence,

@@ -24,7 +24,7 @@ from natxy.trial.connection_table import (
     refuse_small_table,
 )
 from natxy.trial.emptied_table import check_emptied, count_of
-from natxy.trial.judge import FinishedTrial, Judge, Judged
+from natxy.trial.judge import Judge, Judged
 from natxy.trial.load import Frames, Load
 from natxy.trial.observer import Observer
 from natxy.trial.past import fingerprint
@@ -33,14 +33,13 @@ from natxy.trial.repeats import BETWEEN_S, Repeats, RetryTime
 from natxy.trial.seeds import nonce, repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
-from natxy.trial.trial import run_trial
+from natxy.trial.trial import Trial, run_trial
 from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import warm_up, warm_up_load
 from natxy.verdict.advice import explained
 from natxy.verdict.all_misdelivered import check_all_misdelivered
 from natxy.verdict.arrivals import SLOW_FPS, Arrivals
 from natxy.verdict.away import away_during
-from natxy.verdict.losses import Losses
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow
 from natxy.verdict.placement import is_badly_placed
 
@@ -59,15 +58,6 @@ def nothing(trial: TrialRecord) -> dict[str, Any]:
     """Asks the gateway nothing."""
     del trial
     return {}
-
-
-@dataclass(frozen=True, kw_only=True)
-class WholeTrial:
-    """The record of a trial, and the engine's result with all phases."""
-
-    record: TrialRecord
-    result: TrialResult
-    losses: Losses  # of all phases, in time
 
 
 @dataclass(kw_only=True)
@@ -89,7 +79,9 @@ class Trials:
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
     retry_time: RetryTime = field(init=False)  # for INVALID trials; shared with searches before
     arrivals: Arrivals = field(default_factory=Arrivals)
-    last: WholeTrial | None = None  # set also if a check then ended the measurement
+    # The last trial, with all its phases; set also if a check then ended the measurement.
+    last: Trial | None = None
+    last_record: TrialRecord | None = None
     asked: str = ""  # fingerprint of the last spec, also if its trial has no result
     _ran: int = field(default=0, init=False)  # trials that were not read from the journal
 
@@ -97,9 +89,6 @@ class Trials:
         self.retry_time = self.tester.retry_time or RetryTime(given_s=self.timing.retry_s)
 
     def run(self, *, load: Load | int, repetition: int, seed: int) -> TrialRecord:
-        return self.run_whole(load=load, repetition=repetition, seed=seed).record
-
-    def run_whole(self, *, load: Load | int, repetition: int, seed: int) -> WholeTrial:
         """Runs a trial; repeats an incomplete phase 1 if the testbed says so, else raises it."""
         load = self._plan.load(load)
         asked = self.tester.traffic.connections
@@ -115,21 +104,22 @@ class Trials:
                     raise
         raise AssertionError("unreachable")
 
-    def run_spec(self, spec: TrialSpec) -> WholeTrial:
+    def run_spec(self, spec: TrialSpec) -> TrialRecord:
         """Runs the trial of a spec that the user wrote."""
         segments = (s for phase in spec.phases for stream in phase.streams for s in stream.segments)
         return self._run(spec, Frames(segments=tuple(segments)), repetition=1)
 
-    def _run(self, spec: TrialSpec, load: Load, repetition: int) -> WholeTrial:
+    def _run(self, spec: TrialSpec, load: Load, repetition: int) -> TrialRecord:
         """Reads the trial from the journal, or runs it."""
         if not load.makes_connections and spec.establishing is not None:
             refuse_small_table(self.dut, spec.phases[0].minimum_connections)
         self.asked = fingerprint(spec)
         read = self.tester.past.next(self.asked, repetition)
-        whole = (
-            self._measured(spec, load, repetition) if read is None else self._as_read(read, spec)
-        )
-        self.last, record = whole, whole.record
+        if read is None:
+            self.last, record = self._measured(spec, load, repetition)
+        else:
+            self.last, record = self._as_read(read, spec), read
+        self.last_record = record
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
         valid = record.verdict is not Verdict.INVALID
@@ -147,46 +137,36 @@ class Trials:
             self._check_phase_1(record)
         if record.lost_connections and self.counts.lost_connections == 1:
             self.observer.remarked(f"Connections were lost: {record.lost_connections}.")
-        return whole
+        return record
 
-    def _as_read(self, record: TrialRecord, spec: TrialSpec) -> WholeTrial:
+    def _as_read(self, record: TrialRecord, spec: TrialSpec) -> Trial:
         """Returns a trial of the journal; of its phases, only those that its figures are about."""
         self.doubts(record.result)  # a procedure may note what it sees of each result
         if spec.establishing is not None:  # a result names the timeout
             hold(self.dut, spec, self.tester.connection_timeout_s)
-        losses = Losses.of(spec, record.result, record.absence)
-        return WholeTrial(record=record, result=record.result, losses=losses)
+        return Trial(spec=spec, result=record.result, absence=record.absence)
 
-    def _measured(self, spec: TrialSpec, load: Load, repetition: int) -> WholeTrial:
+    def _measured(self, spec: TrialSpec, load: Load, repetition: int) -> tuple[Trial, TrialRecord]:
         self._prepare(spec)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        outcome = run_trial(spec, self.tester, self.dut, self.observer)
+        trial = run_trial(spec, self.tester, self.dut, self.observer)
         self._ran += 1
-        whole = outcome.result
-        is_part = bool(ramp_phases(spec)) or measures_phase_2(spec)
-        trial = FinishedTrial(
-            spec=spec,
-            load=load,
-            outcome=outcome,
-            measured=whole.of_phase(TEST) if is_part else whole,
-        )
-        judge = Judge(dut=self.dut, doubts=self.doubts, resets=self.resets)
-        record = self._record(trial, judge.judge(trial), repetition, started)
+        judge = Judge(load=load, dut=self.dut, doubts=self.doubts, resets=self.resets)
+        record = self._record(trial, judge.judge(trial), load.rate_fps, repetition, started)
         try:
             record = record.model_copy(update=self.after(record))
         except NatxyError:
             self._tell(record)
             raise
-        return WholeTrial(record=record, result=whole, losses=trial.losses)
+        return trial, record
 
     def _record(
-        self, trial: FinishedTrial, judged: Judged, repetition: int, started: str
+        self, trial: Trial, judged: Judged, rate_fps: int, repetition: int, started: str
     ) -> TrialRecord:
-        whole, measured = trial.whole, trial.measured
-        is_part = measured is not whole
+        whole, is_part = trial.result, trial.is_in_parts
         before = ramp_phases(trial.spec)
         phases = [TEST] if is_part else [phase.name for phase in trial.spec.phases]
-        away = away_during(whole, phases, trial.outcome.absence)
+        away = away_during(whole, phases, trial.absence)
         fails = judged.verdict is Verdict.FAIL
         invalid, bad = judged.verdict is Verdict.INVALID, is_badly_placed(whole)
         most_pauses = Fraction(0) if judged.by_pauses else PAUSE_SHARE
@@ -194,7 +174,7 @@ class Trials:
         return TrialRecord(
             number=self.counts.trials + 1,
             repetition=repetition,
-            rate_fps=trial.load.rate_fps,
+            rate_fps=rate_fps,
             counted_fps=judged.counted_fps,
             started=started,
             verdict=judged.verdict,
@@ -205,17 +185,17 @@ class Trials:
             badly_placed=invalid and bad,
             too_slow=too_slow,
             measures_delays=self.measures_delays,
-            absence=trial.outcome.absence,
+            absence=trial.absence,
             away_ns=away.total_s * 1e9,
             longest_away_ns=away.longest_s * 1e9,
             counted=tuple(trial.losses.counted(phases)),
             full_share=judged.full.share if judged.full else None,
             full_error=judged.full.error if judged.full else 0.0,
-            result=measured,
+            result=trial.measured,
             phase_1=whole.stream_of(ESTABLISH) if is_part else None,
             handshake=tuple(s for s in whole.streams if is_part and s.phase in HANDSHAKE),
             sample=whole.stream_of(SAMPLE) if is_part else None,
-            telemetry=trial.outcome.telemetry,
+            telemetry=trial.telemetry,
             starting=tuple(stream for stream in whole.streams if stream.phase in before),
             spec=self.asked,
             connections_left=count_of(self.dut) if fails and trial.spec.establishing else None,

@@ -18,7 +18,7 @@ from natxy.trial.load import Frames
 from natxy.trial.observer import Observer
 from natxy.trial.setup import FrameRecords, Setup, set_up
 from natxy.trial.timing import Timing
-from natxy.trial.trial import Outcome, run_trial
+from natxy.trial.trial import Trial, run_trial
 from natxy.trial.trial_plan import TrialPlan
 from tests.accuracy.bench import BENCH
 from tests.valid import valid
@@ -85,12 +85,12 @@ def valid_trial(
     plan = TrialPlan(traffic=setup.traffic, timing=TIMING)
     seeds = count(1)
 
-    def attempt() -> tuple[Outcome, Any]:
+    def attempt() -> tuple[Trial, Any]:
         # The trials of all tests with one engine have different nonces.
         spec = plan.spec(load=load, seed=next(seeds), nonce=setup.tester.trials)
         return run_trial(spec, setup.tester, dut, Observer()), dut.record()
 
-    def reasons(outcome_and_record: tuple[Outcome, Any]) -> list[object]:
+    def reasons(outcome_and_record: tuple[Trial, Any]) -> list[object]:
         outcome, record = outcome_and_record
         against: list[object] = list(outcome.invalid_reasons)
         away = away_ns(outcome.result, record)

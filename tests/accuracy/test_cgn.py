@@ -22,7 +22,7 @@ from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup
 from natxy.trial.timing import Timing
-from natxy.trial.trials import Trials, WholeTrial
+from natxy.trial.trials import Trials
 from tests.accuracy.subscribers import (
     GATEWAY,
     OF_THEIR_OWN,
@@ -85,10 +85,12 @@ def with_mappings(trials: Trials) -> tuple[TrialResult, MappingsResult]:
     # No rate is judged, so the senders may pause as long as they must.
     load = replace(steady(RATE_FPS, TIMING.duration_s, MAPPINGS), pause_share=Fraction(1))
 
-    def reasons(trial: WholeTrial) -> tuple[Reason, ...]:
-        return trial.record.invalid_reasons
+    def reasons(record: TrialRecord) -> tuple[Reason, ...]:
+        return record.invalid_reasons
 
-    whole = valid(lambda: trials.run_whole(load=load, repetition=1, seed=1), reasons).result
+    valid(lambda: trials.run(load=load, repetition=1, seed=1), reasons)
+    assert trials.last is not None
+    whole = trials.last.result
     assert whole.connections is not None
     assert whole.connections.mappings is not None
     return whole, whole.connections.mappings

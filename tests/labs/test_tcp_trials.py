@@ -13,6 +13,7 @@ from natxy.dut.execution import execute, in_namespace, set_sysctls
 from natxy.dut.process import within
 from natxy.model.testbed import read_testbed
 from natxy.model.traffic_spec import Role, TcpSegment
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Phase, Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.trial.establishing import Establishing
@@ -21,7 +22,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
-from natxy.trial.trials import Trials, WholeTrial
+from natxy.trial.trials import Trials
 from tests.valid import valid, valid_trial
 
 N = 500
@@ -119,12 +120,14 @@ def test_nothing_is_left_after_tear_down(closing: str, lab: Lab) -> None:
     plan = TrialPlan(traffic=lab.traffic, timing=TIMING)
     made = plan.spec(load=Establishing(rate_cps=RATE_FPS), seed=1, nonce=7)
 
-    def close() -> WholeTrial:
+    def close() -> TrialRecord:
         return lab.trials.run_spec(_closed(made, CLOSINGS[closing]))
 
-    whole = valid(close, lambda trial: trial.record.invalid_reasons)
-    assert whole.result.misdelivered == 0
-    assert all(stream.passed for stream in whole.result.streams)
+    valid(close, lambda record: record.invalid_reasons)
+    trial = lab.trials.last
+    assert trial is not None
+    assert trial.result.misdelivered == 0
+    assert all(stream.passed for stream in trial.result.streams)
     assert lab.states() == {"TIME_WAIT" if closing == "fin" else "CLOSE": N}
     assert within(4, lambda: lab.states() == {})
 

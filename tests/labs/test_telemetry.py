@@ -11,7 +11,8 @@ from natxy.model.telemetry import Snapshot
 from natxy.trial.connection_table import IncompletePhase1
 from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
-from natxy.trial.trials import Trials, WholeTrial
+from natxy.trial.trial import Trial
+from natxy.trial.trials import Trials
 from tests.labs.conftest import StartLab
 from tests.labs.test_trials import TIMING, testbed_of
 
@@ -47,7 +48,7 @@ RATE_FPS = 5000
 TICK_S = 0.01  # in which the kernel counts
 
 
-def trial_of(text: str, rate_fps: int = RATE_FPS) -> WholeTrial:
+def trial_of(text: str, rate_fps: int = RATE_FPS) -> Trial:
     """Returns a trial with any verdict: noise does not change what the kernel counts."""
     testbed, source, dut = testbed_of(text)
     with set_up(testbed, source, dut) as setup:
@@ -66,8 +67,8 @@ def trial_of(text: str, rate_fps: int = RATE_FPS) -> WholeTrial:
 
 def test_connections_take_memory_of_the_kernel() -> None:
     trial = trial_of(NAT44)
-    used, table = trial.record.telemetry, trial.result.connections
-    print(trial.record.verdict, table, used)
+    used, table = trial.telemetry, trial.result.connections
+    print(table, used)
     assert used is not None
     assert used.connections is not None
     assert used.memory_bytes is not None
@@ -86,7 +87,7 @@ def test_an_idle_gateway_is_shown_as_idle() -> None:
     """The engine's thread that keeps the gateway's CPU awake takes all time that nothing else
     wants, and is not the gateway's."""
     trial = trial_of(ROUTER, rate_fps=1000)
-    used, watched = trial.record.telemetry, trial.result.watched
+    used, watched = trial.telemetry, trial.result.watched
     print(used, watched)
     assert used is not None
     assert used.busiest is not None

@@ -359,17 +359,19 @@ def test_a_sample_that_came_back_wrong_all_of_it_is_no_table_that_was_dropped() 
 
 def test_a_spec_that_somebody_wrote_is_judged_as_one_of_ours() -> None:
     spec = spec_of(plan({"sample": 100}))
-    whole = trials_of(StatefulGateway()).run_spec(spec)
-    assert whole.record.verdict is Verdict.PASS
-    assert [stream.phase for stream in whole.result.streams] == [
+    trials = trials_of(StatefulGateway())
+    record = trials.run_spec(spec)
+    assert record.verdict is Verdict.PASS
+    assert trials.last
+    assert [stream.phase for stream in trials.last.result.streams] == [
         "establish", "sample", "test", "test"
     ]  # fmt: skip
-    assert {stream.phase for stream in whole.record.result.streams} == {"test"}
+    assert {stream.phase for stream in record.result.streams} == {"test"}
     dropped = trials_of(StatefulGateway(flushes=True)).run_spec(spec)
-    assert dropped.record.lost_connections
-    assert dropped.record.lost_connections.code is Code.SAMPLE_SILENT
+    assert dropped.lost_connections
+    assert dropped.lost_connections.code is Code.SAMPLE_SILENT
     phase_1 = spec.model_copy(update={"phases": spec.phases[:1]})
-    assert trials_of(StatefulGateway(entries=999)).run_spec(phase_1).record.verdict is Verdict.FAIL
+    assert trials_of(StatefulGateway(entries=999)).run_spec(phase_1).verdict is Verdict.FAIL
 
 
 @dataclass(kw_only=True)

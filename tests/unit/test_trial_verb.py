@@ -14,9 +14,10 @@ from natxy.dut.base import TableParameters
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Recording
 from natxy.trial.setup import Setup
-from natxy.trial.trials import Trials, WholeTrial
+from natxy.trial.trials import Trials
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 
 TESTBED = """\
@@ -139,12 +140,12 @@ def test_mappings_need_connections(trial: Verb, tmp_path: Path, capsys: Captured
 
 def test_mappings_are_asked_for(trial: Verb, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Recording] = []
-    run = Trials.run_whole
+    run = Trials.run
 
-    def noting(self: Trials, *, load: Any, repetition: int, seed: int) -> WholeTrial:
+    def noting(self: Trials, *, load: Any, repetition: int, seed: int) -> TrialRecord:
         asked.append(load.recording)
         return run(self, load=load, repetition=repetition, seed=seed)
 
-    monkeypatch.setattr(Trials, "run_whole", noting)
+    monkeypatch.setattr(Trials, "run", noting)
     assert trial(StatefulGateway(), "--mappings") == 0
     assert [recording.mappings for recording in asked] == [True]
