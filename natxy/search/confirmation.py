@@ -95,6 +95,11 @@ class Confirmation:
         least_fps = (1 - self.accepted) * (result_fps - self.error.at(result_fps))
         return int(most_fps) if most_fps < least_fps else None
 
+    @property
+    def sustained_fps(self) -> int:
+        """What the gateway forwards at least while it is full; 0: nobody knows."""
+        return int(max((of.full_fps[0] for of in self.bounding.values() if of.spread), default=0))
+
     def is_helped(self, result_fps: int) -> bool:
         """Returns whether a bucket or a queue may have helped the pass.
 

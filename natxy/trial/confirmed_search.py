@@ -76,7 +76,8 @@ class ConfirmedSearch:
         overloaded_fps = known.overloaded_fps(result_fps)
         is_open = self.is_steady and limit not in (Limit.DUT, Limit.MAXIMUM)
         if is_open and known.is_helped(result_fps):
-            result_fps = overloaded_fps or 0  # no trial told whether it can do more for long
+            # No trial told whether it can do more for long.
+            result_fps = min(result_fps, known.sustained_fps)
         is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
         return kind(
             rate_fps=result_fps,

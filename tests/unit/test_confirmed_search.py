@@ -91,7 +91,8 @@ def test_a_longer_trial_that_noise_slows_does_not_confirm_what_a_bucket_helped(
     )
     (figure,) = throughput(PLAN, engine.tester(nat64), NoDut()).figures
     assert figure.lower_bound == (True,)
-    assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.02), "not the 5 % more of a bucket"
+    (value,) = figure.values
+    assert 0.97 * CAPACITY_FPS <= value <= CAPACITY_FPS, "not the 5 % more of a bucket"
 
 
 def test_a_gateway_that_overload_makes_slower_has_the_rate_that_passes(nat64: TrafficPlan) -> None:
