@@ -1,16 +1,29 @@
 """What is said of a trial or a result: a code, where, and facts. The code has the sentence."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from fractions import Fraction
 from typing import Any
 
+from pydantic import Field
 from pydantic_core import CoreSchema, core_schema
 
-from natxy.model.base import refuse
+from natxy.model.base import Model, refuse
 from natxy.model.duration import duration
 
-Fact = float | str | tuple[float, ...] | tuple[str, ...]
+Fact = float | str | tuple[float, ...] | tuple[str, ...] | dict[str, float]  # the last: by names
+
+# How a number is shown, by the end of its name. Any other number is a count.
+UNITS: dict[str, Callable[[float], str]] = {
+    "ns": duration,
+    "s": "{:g} s".format,
+    "share": lambda share: f"{share * 100:g} %",  # as it was given
+    "percent": "{:.3g} %".format,  # as it was measured
+    "points": "{:.3g} percentage points".format,
+    "hz": "{:.2g}".format,
+    "bytes": "{:g}".format,
+    "ratio": "{:g}".format,
+}
 
 
 class Sentences(Enum):
@@ -33,11 +46,22 @@ class Sentences(Enum):
         return core_schema.no_info_plain_validator_function(read, serialization=written)
 
 
-def filled(sentence: str, where: str, facts: Mapping[str, Fact]) -> str:
-    """Returns the sentence; `where` stands before one that does not name it.
+class Said(Model):
+    """A code, where, and the facts of its sentence, by names that end in their unit."""
 
-    The name of a fact ends in its unit; without one, it is a count.
-    """
+    code: Sentences
+    where: str = ""
+    facts: dict[str, Fact] = Field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __str__(self) -> str:
+        return filled(self.code.value, self.where, self.facts)
+
+
+def filled(sentence: str, where: str, facts: Mapping[str, Fact]) -> str:
+    """Returns the sentence; `where` stands before one that does not name it."""
     where = f"{where} port" if where in ("left", "right") else where
     shown = {name: Shown(_shown(name, fact)) for name, fact in facts.items()}
     prefix = f"{where}: " if where and "{where}" not in sentence else ""
@@ -48,7 +72,10 @@ class Shown(str):
     """A fact as a person reads it; `{trials:trial}` of a sentence is "1 trial" or "2 trials"."""
 
     def __format__(self, noun: str) -> str:
-        return f"{self} {noun}{'s' * (self != '1')}" if noun else str(self)
+        if not noun:
+            return str(self)
+        plural = "es" if noun.endswith("ch") else "s"
+        return f"{self} {noun}{plural * (self != '1')}"
 
 
 def exact_facts(facts: Mapping[str, Fact | Fraction]) -> dict[str, Fact]:
@@ -61,10 +88,6 @@ def _shown(name: str, fact: Fact) -> str:
     if isinstance(fact, tuple):
         each = [_shown(name, one) for one in fact]
         return ", ".join((*(one.removesuffix(" %") for one in each[:-1]), each[-1]))
-    if name.endswith("_ns"):
-        return duration(fact)
-    if name.endswith("_share"):
-        return f"{fact * 100:g} %"
-    if name.endswith("_s"):
-        return f"{fact:g} s"
-    return f"{fact:g}" if name.endswith(("_bytes", "_ratio")) else f"{fact:,.0f}"
+    if isinstance(fact, dict):
+        return ", ".join(f"{of} {_shown(name, one)}" for of, one in fact.items())
+    return UNITS.get(name.rpartition("_")[2], "{:,.0f}".format)(fact)

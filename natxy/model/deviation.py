@@ -3,10 +3,7 @@
 from collections.abc import Collection, Iterable
 from fractions import Fraction
 
-from pydantic import Field
-
-from natxy.model.base import Model
-from natxy.model.coded import Fact, Sentences, exact_facts, filled
+from natxy.model.coded import Fact, Said, Sentences, exact_facts
 
 
 class Differs(Sentences):
@@ -107,13 +104,14 @@ class Differs(Sentences):
     LARGER_FRAMES = "frames of {size_bytes} bytes, not of {asked_bytes}"
 
 
-class Deviation(Model):
-    """What a result has, and what a clause of a document asks for instead."""
+class Deviation(Said):
+    """What a result has, and what a clause of a document asks for instead.
+
+    `where` is a direction, or "throughput": of the search for it.
+    """
 
     code: Differs
     clause: str = ""  # "RFC 2544 section 24"; empty: no document has a clause about it
-    where: str = ""  # a direction, or "throughput": of the search for it
-    facts: dict[str, Fact] = Field(default_factory=dict)  # by names that end in their unit
 
     @classmethod
     def of(
@@ -121,11 +119,8 @@ class Deviation(Model):
     ) -> "Deviation":
         return cls(code=code, clause=clause, where=where, facts=exact_facts(facts))
 
-    def __hash__(self) -> int:
-        return hash(str(self))
-
     def __str__(self) -> str:
-        said = filled(self.code.value, self.where, self.facts)
+        said = super().__str__()
         return f"{said} ({self.clause})" if self.clause else said
 
 
