@@ -15,6 +15,7 @@ from natxy.campaign.other_gateway import SECTIONS, OtherGateway
 from natxy.errors import ConfigurationError, InUse, StorageError
 from natxy.model.experiment import Experiment, read_experiment
 from natxy.model.published import Published, read_published
+from natxy.model.remark import Remarks
 from natxy.model.source import Source
 from natxy.whole_file import write_whole
 
@@ -38,7 +39,7 @@ class Asked:
     # Further testbeds, equal to the first, on which cells are measured at the same time.
     further: tuple[Source, ...] = ()
     dut_source: Source | None = None  # of the gateway that replaces that of the testbed
-    remarks: tuple[str, ...] = ()  # on this gateway
+    remarks: Remarks = ()  # on this gateway
 
     @property
     def testbeds(self) -> tuple[dict[str, Any], ...]:
@@ -97,7 +98,7 @@ def _with_gateway(asked: Asked, other: OtherGateway) -> Asked:
         experiment=other.experiment(asked.experiment),
         testbed=other.testbed(asked.testbed),
         dut_source=other.source,
-        remarks=other.remarks,
+        remarks=tuple(other.remarks),
     )
 
 

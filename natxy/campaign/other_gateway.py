@@ -5,13 +5,14 @@ does how connections are made, because gateways differ in how fast they make the
 of connections and columns stay those of the experiment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from natxy.dut.config import settable_keys
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
+from natxy.model.remark import Remark, Topic
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -93,17 +94,13 @@ class OtherGateway:
         return fitted.model_copy(update={"published": published})
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        """Says which gateway is measured, and what it has no use for."""
+    def remarks(self) -> Iterator[Remark]:
+        """Yields which gateway is measured, and what it has no use for."""
         dut = self.sections["dut"]
-        name = ", ".join(str(dut[key]) for key in CHOICES if key in dut)
-        said = f"The gateway is that of --dut ({name}), not that of the experiment's testbed."
-        if not self.left_out:
-            return (said,)
-        return (
-            said,
-            f"Of the experiment, this is left out for it: {', '.join(self.left_out)}.",
-        )
+        chosen = tuple(str(dut[key]) for key in CHOICES if key in dut)
+        yield Remark.of(Topic.OTHER_GATEWAY, gateway=chosen)
+        if self.left_out:
+            yield Remark.of(Topic.NOT_OF_GATEWAY, left_out=tuple(self.left_out))
 
     def _changes(self, where: str, changes: dict[str, Any]) -> dict[str, Any]:
         dut = changes.get("dut")

@@ -13,6 +13,7 @@ from natxy.campaign.journal import as_journal, read_journal
 from natxy.errors import ConfigurationError
 from natxy.model.base import Model, refuse
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Remarks
 from natxy.model.trial_record import Collapse, TrialRecord
 
 
@@ -94,7 +95,7 @@ class Header(Model):
     quick: bool
     options: dict[str, Any] = Field(default_factory=dict)
     columns: list[str] | None = None
-    remarks: list[str] = Field(default_factory=list)
+    remarks: Remarks = ()
 
 
 @dataclass(kw_only=True)
@@ -173,7 +174,7 @@ def read_campaign(path: Path) -> CampaignState:
         )
     state = CampaignState(header=header, path=path)
     with as_journal(path):
-        Header.model_validate(header)
+        Header.model_validate_json(json.dumps(header))
         _read_cells(records, state)
     return state
 

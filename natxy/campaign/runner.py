@@ -1,5 +1,6 @@
 """Runs the cells of a campaign one after another; each trial is in the journal before the next."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from natxy.campaign.records import AFTER, BEFORE, CampaignState, CellEnd, CellRe
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, StorageError
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Remark, Remarks
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.trial.observer import Observer, Observers
@@ -83,8 +85,8 @@ class Runner:
         left = [(number, cell) for number, cell in cells if self._open(cell)]
         hooks = self.plan.experiment.hooks
         done = self.state.after  # more than none if it was interrupted in these commands
-        for sentence in self._remarks if left else ():
-            self.watcher.remarked(sentence)
+        for remark in self._remarks if left else ():
+            self.watcher.remarked(str(remark))
         if left:
             self._hooks(BEFORE, hooks.before)
             with self._lab:
@@ -93,9 +95,10 @@ class Runner:
         self._hooks(AFTER, hooks.after[done:])
 
     @property
-    def _remarks(self) -> tuple[str, ...]:
+    def _remarks(self) -> Remarks:
         """Remarks on all results of the campaign, with which it began."""
-        return tuple(self.state.header.get("remarks", ()))
+        lines = map(json.dumps, self.state.header.get("remarks", ()))
+        return tuple(map(Remark.model_validate_json, lines))
 
     def run_alone(self, cell: Cell, number: int) -> None:
         """Runs one cell, with the commands of its column around it."""

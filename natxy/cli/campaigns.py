@@ -256,7 +256,7 @@ def start(
             "options": plan.options,
             "columns": plan.labels,
             "cells": len(plan.cells),
-            "remarks": asked.remarks,
+            "remarks": [each.model_dump(mode="json") for each in asked.remarks],
         }
         with Journal(folder.journal, header, replace=replace) as journal:
             state = CampaignState(header=header)

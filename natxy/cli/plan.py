@@ -60,8 +60,8 @@ def plan(
         f"{asked.experiment.title}: {count} cells, about {about(total_s)}{several}, seed "
         f"{planned.seed}"
     )
-    for sentence in asked.remarks:
-        tell(sentence)
+    for remark in asked.remarks:
+        tell(str(remark))
     hooks = planned.experiment.hooks
     for when in ("before", "before_column", "after_column", "after"):
         for command in getattr(hooks, when):

@@ -11,6 +11,7 @@ from itertools import pairwise
 from natxy.errors import ConfigurationError
 from natxy.measure.flows import ranges_of, with_flows
 from natxy.model.deviation import Deviation, Deviations, Differs
+from natxy.model.remark import Remark, Topic
 from natxy.trial.setup import ReadyTester, Starting
 from natxy.trial.timing import Timing
 
@@ -69,31 +70,14 @@ def group_deviations(numbers: Sequence[int]) -> Deviations:
 
 def group_remarks(
     numbers: Sequence[int], step_s: Fraction | None, timing: Timing
-) -> tuple[str, ...]:
-    return (_how_flows_start(step_s, timing), *_that_end(numbers))
-
-
-def _how_flows_start(step_s: Fraction | None, timing: Timing) -> str:
-    """Returns a remark with T, the time between the starts of two flows, which RFC 8219 section
-    10.2.2 requires."""
-    sent = "Each trial sends a quarter, a half, three quarters and all of the flows"
-    drain = f"a drain of {float(timing.drain_s):g} s, in which nothing is sent"
+) -> Iterator[Remark]:
+    """Yields how flows start, with T, the time between the starts of two flows, which RFC 8219
+    section 10.2.2 requires; and each number of flows of which some end before the trial does."""
     if step_s is None:
-        return f"{sent}. Each part lasts as long as the trial; between two parts is {drain}."
-    return (
-        f"{sent}. Each of the first three parts lasts T = {float(step_s):g} s for each flow "
-        f"that the next part adds, followed by {drain}."
-    )
-
-
-def _that_end(numbers: Sequence[int]) -> Iterator[str]:
-    """Yields a remark for each number of flows of which some end before the trial does."""
+        yield Remark.of(Topic.PARTS_AS_TRIALS, drain_s=timing.drain_s)
+    else:
+        yield Remark.of(Topic.PARTS_BY_STEP, step_s=step_s, drain_s=timing.drain_s)
     for flows in numbers:
         ranges = [ranges_of(each) for each in (*(part.flows for part in parts_of(flows)), flows)]
-        if all(before.is_within(after) for before, after in pairwise(ranges)):
-            continue
-        yield (
-            f"{flows:,} flows: not all flows of a part are in the next part, whose ports differ: "
-            f"{', '.join(map(str, ranges))}. Such flows end, and as many others start beside those "
-            "that the next part adds."
-        )
+        if not all(before.is_within(after) for before, after in pairwise(ranges)):
+            yield Remark.of(Topic.PARTS_DIFFER, f"{flows:,} flows", ports=tuple(map(str, ranges)))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from natxy.model.measurement import Figure
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.trial.establishing import connections_held
@@ -59,7 +60,7 @@ class MemorySamples(Observer):
 
 def memory_per_connection(
     repetitions: Sequence[Sequence[TrialRecord]],
-) -> tuple[tuple[Figure, ...], str]:
+) -> tuple[tuple[Figure, ...], Remark]:
     """Returns the figure, with a value for each repetition, or none; and a remark about it.
 
     A value is (memory with N connections - memory with none) / N, of the trial with the largest N
@@ -72,7 +73,7 @@ def memory_per_connection(
 
 def memory_at_points(
     points: Mapping[str, Samples], *, started_anew: bool
-) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
+) -> tuple[tuple[Figure, ...], Remarks]:
     """Returns the figure of each point of a series, or none; and remarks about them.
 
     `started_anew` says that each point has a gateway that was set up for it, whose memory without
@@ -80,7 +81,7 @@ def memory_at_points(
     """
     every = [samples for point in points.values() for samples in point]
     figures: list[Figure] = []
-    remarks: dict[str, list[str]] = {}  # with the points that they are about
+    remarks: dict[Remark, list[str]] = {}  # with the points that they are about
     for at, samples in points.items():
         empty_bytes = _least_before(samples if started_anew else every)
         found, remark = _memory(samples, at=at, empty_bytes=empty_bytes)
@@ -88,7 +89,7 @@ def memory_at_points(
         remarks.setdefault(remark, []).append(at)
     if len(remarks) == 1:
         return tuple(figures), tuple(remarks)
-    return tuple(figures), tuple(f"{'; '.join(ats)}: {said}" for said, ats in remarks.items())
+    return tuple(figures), tuple(said.at("; ".join(ats)) for said, ats in remarks.items())
 
 
 def _least_before(repetitions: Iterable[Sequence[Sample]]) -> int | None:
@@ -98,24 +99,19 @@ def _least_before(repetitions: Iterable[Sequence[Sample]]) -> int | None:
 
 def _memory(
     repetitions: Samples, *, at: str, empty_bytes: int | None
-) -> tuple[tuple[Figure, ...], str]:
+) -> tuple[tuple[Figure, ...], Remark]:
     full = [_fullest(samples) for samples in repetitions]
     if empty_bytes is None or not full or None in full:
-        return (), (
-            f"There is no {MEMORY}, because the gateway's memory is not known (expected a gateway "
-            'on this machine, or a command "telemetry" in [dut] that prints memory_bytes).'
-        )
+        return (), Remark.of(Topic.MEMORY_UNKNOWN)
     found = [(count, used - empty_bytes) for count, used in filter(None, full)]
     if (least := min(grown for _, grown in found)) < LEAST_GROWTH_BYTES:
-        return (), (
-            f"There is no {MEMORY}, because the gateway's memory grew by {max(0, least):,} octets "
-            f"only, which may be chance (expected at least {LEAST_GROWTH_BYTES:,}: a larger table)."
-        )
-    counts = ", ".join(dict.fromkeys(f"{count:,}" for count, _ in found))
+        facts = {"grown": max(0, least), "least": LEAST_GROWTH_BYTES}
+        return (), Remark.of(Topic.MEMORY_BY_CHANCE, **facts)
+    counts = tuple(dict.fromkeys(float(count) for count, _ in found))
     of = [sample.memory_of for samples in repetitions for sample in samples][-1]
     values = tuple(grown / count for count, grown in found)
     figure = Figure(name=MEMORY, unit="octets", at=at, values=values, primary=False)
-    return (figure,), f"Memory is that of {of}, with {counts} connections and with none."
+    return (figure,), Remark.of(Topic.MEMORY, memory_of=of, connections=counts)
 
 
 def _fullest(samples: Sequence[Sample]) -> tuple[int, int] | None:

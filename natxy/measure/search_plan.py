@@ -31,16 +31,13 @@ class SearchPlan(Plan):
         check_tolerance("--loss", self.loss)
         check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
 
-    def error_in(self, unit: Unit) -> str:
-        return str(self.error).replace("fps", unit)
-
     def search_conditions(
         self, found: Sequence[Bounded], maximum: Maximum, unit: Unit = "fps", **own: Any
     ) -> SearchConditions:
         """Returns the conditions of the search; `own` are those that others do not have."""
         highest = max((each.rate_fps for each in found), default=None)
         return SearchConditions(
-            error=self.error_in(unit),
+            error=self.error.shown(unit),
             error_fps=None if highest is None else self.error.at(highest),
             maximum_fps=maximum.rate_fps,
             maximum_origin=maximum.origin,

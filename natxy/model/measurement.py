@@ -12,6 +12,7 @@ from natxy.model.disturbance import Disturbance
 from natxy.model.icmp_words import merged
 from natxy.model.port_result import IcmpError
 from natxy.model.reason import LossOfConnections
+from natxy.model.remark import Remarks
 from natxy.model.self_test_record import OwnDelay
 from natxy.model.testbed import Directions
 from natxy.model.traffic_spec import Transport
@@ -287,7 +288,7 @@ class Measurement(Model):
     reference: str  # RFC and section; empty: no RFC defines it
     conditions: Conditions
     deviations: Deviations = ()  # from the RFC; empty: the result conforms
-    remarks: tuple[str, ...] = ()  # notes without which the figures could be misread
+    remarks: Remarks = ()  # notes without which the figures could be misread
     figures: tuple[Figure, ...]
     counts: TrialCounts
 

@@ -4,8 +4,8 @@ The rate is the throughput, which is measured first, or a given rate (RFC 2544 s
 8219 section 7).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -15,10 +15,12 @@ from natxy.measure.flows_used import Sent
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_deviations import THROUGHPUT, lower_bound
 from natxy.measure.traffic_deviations import setup_deviations
+from natxy.model.coded import Fact
 from natxy.model.deviation import Deviation, Deviations, Differs, without
 from natxy.model.disturbance import Disturbance
-from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.model.measurement import Figure, Measurement, TrialCounts, Unit
 from natxy.model.reason import Reason
+from natxy.model.remark import Remark, Remarks, Topic, applying
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
@@ -33,6 +35,7 @@ from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
 from natxy.verdict.delay_error import QUIET, DelayError, doubts, error_remarks
 
+NO_TRIALS = TrialCounts()
 SEARCH_S = Fraction(60)  # longest trial of the search (RFC 2544 section 24)
 
 
@@ -68,7 +71,8 @@ class Rate:
     """The rate of a measurement, per direction, and its origin."""
 
     fps: int
-    found: str = ""  # how it was found: "found first: ..."; empty: it was given
+    search: Mapping[str, Fact] = field(default_factory=dict)  # facts of it; empty: it was given
+    counts: TrialCounts = NO_TRIALS  # of the search
     lower_bound: bool = False  # the gateway's throughput is at least this rate
     deviations: Deviations = ()  # deviations of the search from RFC 2544
 
@@ -78,15 +82,20 @@ class Rate:
         return tuple(each.model_copy(update={"where": "throughput"}) for each in self.deviations)
 
     @property
-    def remarks(self) -> tuple[str, ...]:
-        if not self.found:
-            return ("The rate was given.",)
-        how = f"The rate is the throughput, {self.found}."
-        bound = (
-            "It is a lower bound of the throughput: trials above it stayed invalid, or it is the "
-            "highest rate that the search may try."
-        )
-        return (how, bound) if self.lower_bound else (how,)
+    def remarks(self) -> Remarks:
+        if not self.search:
+            return (Remark.of(Topic.RATE_GIVEN),)
+        found = Remark.of(Topic.RATE_FOUND, **self.search)
+        return (found, *self.invalid, *applying({Topic.RATE_IS_BOUND: self.lower_bound}))
+
+    @property
+    def invalid(self) -> Remarks:
+        """A remark on the invalid trials of the search, if it had some."""
+        of = self.counts
+        if not of.invalid_trials:
+            return ()
+        facts = {"trials": of.trials, "invalid_percent": of.invalid_percent}
+        return (Remark.of(Topic.INVALID_IN_SEARCH, invalid=of.invalid_trials, **facts),)
 
 
 def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None) -> Rate:
@@ -125,9 +134,12 @@ def found_rate(
     count = len(figure.values)
     return Rate(
         fps=rate_fps,
-        found=f"found first: {count} search{'es' * (count > 1)}, trials of "
-        f"{float(search.timing.duration_s):g} s, error {search.error}"
-        f"{found.counts.invalid_clause}",
+        search={
+            "searches": float(count),
+            "duration_s": float(search.timing.duration_s),
+            "error": str(search.error),
+        },
+        counts=found.counts,
         lower_bound=figure.is_lower_bound(rate_fps),
         deviations=without(found.deviations, _not_of_search(tester, count)),
     )
@@ -164,7 +176,7 @@ class AtRate:
     errors: Callable[[TrialResult, Disturbance], Sequence[DelayError]] = lambda *_: ()
     refuses: Callable[[TrialResult], tuple[Reason, ...]] = lambda _: ()  # other reasons for INVALID
     deviations: Deviations = ()
-    remarks: Callable[[ReadyTester, Sequence[TrialRecord]], tuple[str, ...]] = lambda *_: ()
+    remarks: Callable[[ReadyTester, Sequence[TrialRecord]], Remarks] = lambda *_: ()
 
 
 def measure(

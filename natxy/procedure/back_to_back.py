@@ -13,6 +13,7 @@ from natxy.measure.search_remarks import cut_remarks
 from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.remark import Remark, Topic
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
@@ -278,45 +279,26 @@ def _figures(bursts: Sequence[_Burst], rate_fps: int, throughput: Rate) -> tuple
     return (*figures, corrected)
 
 
-def _remarks(train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace) -> tuple[str, ...]:
-    plan, found = train.plan, train.throughput
-    said = [
-        f"Bursts were sent at {train.rate_fps:,} fps in each direction, with at most "
-        f"{train.longest:,} frames; binary search, step {train.step:,} "
-        f"frame{'s' * (train.step > 1)}. The benchmark is the mean.",
-        "The tester waited after each burst: first as long as receiving it takes at the "
-        "throughput, then as long again, but at least "
-        f"{float(plan.timing.drain_s):g} s.",
-        f"The buffer time was corrected with a throughput of {found.fps:,} fps, "
-        f"{found.found or 'as given'}.",
-    ]
+def _remarks(
+    train: Train, bursts: Sequence[_Burst], *, fills: bool, pace: Pace
+) -> Iterator[Remark]:
+    found = train.throughput
+    sent = {"rate_fps": train.rate_fps, "longest": train.longest, "step": train.step}
+    yield Remark.of(Topic.BURSTS_SENT, **sent)
+    yield Remark.of(Topic.BURST_WAITS, least_s=train.plan.timing.drain_s)
+    origin = Topic.CORRECTED_AS_FOUND if found.search else Topic.CORRECTED_AS_GIVEN
+    yield Remark.of(origin, rate_fps=found.fps, **found.search)
+    yield from found.invalid
     if found.lower_bound:
-        said.append(_of_a_bound(any(burst.lower_bound for burst in bursts)))
-    if pace.worst_excess_ns > 0:
-        said.append(
-            f"Bursts took at most {pace.worst_excess_ns / 1000:.3g} µs longer than at their rate. "
-            f"In this time, {pace.worst_excess_ns * found.fps / 1e9:.0f} frames pass at the "
-            "throughput."
-        )
+        is_unknown = any(burst.lower_bound for burst in bursts)
+        yield Remark.of(Topic.CORRECTED_UNKNOWN if is_unknown else Topic.CORRECTED_IS_BOUND)
+    if (excess_ns := pace.worst_excess_ns) > 0:
+        frames = excess_ns * found.fps / 1e9
+        yield Remark.of(Topic.BURSTS_LONGER, excess_ns=excess_ns, frames=frames)
     if any(burst.cut_off for burst in bursts):
-        said.append(
-            "Frames of a burst that was too long still arrived in the second half of the wait: the "
-            "buffer empties more slowly than at the throughput, and may be larger. Use a longer "
-            "drain."
-        )
+        yield Remark.of(Topic.DRAIN_TOO_SHORT)
     if not fills:
-        said.append(
-            "There is no figure: the throughput is not below the rate of the bursts, so no burst "
-            "fills a buffer (RFC 9004 section 6.1)."
-        )
-    return tuple(said)
-
-
-def _of_a_bound(bursts_are_bounds: bool) -> str:
-    bound = "The throughput is a lower bound"
-    if bursts_are_bounds:
-        return f"{bound}, and so is a burst: the corrected buffer time is unknown."
-    return f"{bound}, so the corrected buffer time is an upper bound (≤)."
+        yield Remark.of(Topic.NO_BURST_FILLS)
 
 
 def _deviations(plan: BackToBackPlan, throughput: Rate, repetitions: int) -> Iterator[Deviation]:

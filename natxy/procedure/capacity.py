@@ -17,6 +17,7 @@ from natxy.measure.table_size import check_each_frame_makes_one, table_of
 from natxy.measure.traffic_deviations import connection_deviations, tcp_deviations
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import DEFAULT_ALPHA
@@ -276,23 +277,19 @@ def _figures(found: list[Capacity]) -> tuple[Figure, ...]:
 
 def _remarks(
     plan: CapacityPlan, goal: CapacityGoal, name: str, course: Course, repetitions: int
-) -> tuple[str, ...]:
-    said = [
-        f"alpha {float(plan.alpha):g}, beta {float(goal.beta):g}, gamma {float(goal.gamma):g}, "
-        f"E {goal.error:,}; error of the rates {goal.rate_error}. A failed trial that decides "
-        "about a number of connections was repeated; one that decides about a rate was not.",
-    ]
-    if course.collapses:
-        said.append(
-            f"{name} collapsed {len(course.collapses)} times and was started again"
-            f"{course.last_collapse}."
-        )
+) -> Iterator[Remark]:
+    yield Remark.of(
+        Topic.CAPACITY,
+        alpha_ratio=plan.alpha,
+        beta_ratio=goal.beta,
+        gamma_ratio=goal.gamma,
+        error=goal.error,
+        rate_error=str(goal.rate_error),
+    )
+    if said := course.collapses:
+        yield Remark.of(Topic.COLLAPSED, dut=name, times=len(said), why=said[-1])
     cut_off = [why for number, why in course.cut_off.items() if number <= repetitions]
-    said += [f"≥ marks a lower bound: {why}." for why in cut_off[-1:]]
+    if cut_off:
+        yield Remark.of(Topic.BOUND_OF_CAPACITY, why=cut_off[-1])
     if course.repaired:
-        said.append(
-            f"{course.repaired:,} trials passed although frames were lost while the gateway was "
-            "away: the absences explain the losses, and all connections existed after the lost "
-            "frames were sent again slowly."
-        )
-    return tuple(said)
+        yield Remark.of(Topic.REPAIRED, trials=course.repaired)

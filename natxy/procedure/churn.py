@@ -13,9 +13,10 @@ from typing import ClassVar
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import cut_remarks, rate_remarks, zero_remarks
+from natxy.measure.search_remarks import all_lost, cut_remarks, rate_remarks
 from natxy.model.delays import P999, Delays
 from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.model.remark import Remarks, Topic, applying
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS, Direction, Kind
@@ -233,16 +234,9 @@ def _latencies(name: str, trials: Sequence[TrialRecord], kind: Kind) -> tuple[Fi
     )
 
 
-def _remarks(found: Sequence[Search], unit: Unit, *, is_tcp: bool) -> tuple[str, ...]:
-    half_open = (
-        "Those of phase 1 are TCP handshakes. Beside them, only SYNs are sent: nobody answers "
-        "these, so the new connections stay half open.",
-    )
+def _remarks(found: Sequence[Search], unit: Unit, *, is_tcp: bool) -> Remarks:
     return (
-        "In the initiator's direction, frames that create connections are evenly spread among "
-        "those that use connections of phase 1; no frame uses a new connection again. Latencies "
-        "are those of the trial at the rate found.",
-        *(half_open if is_tcp else ()),
+        *applying({Topic.CHURN: True, Topic.HALF_OPEN: is_tcp}),
         *rate_remarks(found, unit),
-        *zero_remarks([each.rate_fps for each in found], "frames were lost at every rate tried"),
+        *all_lost(found, "frames"),
     )

@@ -11,9 +11,10 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.search_deviations import TEAR_DOWN, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import rate_remarks, zero_remarks
+from natxy.measure.search_remarks import all_lost, rate_remarks
 from natxy.measure.traffic_deviations import closing_deviations, connection_deviations
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.establishment_search import EstablishmentPlan, Search, searches
@@ -91,13 +92,7 @@ def _figures(plan: ClosingPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
     return (rate, whole)
 
 
-def _remarks(plan: ClosingPlan, found: Sequence[Search]) -> tuple[str, ...]:
-    phases = {
-        "fin": "FIN, FIN and ACK are phases, one after another, each at the rate",
-        "rst": "the initiator sends an RST on each connection",
-    }
-    return (
-        f"A connection is closed by {plan.by.upper()}: {phases[plan.by]}.",
-        *rate_remarks(found, "cps"),
-        *zero_remarks([each.rate_fps for each in found], "segments were lost at every rate tried"),
-    )
+def _remarks(plan: ClosingPlan, found: Sequence[Search]) -> Remarks:
+    codes = {"fin": Topic.CLOSED_BY_FIN, "rst": Topic.CLOSED_BY_RST}
+    said = (Remark.of(codes[plan.by]), *rate_remarks(found, "cps"))
+    return (*said, *all_lost(found, "segments"))

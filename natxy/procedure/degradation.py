@@ -13,6 +13,7 @@ from natxy.measure.search_remarks import lacking_remarks
 from natxy.measure.table_size import Size, named_by_size, table_of, told_apart
 from natxy.model.deviation import each_once
 from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.model.remark import Remark, Topic
 from natxy.procedure.series import (
     Searching,
     at_points,
@@ -82,7 +83,7 @@ def degradation(
     names: list[str] = []
     found: list[Measurement] = []
     figures: list[Figure | None] = []
-    without: list[str] = []
+    without: list[Remark] = []
     memory: dict[str, Samples] = {}  # by the column's name
     for number, (column, ready) in enumerate(columns, start=1):
         count, table = ready.traffic.required_connections.count, _set(column, dut)
@@ -95,8 +96,8 @@ def degradation(
         except WithoutConnections as reason:
             if not found:
                 raise
-            without.append(f"{at}: no figure. {reason.in_options}")
-            observer.remarked(without[-1])
+            without.append(Remark.of(Topic.NO_FIGURE, at, why=reason.in_options))
+            observer.remarked(str(without[-1]))
             figures.append(None)
             continue
         figures.append(figure := figure_of(found[-1], at, count, "connections"))
@@ -119,9 +120,7 @@ def degradation(
         ),
         deviations=each_once(each.deviations for each in found),
         remarks=(
-            "Source and destination ports: "
-            + ", ".join(str(ready.traffic.ranges) for _, ready in columns)
-            + ".",
+            Remark.of(Topic.PORTS, ports=tuple(str(r.traffic.ranges) for _, r in columns)),
             *bounds_remark(figures, "degradation"),
             *without,
             *lacking_remarks(plan.search.repetitions, filter(None, figures)),

@@ -13,6 +13,7 @@ from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.stream_counters import DelayVariation
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
@@ -32,10 +33,6 @@ MINIMUM_IPDV = "minimum IPDV"
 MEDIAN_IPDV = "median IPDV"
 MAXIMUM_IPDV = "maximum IPDV"
 UNDEFINED = "undefined pairs"
-IPDV_MEANING = (
-    "IPDV is the delay of a frame minus that of the frame before it, in one direction and kind of "
-    "traffic. A pair of frames is undefined if one of them was lost."
-)
 PROFILES = profiles(
     repetitions=(20, 3),
     least_repetitions=20,
@@ -200,5 +197,5 @@ def _variation(recorded: DelayVariation | None) -> DelayVariation:
     return recorded
 
 
-def _ipdv_remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> tuple[str, ...]:
-    return (IPDV_MEANING, *delay_remarks(tester, trials))
+def _ipdv_remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> Remarks:
+    return (Remark.of(Topic.IPDV), *delay_remarks(tester, trials))

@@ -5,7 +5,7 @@ connection must then carry a frame of the responder as well. A safe share of it 
 of phase 1 in other measurements.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,11 +14,12 @@ from natxy.errors import DutError
 from natxy.measure.made_figures import drawn_figures, handshake_figures
 from natxy.measure.search_deviations import ESTABLISHMENT, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import rate_remarks, zero_remarks
+from natxy.measure.search_remarks import all_lost, rate_remarks
 from natxy.measure.traffic_deviations import connection_deviations, tcp_deviations
 from natxy.model.deviation import Deviations
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.phase_names import ASK_AGAIN
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.establishment_search import Search, searches
@@ -98,43 +99,30 @@ def _deviations(
 
 def _remarks(
     plan: EstablishmentPlan, tester: ReadyTester, found: Sequence[Search]
-) -> tuple[str, ...]:
-    asked = tester.traffic.required_connections
-    said = [
-        f"A trial creates {tester.traffic.connections_among(asked.count):,} connections. Search "
-        f"error {plan.error_in('cps')}.",
-        *rate_remarks(found, "cps"),
-        *zero_remarks(
-            [each.rate_fps for each in found], "connections were lost at every rate tried"
-        ),
-    ]
+) -> Iterator[Remark]:
+    made = tester.traffic.connections_among(tester.traffic.required_connections.count)
+    yield Remark.of(Topic.TRIAL_CREATES, connections=made, error=plan.error.shown("cps"))
+    yield from rate_remarks(found, "cps")
+    yield from all_lost(found, "connections")
     if plan.alpha is not None:
-        said += _of_validation(found)
-    return tuple(said)
+        yield from _of_validation(found)
 
 
-def _of_validation(found: Sequence[Search]) -> list[str]:
+def _of_validation(found: Sequence[Search]) -> Remarks:
     """Returns a remark on connections that did not answer in validation (SD Figure 11).
 
     Either they did not exist, or they belonged to another connection, or the rate was too high.
     """
-    absent = wrong = fast = 0
+    facts = {"fast": 0, "wrong": 0, "absent": 0}
     for trial in (trial for each in found for trial in each.trials):
         again = trial.result.stream_of(ASK_AGAIN)
         if again is None or trial.verdict is Verdict.INVALID:
             continue
         came_wrong = 0 if again.connections is None else again.connections.wrong
-        wrong += came_wrong
-        absent += max(0, again.lost - came_wrong)
-        fast += again.sent - again.lost
-    if not absent + wrong + fast:
-        return []
-    others = f", {wrong:,} replies were delivered to another connection" if wrong else ""
-    gone = f", {absent:,} did not: they did not exist" if absent or not wrong else ""
-    return [
-        f"Of the connections that did not answer at the trial's rate, {fast:,} answered when they "
-        f"were tested again slowly{others}{gone}."
-    ]
+        facts["wrong"] += came_wrong
+        facts["absent"] += max(0, again.lost - came_wrong)
+        facts["fast"] += again.sent - again.lost
+    return (Remark.of(Topic.VALIDATION, **facts),) if any(facts.values()) else ()
 
 
 def with_phase_1_rate(

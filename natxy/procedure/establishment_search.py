@@ -13,6 +13,7 @@ from natxy.measure.search_plan import SearchPlan
 from natxy.measure.search_remarks import cut_remarks
 from natxy.model.measurement import Figure, TrialCounts
 from natxy.model.phase_names import AGAIN, ESTABLISH
+from natxy.model.remark import Remarks
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
@@ -105,7 +106,7 @@ class Searches:
 
     found: Sequence[Search]
     counts: TrialCounts
-    cut: tuple[str, ...]
+    cut: Remarks
 
 
 def searches(

@@ -13,6 +13,7 @@ from natxy.measure.plan import Plan, repeat
 from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
@@ -27,7 +28,6 @@ from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import check
 from natxy.trial.trials import Trials
 from natxy.verdict.loss_error import Key, LossRate, loss_rates, silent_share
-from natxy.verdict.silences import SILENT
 
 LOSS = "frame loss rate"
 MISSING = "no valid trial"
@@ -105,7 +105,7 @@ def frame_loss(
             *_deviations(plan, points),
             *setup_deviations(tester),
         ),
-        remarks=_remarks(points),
+        remarks=tuple(_remarks(points)),
         figures=_all_figures(points),
         counts=trials.counts,
     )
@@ -209,40 +209,22 @@ def _figure(point: _Point, direction: Direction | None, name: str, **found: Any)
     )
 
 
-def _remarks(points: list[_Point]) -> tuple[str, ...]:
+def _remarks(points: list[_Point]) -> Iterator[Remark]:
     errors = [error for point in points for figure in _figures(point) for error in figure.errors]
-    largest = max(errors, default=0.0)
-    said = (
-        "Because senders paused or sent bursts, or the gateway's core was away or badly placed, a "
-        f"frame loss rate may be wrong by at most {largest:.3g} % of the frames sent."
-    )
-    silent = max(
-        (
-            silent_share(trial, stream)
-            for point in points
-            for trial in point.trials
-            for stream in trial.result.streams
-        ),
-        default=0.0,
-    )
-    of_silences = (
-        f"{SILENT}{silent:.1%} of the frames of a direction were lost then. They count; the error "
-        "contains them."
-    )
-    return (
-        *((said,) if largest else ()),
-        *((of_silences,) if silent else ()),
-        *_left_out(points),
-    )
-
-
-def _left_out(points: list[_Point]) -> tuple[str, ...]:
-    return tuple(
-        f"{point.name}: {len(point.trials)} trials were valid, further ones were not: "
-        f"{point.left_out}."
+    if any(errors):
+        yield Remark.of(Topic.LOSS_ERROR, error_percent=max(errors))
+    shares = [
+        silent_share(trial, stream)
         for point in points
-        if point.left_out
-    )
+        for trial in point.trials
+        for stream in trial.result.streams
+    ]
+    if any(shares):
+        yield Remark.of(Topic.LOST_IN_SILENCE, lost_percent=max(shares) * 100)
+    for point in points:
+        if point.left_out:
+            valid = len(point.trials)
+            yield Remark.of(Topic.FEW_VALID, point.name, valid=valid, why=point.left_out)
 
 
 def _deviations(plan: FrameLossPlan, points: list[_Point]) -> Iterator[Deviation]:

@@ -11,6 +11,7 @@ from natxy.model.delays import P999, Delays
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.distribution import Distribution
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.stream_counters import TagCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
@@ -142,25 +143,19 @@ def _delays(arrived: Distribution, tags: TagCounters, lost_ns: float) -> Delays:
     return Delays(distributions=(arrived,), lost=tags.lost, lost_ns=lost_ns)
 
 
-def _remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> tuple[str, ...]:
+def _remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> Remarks:
     return (*delay_remarks(tester, trials), *_of_tags([trial.result for trial in trials]))
 
 
-def _of_tags(results: Sequence[TrialResult]) -> Iterator[str]:
-    """Yields a sentence on lost tags, and one on those left out or those that may have waited."""
+def _of_tags(results: Sequence[TrialResult]) -> Iterator[Remark]:
+    """Yields remarks on lost tags, on those left out, and on those that may have waited."""
     all_tags = [stream.tags for each in results for stream in each.streams if stream.tags]
     worst = max(all_tags, key=lambda tags: tags.lost)
     if worst.lost:
-        yield (
-            f"Lost tagged frames: at most {worst.lost:,} of {worst.sent:,} in a direction. Each "
-            "counts with the longest latency that it may have had."
-        )
+        yield Remark.of(Topic.TAGS_LOST, lost=worst.lost, sent=worst.sent)
     left_out = max(tags.disturbed / max(1, tags.sent + tags.disturbed) for tags in all_tags)
     if left_out:
-        yield (
-            "Tagged frames left out because gateway or tester was away: at most "
-            f"{left_out:.1%} of a direction."
-        )
+        yield Remark.of(Topic.TAGS_LEFT_OUT, left_out_percent=left_out * 100)
     yield from waits(results)
 
 

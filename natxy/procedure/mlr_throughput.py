@@ -1,6 +1,6 @@
 """Throughput by MLRsearch: non-drop and partial drop rates in one search (RFC 9971)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,6 +13,7 @@ from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Conditions, Figure, Measurement, SearchConditions
 from natxy.model.reason import Reason
+from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit, Verdict
@@ -286,24 +287,24 @@ def _open_ended(found: GoalOutcome) -> bool:
     return found.upper_fps is None
 
 
-def _remarks(plan: MlrThroughputPlan, searched: list[_Searched]) -> tuple[str, ...]:
-    said = [
-        f"{goal.name}: {goal.tolerance} in trials of {float(goal.final_duration_s):g} s, bounds "
-        f"within {float(goal.width * 100):g} %; exceed ratio {float(goal.exceed_ratio):g}, "
-        f"duration sum {float(goal.total_s):g} s, initial duration "
-        f"{float(goal.initial_duration_s):g} s."
-        for goal in plan.goals
-    ]
-    found = [(one, each.too_slow) for each in searched for one in each.outcome.goals]
-    said += bound_remarks((one.limit, too_slow) for one, too_slow in found)
-    if plan.timing.duration_s < RFC.timing.duration_s:
-        said.append(
-            "Such short trials also count frames that were still in the gateway's buffers when "
-            "sending ended. So the gateway may not sustain the NDR in longer trials."
+def _remarks(plan: MlrThroughputPlan, searched: list[_Searched]) -> Iterator[Remark]:
+    for goal in plan.goals:
+        yield Remark.of(
+            Topic.GOAL,
+            goal.name,
+            accepted_share=goal.tolerance.fraction,
+            duration_s=goal.final_duration_s,
+            width_share=goal.width,
+            exceed_ratio=goal.exceed_ratio,
+            sum_s=goal.total_s,
+            initial_s=goal.initial_duration_s,
         )
+    found = [(one, each.too_slow) for each in searched for one in each.outcome.goals]
+    yield from bound_remarks((one.limit, too_slow) for one, too_slow in found)
+    if plan.timing.duration_s < RFC.timing.duration_s:
+        yield Remark.of(Topic.BUFFERS_COUNT)
     rates = [one.rate_fps or 0 for one, _ in found]
-    said += zero_remarks(rates, f"the lowest rate tried is {plan.min_rate_fps:,} fps")
+    yield from zero_remarks(rates, Remark.of(Topic.LOWEST_RATE, least_fps=plan.min_rate_fps))
     if plan.timing.frame_timeout_s:
-        timeout_ms = float(plan.timing.frame_timeout_s * 1000)
-        said.append(f"A frame that took longer than {timeout_ms:g} ms counts as lost.")
-    return tuple(said)
+        timeout_ns = plan.timing.frame_timeout_s * 10**9
+        yield Remark.of(Topic.FRAME_TIMEOUT, timeout_ns=timeout_ns)

@@ -3,7 +3,7 @@
 Behind a gateway of IPv4-as-a-Service, the number may be that of subscribers instead.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -22,6 +22,7 @@ from natxy.measure.plan import check_members
 from natxy.measure.traffic_deviations import flow_deviations
 from natxy.model.deviation import Deviations, each_once, without
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.testbed import TrafficSection
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.statistics import median
@@ -252,57 +253,46 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
     )
 
 
-def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> tuple[str, ...]:
+def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> Iterator[Remark]:
     formula = "(X1 - Xn) / X1" if plan.benchmark.higher_is_better else "(Xn - X1) / X1"
-    said = [
-        f"Degradation is {formula} x 100 %, where X1 is the figure of one {plan.noun}. The test of "
-        f"RFC 8219 section 7 is {plan.benchmark.name}.",
-    ]
+    test = plan.benchmark.name
+    yield Remark.of(Topic.DEGRADATION, formula=formula, unit=plan.noun, test=test)
     if plan.subscribers:
-        said.append("Each frame, or each connection, is of a pseudorandom subscriber.")
-        return tuple(said)
-    said.append(
-        "A flow is a four-tuple. Each direction sends all flows in turn, on one pair of "
-        "addresses; source and destination ports: "
-        + ", ".join(str(ranges_of(flows)) for flows in plan.flows)
-        + "."
-    )
-    if traffic.m < traffic.n:
-        said.append("Foreground and background each have this number of flows.")
+        yield Remark.of(Topic.SUBSCRIBERS)
+        return
+    yield Remark.of(Topic.FLOWS, ports=tuple(str(ranges_of(flows)) for flows in plan.flows))
+    if traffic.has_background:
+        yield Remark.of(Topic.FLOWS_OF_KINDS)
     if plan.incremental:
-        said += group_remarks(plan.flows, plan.step_s, plan.test.timing)
-    return tuple(said)
+        yield from group_remarks(plan.flows, plan.step_s, plan.test.timing)
 
 
-def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> tuple[str, ...]:
-    """Returns remarks that say why some figures have no degradation."""
-    primary = [f for f in figures if f.primary and f.values and not f.name.startswith(DEGRADATION)]
-    alone = [f for f in primary if f.at.startswith(plan.counted(1))]
-    said = []
+def _left_open(plan: OverloadPlan, figures: tuple[Figure, ...]) -> Iterator[Remark]:
+    """Yields why some figures have no degradation."""
+    primary = [f for f in figures if f.primary and f.values and not _is_degradation(f)]
     if any(plan.benchmark.is_bound(figure) for figure in primary):
-        said.append("A figure that is a lower bound only has no degradation.")
-    if not all(plan.benchmark.is_above_0(figure) for figure in alone):
-        said.append(
-            f"A figure that is not above 0 with one {plan.noun}, or may be 0 by its error, has no "
-            "degradation, which would be a share of it."
-        )
-    return tuple(said)
+        yield Remark.of(Topic.BOUND_DOES_NOT_DEGRADE)
+    if not all(plan.benchmark.is_above_0(f) for f in primary if f.at_value == 1):
+        yield Remark.of(Topic.ZERO_DOES_NOT_DEGRADE, unit=plan.noun)
 
 
-def _wrong_by(figures: tuple[Figure, ...]) -> tuple[str, ...]:
-    """Returns a remark with the largest error of a degradation, if it is not 0."""
-    degradations = [figure for figure in figures if figure.name.startswith(DEGRADATION)]
-    largest = max((error for figure in degradations for error in figure.errors), default=0.0)
-    said = "Because of the errors of X1 and Xn, a degradation may be wrong by at most "
-    return (f"{said}{largest:.3g} percentage points.",) if largest else ()
+def _wrong_by(figures: tuple[Figure, ...]) -> Iterator[Remark]:
+    """Yields the largest error of a degradation, if it is not 0."""
+    errors = [error for each in figures if _is_degradation(each) for error in each.errors]
+    if any(errors):
+        yield Remark.of(Topic.DEGRADATION_ERROR, error_points=max(errors))
 
 
-def _of_tests(plan: OverloadPlan, found: dict[int, Measurement]) -> tuple[str, ...]:
+def _is_degradation(figure: Figure) -> bool:
+    return figure.name.startswith(DEGRADATION)
+
+
+def _of_tests(plan: OverloadPlan, found: dict[int, Measurement]) -> Remarks:
     """Returns the remarks of the tests: first those that all numbers have."""
     first, *others = (result.remarks for result in found.values())
     shared = [said for said in first if all(said in remarks for remarks in others)]
     own = [
-        f"{plan.counted(number)}: {said}"
+        said.at(plan.counted(number))
         for number, result in found.items()
         for said in result.remarks
         if said not in shared
@@ -312,12 +302,10 @@ def _of_tests(plan: OverloadPlan, found: dict[int, Measurement]) -> tuple[str, .
 
 def _unused(
     plan: OverloadPlan, traffic: TrafficSection, found: dict[int, Measurement]
-) -> tuple[str, ...]:
-    """Returns remarks about trials, and parts of them, in which not all flows were used."""
-    said: list[str] = []
+) -> Iterator[Remark]:
+    """Yields remarks about trials, and parts of them, in which not all flows were used."""
     for number, result in found.items():
         sent = plan.test.sent(result)
-        said += unused_flows(sent, number, traffic, f"{plan.noun}s")
+        yield from unused_flows(sent, number, traffic, f"{plan.noun}s")
         if plan.incremental:
-            said += unused_in_parts(sent, parts_of(number), plan.step_s, traffic)
-    return tuple(said)
+            yield from unused_in_parts(sent, parts_of(number), plan.step_s, traffic)

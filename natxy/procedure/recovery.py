@@ -13,6 +13,7 @@ from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason
+from natxy.model.remark import Remark, Remarks, Topic, applying
 from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
@@ -190,19 +191,12 @@ def _deviations(plan: RecoveryPlan, throughput: Rate) -> Deviations:
     )
 
 
-def _remarks(
-    done: Sequence[TrialRecord], load: Frames, figures: Sequence[Figure]
-) -> tuple[str, ...]:
+def _remarks(done: Sequence[TrialRecord], load: Frames, figures: Sequence[Figure]) -> Remarks:
     high, low = load.segments
-    said = [f"Overload at {high.rate_fps:,} fps, then {low.rate_fps:,} fps, per direction."]
-    if any(any(figure.upper_bound) for figure in figures):
-        said.append(
-            "≤ marks an upper bound: the gateway or the tester was kept from its CPU, which may "
-            "have lost the last frames."
-        )
-    if any(stream.losses is None for trial in done for stream in trial.result.streams):
-        said.append(
-            "Where no frame was lost, there was no overload: a recovery time of 0 then says "
-            "nothing."
-        )
-    return tuple(said)
+    streams = [stream for trial in done for stream in trial.result.streams]
+    reasons = {
+        Topic.UPPER_BOUND: any(any(figure.upper_bound) for figure in figures),
+        Topic.NO_OVERLOAD: any(stream.losses is None for stream in streams),
+    }
+    rates = {"high_fps": high.rate_fps, "low_fps": low.rate_fps}
+    return (Remark.of(Topic.OVERLOAD, **rates), *applying(reasons))

@@ -2,7 +2,7 @@
 6201)."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Self
@@ -16,6 +16,7 @@ from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason
+from natxy.model.remark import Remark, Topic, applying
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction, WatchedCpu
@@ -312,31 +313,28 @@ def _deviations(plan: ResetPlan, rate: Rate, done: Sequence[TrialRecord]) -> Dev
     return (*said, Deviation.of(Differs.TRAFFIC_BEFORE, OF_RESETS, **facts))
 
 
-def _remarks(plan: ResetPlan, done: Sequence[TrialRecord]) -> tuple[str, ...]:
-    said = [f"{way}." for way in dict.fromkeys(trial.reset for trial in done)]
+def _remarks(plan: ResetPlan, done: Sequence[TrialRecord]) -> Iterator[Remark]:
+    for way in dict.fromkeys(trial.reset for trial in done):
+        yield Remark.of(Topic.RESET, way=way)
     if not all(trial.reset_watched for trial in done):
-        said.append(
-            "The gateway's programs were started again, so that it is not known whether the new "
-            "ones were away: noise may have lengthened the reset."
-        )
-    asked = f"The reset was requested {float(plan.after_s):.3g} s after sending began"
-    if seen := _seen_after_s(done):
-        said.append(f"{asked}; the longest loss began after {_range(seen)} s.")
-    else:
-        said.append(f"{asked}.")
-    if any(_is_never_back(stream) for trial in done for stream in trial.result.streams):
-        said.append("Frames were lost up to the end of a trial. Use longer trials.")
-    if any(stream.losses is None for trial in done for stream in trial.result.streams):
-        said.append("0 means that no frame was lost in spite of the reset.")
-    if any(trial.phase_1 for trial in done):
-        said.append(
-            "Connections that the gateway lost in the reset exist again after the initiator has "
-            "used them. The responder can use them only then."
-        )
-    return tuple(said)
+        yield Remark.of(Topic.RESET_UNWATCHED)
+    yield _how_reset(plan, _seen_after_s(done))
+    streams = [stream for trial in done for stream in trial.result.streams]
+    yield from applying(
+        {
+            Topic.LOST_TO_END: any(map(_is_never_back, streams)),
+            Topic.NOTHING_LOST: any(stream.losses is None for stream in streams),
+            Topic.USED_AGAIN: any(trial.phase_1 for trial in done),
+        }
+    )
 
 
-def _range(seen: Sequence[float]) -> str:
-    """Returns the range of the values of all trials: "0.262", or "0.224 to 0.293"."""
-    ends = (f"{value:.3g}" for value in (min(seen), max(seen)))
-    return " to ".join(dict.fromkeys(ends))
+def _how_reset(plan: ResetPlan, seen_s: Sequence[float]) -> Remark:
+    """Returns when the reset was requested, and when the longest losses began."""
+    asked_ns = plan.after_s * 10**9
+    if not seen_s:
+        return Remark.of(Topic.RESET_AT, asked_ns=asked_ns)
+    first_ns, last_ns = min(seen_s) * 1e9, max(seen_s) * 1e9
+    if first_ns == last_ns:
+        return Remark.of(Topic.RESET_SEEN, asked_ns=asked_ns, began_ns=first_ns)
+    return Remark.of(Topic.RESETS_SEEN, asked_ns=asked_ns, first_ns=first_ns, last_ns=last_ns)

@@ -10,6 +10,7 @@ from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
 from natxy.model.deviation import each_once
 from natxy.model.measurement import Figure, Measurement, TrialCounts
+from natxy.model.remark import Remarks
 from natxy.procedure.series import (
     Searching,
     at_points,
@@ -103,7 +104,7 @@ def scale_up(
 
 def _memory(
     figures: Mapping[int, Figure], memory: Mapping[int, MemorySamples], tester: ReadyTester
-) -> tuple[tuple[Figure, ...], tuple[str, ...]]:
+) -> tuple[tuple[Figure, ...], Remarks]:
     """Returns the memory per connection with each number of cores; none of a stateless gateway."""
     if tester.traffic.connections is None:
         return (), ()

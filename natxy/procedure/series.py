@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from natxy.dut.base import Dut
 from natxy.model.measurement import Conditions, Figure, Measurement, PointUnit, Unit
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.procedure.establishment import conditions_of as conditions_of_establishment
 from natxy.procedure.establishment import establishment, with_phase_1_rate
 from natxy.procedure.establishment_search import EstablishmentPlan
@@ -83,9 +84,9 @@ def has_bounds(points: Sequence[Figure | None]) -> bool:
     return any(_is_bound(figure) for figure in points if figure is not None)
 
 
-def bounds_remark(points: Sequence[Figure | None], what: str) -> tuple[str, ...]:
+def bounds_remark(points: Sequence[Figure | None], what: str) -> Remarks:
     """Returns why there is no comparison with the first figure; empty if there is one."""
-    return (f"There is no {what}, because a value is a lower bound.",) if has_bounds(points) else ()
+    return (Remark.of(Topic.NO_COMPARISON, what=what),) if has_bounds(points) else ()
 
 
 def _with_previous(figure: Figure, previous: Figure | None) -> tuple[Figure, ...]:

@@ -16,6 +16,7 @@ from natxy.measure.table_size import (
 )
 from natxy.measure.traffic_deviations import connection_deviations
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.remark import Remark, Remarks, Topic, applying
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import with_phase_1_rate
@@ -202,16 +203,9 @@ def _figures(found: Deletions) -> tuple[Figure, ...]:
     )
 
 
-def _remarks(found: list[Deletions]) -> tuple[str, ...]:
-    said = [
-        "The rate is N / (median deletion time of the full table - that of the empty table), by "
-        "the gateway's own clock. Source and destination ports: "
-        + ", ".join(each.ranges for each in found)
-        + "."
-    ]
-    if any(each.within_noise for each in found):
-        said.append(
-            "Parentheses mark a rate that is uncertain: the repetitions vary by more than 25 % of "
-            "the difference between full and empty. Use more connections."
-        )
-    return tuple(said)
+def _remarks(found: list[Deletions]) -> Remarks:
+    return (
+        Remark.of(Topic.TEAR_DOWN),
+        Remark.of(Topic.PORTS, ports=tuple(each.ranges for each in found)),
+        *applying({Topic.UNCERTAIN: any(each.within_noise for each in found)}),
+    )

@@ -1,6 +1,6 @@
 """Throughput: the highest rate at which all frames sent are received (RFC 2544 section 26.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -13,15 +13,17 @@ from natxy.measure.plan import repeat
 from natxy.measure.search_deviations import THROUGHPUT, found_deviations, search_deviations
 from natxy.measure.search_plan import SearchPlan, rate_figure
 from natxy.measure.search_remarks import (
+    all_lost,
     burst_remarks,
     cut_remarks,
+    no_burst_passed,
     rate_remarks,
-    why_nothing_passed,
     zero_remarks,
 )
 from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
@@ -321,14 +323,16 @@ def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...
     return (rate, interval)
 
 
-def _remarks(plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search]) -> tuple[str, ...]:
-    said = [
-        f"Search error {plan.error}; each repetition is a separate search.",
-        *burst_remarks(plan.bursts, tester),
-        *rate_remarks(found, "fps"),
-    ]
+def _remarks(
+    plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search]
+) -> Iterator[Remark]:
+    yield Remark.of(Topic.SEARCH, error=str(plan.error))
+    yield from burst_remarks(plan.bursts, tester)
+    yield from rate_remarks(found, "fps")
     if any(each.limit is Limit.MAXIMUM and not each.lower_bound for each in found):
-        said.append("Limited by the media's rate.")
-    why = why_nothing_passed(plan.bursts, plan.least_fps)
-    said += zero_remarks([each.rate_fps for each in found], why)
-    return tuple(said)
+        yield Remark.of(Topic.MEDIA)
+    if plan.bursts is None:
+        yield from all_lost(found, "frames")
+    else:
+        why = no_burst_passed(plan.bursts, plan.least_fps)
+        yield from zero_remarks((each.rate_fps for each in found), why)

@@ -126,7 +126,7 @@ def _notes(result: Measurement, *, summed: bool) -> Iterator[str]:
     if "cps" in units:
         yield "rates in connections a second."
     yield from (f"deviates from {result.reference}: {each}" for each in result.deviations)
-    yield from result.remarks
+    yield from map(str, result.remarks)
 
 
 def _named(columns: Sequence[str], of: set[str], *, all_of: set[str]) -> str:

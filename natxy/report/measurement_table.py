@@ -14,6 +14,7 @@ from rich.table import Table
 from natxy.model.deviation import STANDING
 from natxy.model.duration import duration
 from natxy.model.measurement import Conditions, Figure, Measurement, Statistic, TrialCounts
+from natxy.model.remark import BOUNDS
 from natxy.report.measurement_notes import (
     checksum_notes,
     connection_notes,
@@ -225,10 +226,10 @@ def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str
     """Yields the notes that no table replaces."""
     yield from measurement.conditions.formats
     yield from _conformity(measurement)
-    yield from measurement.remarks
+    yield from map(str, measurement.remarks)
     yield from connection_notes(measurement.conditions.connections, counts)
     yield from icmp_notes(counts.icmp_errors)
-    explained = any(remark.startswith("≥") for remark in measurement.remarks)
+    explained = any(remark.code in BOUNDS for remark in measurement.remarks)
     if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
         yield (
             "≥ marks a lower bound: trials above this value stayed invalid, or it is the highest "

@@ -96,7 +96,7 @@ def rows(result: Measurement) -> Iterator[dict[str, Any]]:
         "foreground_percent": f"{conditions.foreground_percent:g}",
         "conforms": "yes" if result.conforms else "no",
         "deviations": "; ".join(map(str, result.deviations)),
-        "remarks": " ".join(result.remarks),
+        "remarks": " ".join(map(str, result.remarks)),
     }
     for figure in result.figures:
         row = common | figure_entry(figure, rates=rate_words(conditions, figure, summed=False))

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import natxy
-from natxy.model.deviation import STANDING, Deviation
+from natxy.model.coded import Said
+from natxy.model.deviation import STANDING
 from natxy.model.measurement import Measurement
 from natxy.report.cell_figures import rate_words
 from natxy.report.results_csv import figure_entry
@@ -57,7 +58,7 @@ def result_entry(result: Measurement, made: Made | None = None) -> dict[str, Any
         "conforms": result.conforms,
         "deviations": coded(result.deviations),
         "standing_deviations": coded(STANDING) if result.reference else [],
-        "remarks": list(result.remarks),
+        "remarks": coded(result.remarks),
         "repetitions": max((len(figure.values) for figure in result.figures), default=0),
         **_only_rate(result),
         "figures": [
@@ -70,7 +71,7 @@ def result_entry(result: Measurement, made: Made | None = None) -> dict[str, Any
     }
 
 
-def coded(said: Iterable[Deviation]) -> list[dict[str, Any]]:
+def coded(said: Iterable[Said]) -> list[dict[str, Any]]:
     """Returns values for programs, with the sentence of each for a person."""
     return [each.model_dump(mode="json") | {"text": str(each)} for each in said]
 

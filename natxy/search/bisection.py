@@ -34,8 +34,12 @@ class SearchError:
         return max(1, width)
 
     def __str__(self) -> str:
+        return self.shown("fps")
+
+    def shown(self, unit: str) -> str:
+        """Returns the error as a person reads it; `unit` is that of the rates."""
         if self.rate_fps is not None:
-            return f"{self.rate_fps} fps"
+            return f"{self.rate_fps} {unit}"
         return f"{float(self.fraction * 100):g} %"
 
 

@@ -87,8 +87,8 @@ def _measure(asked: Asked, say: Say, warn: Warn) -> int:
         if last.reasons:
             kind = INVALID[asked.arguments.command]
             say(f"{kind}: the test is invalid: {'; '.join(map(str, last.reasons))}")
-        for sentence in waits([last.result]):
-            warn(sentence)
+        for remark in waits([last.result]):
+            warn(str(remark))
         status = _tell(asked, setup.dut, last.result, say)
         return INVALID_STATUS if last.reasons else status
 

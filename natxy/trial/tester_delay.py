@@ -1,6 +1,9 @@
 """The tester's own part of each delay, as the last self-test of the same tester found it."""
 
+from collections.abc import Iterator
+
 from natxy.model.event import Hello
+from natxy.model.remark import Remark, Topic
 from natxy.model.self_test_record import OwnDelay, looped_version
 from natxy.model.testbed import TrafficSection
 from natxy.tester.self_tests import known_self_test, unreadable
@@ -19,37 +22,33 @@ def tester_delay(hello: Hello, traffic: TrafficSection) -> OwnDelay | None:
     return None if known is None else known.delay_of(traffic.frame_size_bytes)
 
 
-def own_delay(hello: Hello, traffic: TrafficSection) -> str:
-    """Returns a sentence with the own delay, its date and loop, or with the reason why it is
-    unknown."""
+def own_delay(hello: Hello, traffic: TrafficSection) -> Iterator[Remark]:
+    """Yields the own delay with its date and loop, or the reason why it is unknown."""
     known = known_self_test(hello, traffic)
     if known is None:
-        return _unknown(hello, traffic)
+        yield from _unknown(hello, traffic)
+        return
     delay, asked_bytes = known.delay_of(traffic.frame_size_bytes), traffic.frame_size_bytes
-    size = f"{delay.frame_size_bytes} B"
+    size = {"size_bytes": delay.frame_size_bytes}
+    of_rates = {
+        f"{rate}_{name}": float(value)
+        for rate, at in (("low", delay.offset), ("high", delay.loaded))
+        for name, value in at.model_dump().items()
+    }
+    facts = {"date": known.date, "loop": known.loop, "driver": known.tester.driver}
+    yield Remark.of(Topic.OWN_DELAY, **facts, **size, **of_rates)
     if delay.frame_size_bytes != asked_bytes:
-        size += f", the nearest to {asked_bytes} B"
+        yield Remark.of(Topic.OWN_DELAY_OF_SIZE, **size, asked_bytes=asked_bytes)
     version = known.tester.engine_version, known.tester.variant
-    other = "" if version == (hello.engine_version, hello.variant) else ", another version"
-    offset, loaded = delay.offset, delay.loaded
-    return (
-        f"Tester's own delay (self-test of {known.date}, {known.loop} {known.tester.driver}, "
-        f"{size}{other}): at {offset.rate_fps:,} fps minimum {microseconds(offset.minimum_ns)}, "
-        f"median {microseconds(offset.median_ns)}; at {loaded.rate_fps:,} fps minimum "
-        f"{microseconds(loaded.minimum_ns)}, median {microseconds(loaded.median_ns)}, "
-        f"P99.9 {microseconds(loaded.p999_ns)}."
-    )
+    if version != (hello.engine_version, hello.variant):
+        yield Remark.of(Topic.OWN_DELAY_OF_VERSION)
 
 
-def _unknown(hello: Hello, traffic: TrafficSection) -> str:
-    drivers = sorted({port.driver for port in hello.ports})
+def _unknown(hello: Hello, traffic: TrafficSection) -> Iterator[Remark]:
+    drivers = tuple(sorted({port.driver for port in hello.ports}))
     finds = SELF_TESTS.get(drivers[0], ON_A_CABLE) if len(drivers) == 1 else ON_A_CABLE
     if finds != ON_A_CABLE and looped_version(traffic) == 4:
         finds = f"{finds} --ip-version 4"
-    spoilt = unreadable()
-    why = f", since {spoilt} is damaged or of another version" if spoilt else ""
-    return f"Tester's own delay ({', '.join(drivers)}): unknown{why}; run {finds}."
-
-
-def microseconds(nanoseconds: float) -> str:
-    return f"{nanoseconds / 1000:.3g} µs"
+    yield Remark.of(Topic.OWN_DELAY_UNKNOWN, drivers=drivers, command=finds)
+    if spoilt := unreadable():
+        yield Remark.of(Topic.SELF_TESTS_UNREADABLE, file=str(spoilt))

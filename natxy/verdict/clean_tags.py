@@ -13,12 +13,13 @@ from itertools import pairwise
 
 from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
+from natxy.model.remark import Remark, Topic
 from natxy.model.stream_counters import TagCounters
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.statistics import median, percentile
 from natxy.verdict.losses import Losses
-from natxy.verdict.silences import SILENT, is_watched, shortest_silence
+from natxy.verdict.silences import is_watched, shortest_silence
 from natxy.verdict.timeline import LEAST_CLEAN, Interval, Times
 
 TENTH = Fraction(1, 10)
@@ -157,20 +158,13 @@ def too_few(result: TrialResult) -> tuple[Reason, ...]:
     )
 
 
-def waits(results: Sequence[TrialResult]) -> Iterator[str]:
-    """Yields a sentence if tagged frames count that may have waited for gateway or tester, or in
+def waits(results: Sequence[TrialResult]) -> Iterator[Remark]:
+    """Yields a remark if tagged frames count that may have waited for gateway or tester, or in
     pauses of a gateway that nobody watches."""
     all_tags = [stream.tags for result in results for stream in result.streams if stream.tags]
     held = max((tags.held / max(1, tags.sent) for tags in all_tags), default=0)
     if held:
-        yield (
-            f"{SILENT}{held:.1%} of the tagged frames of a direction may have waited for that. "
-            "They count; the error of the typical latency contains their waits, that of the worst "
-            "case none."
-        )
+        yield Remark.of(Topic.TAGS_IN_SILENCE, held_percent=held * 100)
     share = max((tags.waited / max(1, tags.sent) for tags in all_tags), default=0)
     if share:
-        yield (
-            "Tagged frames that may have waited because gateway or tester was away: at most "
-            f"{share:.1%} of a direction. They count, and the error contains their waits."
-        )
+        yield Remark.of(Topic.TAGS_WAITED, waited_percent=share * 100)

@@ -20,8 +20,8 @@ from fractions import Fraction
 from natxy.model.delays import Delays
 from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
-from natxy.model.duration import duration
 from natxy.model.reason import Code, Reason
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction
 
@@ -183,26 +183,23 @@ def doubts(errors: Sequence[DelayError]) -> tuple[Reason, ...]:
     )
 
 
-def error_remarks(trials: Sequence[Sequence[DelayError]]) -> tuple[str, ...]:
+def error_remarks(trials: Sequence[Sequence[DelayError]]) -> Remarks:
     """Returns the remarks on the largest errors of the valid trials' figures."""
     all_errors = [error for errors in trials for error in errors]
     kinds = {
-        "may be too long": [error for error in all_errors if not error.either_way],
-        "may be too small or too large": [error for error in all_errors if error.either_way],
+        Topic.TOO_LONG: [error for error in all_errors if not error.either_way],
+        Topic.WRONG_EITHER_WAY: [error for error in all_errors if error.either_way],
     }
     return tuple(
-        "Because of the time between polls and of cores that were away, these figures "
-        f"{may_be}: {_largest(errors)}."
-        for may_be, errors in kinds.items()
-        if errors
+        Remark.of(code, errors_ns=_largest(errors)) for code, errors in kinds.items() if errors
     )
 
 
-def _largest(errors: Sequence[DelayError]) -> str:
+def _largest(errors: Sequence[DelayError]) -> dict[str, float]:
     largest: dict[str, float] = {}
     for error in errors:
         largest[error.name] = max(largest.get(error.name, 0.0), error.error_ns)
-    return ", ".join(f"{name} by at most {duration(ns)}" for name, ns in largest.items())
+    return largest
 
 
 def late_by_tester(stream: StreamResult, frame_timeout_ns: int) -> bool:

@@ -10,7 +10,6 @@ from natxy.model.disturbance import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
 
 SILENCE = 5
-SILENT = "The gateway, which is not watched, forwarded nothing at times: at most "
 
 
 def is_watched(result: TrialResult, absence: Absence | None) -> bool:

@@ -13,6 +13,7 @@ import pytest
 
 from natxy.model.delays import Delays
 from natxy.model.disturbance import Disturbance
+from natxy.model.remark import Topic
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit
@@ -30,6 +31,7 @@ from tests.accuracy.calibration import (
     gateway_that,
     valid_trial,
 )
+from tests.remarks import topics
 from tests.valid import ATTEMPTS, valid, with_and_without_noise
 
 BUCKET_US = 2000  # the bucket holds that much of the limit; who is away for longer overflows it
@@ -173,7 +175,7 @@ def test_the_median_delay_is_the_gateways(delay_ns: int, tmp_path: Path) -> None
 BURSTS_LIMIT_FPS = 20_000
 BURSTS_DEPTH = 512
 BURSTS_LIMIT = f'{{kind = "rate_limit", rate_fps = {BURSTS_LIMIT_FPS}, depth = {BURSTS_DEPTH}}}'
-BY_NOISE = "a lower bound, limited by noise"  # that of other programs, if none is added
+BY_NOISE = Topic.BOUND_BY_NOISE  # that of other programs, if none is added
 
 
 @pytest.mark.parametrize(
@@ -204,14 +206,14 @@ def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
     with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
         result = valid(
             lambda: throughput(plan, setup.tester, setup.dut),
-            lambda found: [] if noise != "0%" else [r for r in found.remarks if BY_NOISE in r],
+            lambda found: [] if noise != "0%" else [r for r in found.remarks if r.code is BY_NOISE],
         )
     assert result.counts.misdelivered == 0
     found = result.figure(f"throughput, bursts of {frames}")
     ((rate_fps,), (lower_bound,)) = (found.values, found.lower_bound)
     least_s = float(max(TIMING.duration_s, Fraction(10 * frames) / Fraction(rate_fps)))
     assert noise != "0%" or not lower_bound
-    assert not any("media" in remark for remark in result.remarks)  # the gateway was the limit
+    assert Topic.MEDIA not in topics(result.remarks)  # the gateway was the limit
     share = 0.5 if lower_bound else 0.97
     excess_fps = BURSTS_DEPTH / least_s + rate_fps * 0.02  # the search's error
     assert BURSTS_LIMIT_FPS * share <= rate_fps <= BURSTS_LIMIT_FPS + excess_fps

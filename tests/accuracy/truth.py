@@ -19,6 +19,7 @@ from natxy.dut.choice import dut_of
 from natxy.dut.cpus import watched_cpus
 from natxy.errors import TesterLimit
 from natxy.model.measurement import Measurement
+from natxy.model.remark import BOUNDS
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_spec import WatchedCpu
@@ -203,7 +204,7 @@ class Found:
             bound=figure.bound(value),
             error=max((*figure.errors, value * float(searched))),
             invalid_share=result.counts.invalid_trials / result.counts.trials,
-            why=next((remark for remark in result.remarks if remark.startswith("≥")), ""),
+            why=next((str(each) for each in result.remarks if each.code in BOUNDS), ""),
         )
 
     def is_wrong(self, least: float, truth: float, drawn: float) -> bool:

@@ -13,6 +13,7 @@ from natxy.dut.base import TesterPorts
 from natxy.dut.veth_loop import MTU_BYTES, VethLoop
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.port_result import PortResult
+from natxy.model.remark import Topic
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
@@ -20,6 +21,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester, set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
+from tests.remarks import about
 from tests.valid import valid_trial
 
 TESTBED = """
@@ -83,7 +85,7 @@ def test_a_delay_ends_at_the_ports_own_stamp() -> None:
         assert port.unstamped == port.implausible_stamps == 0
         # The stamps are the kernel's, taken inside the send call, or right after it.
         assert 0 <= median_ns(trial) < HANDED_OVER_NS / 2
-        (definition, _) = delay_remarks(tester, [trial])
+        definition = str(about(Topic.DELAY_BY_CLOCK, delay_remarks(tester, [trial])))
         assert "own stamp" in definition
         assert "transmit queue, DMA, serialisation on the link" in definition
         assert "send call at most" not in definition

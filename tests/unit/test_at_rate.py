@@ -18,6 +18,7 @@ from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.deviation import Differs
 from natxy.model.port_result import PortResult
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.delay_variation import RFC as PDV_RFC
@@ -32,6 +33,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.profile import RFC, Profile, deviations
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts
 from tests.unit.kept import Kept
 
@@ -106,7 +108,8 @@ def test_a_search_before_long_trials_has_those_of_rfc_2544(setup: Setup) -> None
     plan = LatencyPlan(**GIVEN | {"timing": timing, "rate_fps": None, "repetitions": 1})
     result = latency(plan, setup.tester, setup.dut)
     assert result.conditions.duration_s == 120
-    assert "found first: 1 search, trials of 60 s, " in result.remarks[0]
+    facts = about(Topic.RATE_FOUND, result.remarks).facts
+    assert (facts["searches"], facts["duration_s"]) == (1, 60)
 
 
 def test_ipdv_is_signed_and_counts_its_undefined_pairs(setup: Setup) -> None:
@@ -114,7 +117,7 @@ def test_ipdv_is_signed_and_counts_its_undefined_pairs(setup: Setup) -> None:
     assert result.figure("minimum IPDV", "reverse").values == (-500.0,) * 3
     assert result.figure("maximum IPDV", "reverse").values == (700.0,) * 3
     assert result.figure("undefined pairs", "forward").values == (1.0,) * 3
-    assert any(said.startswith("IPDV is the delay of a frame minus") for said in result.remarks)
+    assert Topic.IPDV in topics(result.remarks)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +161,7 @@ def test_without_a_rate_it_is_the_throughput(
     assert result.conditions.rate_fps is not None
     assert 19_950 <= result.conditions.rate_fps <= 20_000
     assert result.counts.trials == 3  # those of the search are not of the measurement
-    assert result.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
+    assert about(Topic.RATE_FOUND, result.remarks).facts["searches"] == 1
     nonces = [trial.result.nonce for trial in kept.trials]
     assert len(set(nonces)) == len(nonces) > 3
 
@@ -169,7 +172,7 @@ def test_a_rate_that_the_tester_ended_says_so(
     del engine
     with fake(nat64, monkeypatch, limit_fps=5000) as setup:
         result = pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
-    assert any("a lower bound of the throughput" in said for said in result.remarks)
+    assert Topic.RATE_IS_BOUND in topics(result.remarks)
     assert Differs.OF_A_BOUND in codes(result.deviations)
 
 
@@ -195,7 +198,7 @@ def test_how_well_a_ports_clock_was_known_is_the_worst_of_all_trials(setup: Setu
         stamping = PortResult.model_validate(port | {"clock_error_ns": error_ns})
         result = trial.result.model_copy(update={"delay_clock": "port", "ports": (stamping,)})
         trials.append(trial.model_copy(update={"result": result}))
-    (clock, _) = delay_remarks(setup.tester, trials)
+    clock = str(about(Topic.DELAY_BY_CLOCK, delay_remarks(setup.tester, trials)))
     assert clock.endswith("clock of arrivals: port, known within 19.9 µs.")
 
 

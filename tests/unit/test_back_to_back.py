@@ -12,6 +12,7 @@ from natxy.errors import ConfigurationError, DutError, TesterLimit
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Code, Reason
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.back_to_back import (
@@ -26,6 +27,7 @@ from natxy.procedure.back_to_back import (
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series
 from tests.unit.reasons import LATE, a_reason
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
@@ -125,7 +127,7 @@ def test_a_device_slower_than_its_throughput_is_a_lower_bound(nat64: TrafficPlan
     result = back_to_back(slow_plan(Fraction(1, 5), 2000), buffer.engine().tester(nat64), NoDut())
     assert result.figure(BURST).values[0] < buffer.longest
     assert result.figure(BURST).lower_bound == (True,)
-    assert any("Use a longer drain" in said for said in result.remarks)
+    assert Topic.DRAIN_TOO_SHORT in topics(result.remarks)
 
 
 def test_a_burst_that_no_trial_can_wait_for_is_not_tried(nat64: TrafficPlan) -> None:
@@ -135,7 +137,7 @@ def test_a_burst_that_no_trial_can_wait_for_is_not_tried(nat64: TrafficPlan) -> 
     result = back_to_back(asked, engine.tester(nat64), NoDut())
     assert result.figure(BURST).values == (1800,)
     assert result.figure(BURST).lower_bound == (True,)
-    assert any("at most 1,800 frames" in said for said in result.remarks)
+    assert about(Topic.BURSTS_SENT, result.remarks).facts["longest"] == 1800
     with pytest.raises(ConfigurationError, match="duration: 1801 is out of range"):
         plan(timing=replace(times, duration_s=Fraction(1801)))
 
@@ -171,7 +173,7 @@ def test_a_device_as_fast_as_the_bursts_has_no_figure(
     engine = longer_than(500)
     result = back_to_back(plan(throughput_fps=throughput_fps), engine.tester(nat64), NoDut())
     assert result.figures == ()
-    assert any("section 6.1" in said for said in result.remarks)
+    assert Topic.NO_BURST_FILLS in topics(result.remarks)
     assert engine.specs == []
 
 
@@ -193,7 +195,8 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     assert result.figure(BURST).values == (800, 800)
     share = 1 - THROUGHPUT_FPS / RATE_FPS
     assert result.figure(CORRECTED).values == pytest.approx((0.008 * share,) * 2)
-    assert any(f"{THROUGHPUT_FPS:,} fps" in said for said in result.remarks)
+    corrected = about(Topic.CORRECTED_AS_FOUND, result.remarks)
+    assert corrected.facts["rate_fps"] == THROUGHPUT_FPS
     nonces = [spec.nonce for spec in engine.specs]
     assert len(set(nonces)) == len(nonces)
 
@@ -225,7 +228,7 @@ def test_corrected_with_a_lower_bound_of_the_throughput_it_is_an_upper_bound(
     assert corrected.values == pytest.approx((0.002, 0.002))
     assert corrected.bound(corrected.values[0]) == "upper"
     assert result.figure(BURST).bound(500) == "exact"
-    assert any("the corrected buffer time is an upper bound (≤)" in said for said in result.remarks)
+    assert Topic.CORRECTED_IS_BOUND in topics(result.remarks)
     assert Differs.OF_A_BOUND in codes(result.deviations)
 
 
@@ -234,7 +237,7 @@ def test_where_both_are_lower_bounds_nothing_is_known_of_the_corrected_time(
 ) -> None:
     result = found_by_a_weak_tester(lambda _: range(0), nat64)
     assert {figure.name for figure in result.figures} == {BURST, IMPLIED}
-    assert any("the corrected buffer time is unknown" in said for said in result.remarks)
+    assert Topic.CORRECTED_UNKNOWN in topics(result.remarks)
 
 
 def test_a_device_that_loses_frames_at_every_rate_is_refused(nat64: TrafficPlan) -> None:
@@ -245,16 +248,14 @@ def test_a_device_that_loses_frames_at_every_rate_is_refused(nat64: TrafficPlan)
 
 def test_where_the_throughput_comes_from_is_said(nat64: TrafficPlan) -> None:
     given = back_to_back(plan(), longer_than(9).tester(nat64), NoDut())
-    assert (
-        "The buffer time was corrected with a throughput of 60,000 fps, as given." in given.remarks
-    )
+    assert about(Topic.CORRECTED_AS_GIVEN, given.remarks).facts == {"rate_fps": 60_000}
 
     def lose(stream: Stream) -> range:
         return range(1 if rate_of(stream) > THROUGHPUT_FPS else 0)
 
     asked = plan(throughput_fps=None, burst_rate_fps=10**6)
     found = back_to_back(asked, ScriptedEngine(lose=lose).tester(nat64), NoDut())
-    (how,) = (said for said in found.remarks if said.startswith("The buffer time was"))
+    how = str(about(Topic.CORRECTED_AS_FOUND, found.remarks))
     assert how.endswith(" fps, found first: 1 search, trials of 0.1 s, error 0.1 %.")
     short = next(each for each in found.deviations if each.where == "throughput")
     assert (short.code, short.facts) == (Differs.DURATION, {"has_s": 0.1, "asked_s": 60})
@@ -296,7 +297,7 @@ def test_what_a_burst_takes_in_excess_is_bounded_in_frames(
 def test_at_a_high_rate_the_step_is_what_passes_in_20_us(nat64: TrafficPlan) -> None:
     asked = plan(throughput_fps=10**6, burst_rate_fps=2 * 10**6)
     result = back_to_back(asked, longer_than(5000).tester(nat64), NoDut())
-    assert any("step 20 frames" in said for said in result.remarks)
+    assert about(Topic.BURSTS_SENT, result.remarks).facts["step"] == 20
     assert all(4980 < frames <= 5000 for frames in result.figure(BURST).values)
 
 
@@ -343,7 +344,7 @@ def test_bursts_that_a_slow_tester_spoils_are_not_repeated_for_long(nat64: Traff
 def test_the_step_ends_the_search_and_is_reported(nat64: TrafficPlan) -> None:
     result = back_to_back(plan(step_frames=100), longer_than(777).tester(nat64), NoDut())
     assert all(677 < frames <= 777 for frames in result.figure(BURST).values)
-    assert any("step 100 frames" in said for said in result.remarks)
+    assert about(Topic.BURSTS_SENT, result.remarks).facts["step"] == 100
 
 
 @pytest.mark.parametrize(

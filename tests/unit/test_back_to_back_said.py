@@ -10,10 +10,12 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.deviation import Differs
 from natxy.model.reason import Reason
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.back_to_back import BURST, BackToBackPlan, back_to_back
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import codes, text
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE
@@ -29,8 +31,8 @@ BURSTS_SENT = "Bursts were sent at 100,000 fps in each direction, with at most 1
 )
 def test_the_search_and_the_rest_are_described(step: int, said: str, nat64: TrafficPlan) -> None:
     result = back_to_back(plan(step_frames=step), longer_than(9).tester(nat64), NoDut())
-    assert result.remarks[0] == f"{BURSTS_SENT}{said} benchmark is the mean."
-    assert result.remarks[1].endswith("as long again, but at least 2 s.")
+    assert str(result.remarks[0]) == f"{BURSTS_SENT}{said} benchmark is the mean."
+    assert about(Topic.BURST_WAITS, result.remarks).facts == {"least_s": 2}
     assert len(result.remarks) == 3
 
 
@@ -42,7 +44,7 @@ def test_bursts_grow_from_64_frames_to_twice_as_many_and_the_step_is_what_passes
     result = back_to_back(asked, engine.tester(nat64), NoDut())
     lengths = [frames_in(spec.phases[0].streams[0]) for spec in engine.specs]
     assert lengths[:3] == [64, 128, 256]
-    assert "binary search, step 5 frames. " in result.remarks[0]
+    assert about(Topic.BURSTS_SENT, result.remarks).facts["step"] == 5
 
 
 def test_how_much_too_long_bursts_took_is_said_in_frames(nat64: TrafficPlan) -> None:
@@ -50,16 +52,18 @@ def test_how_much_too_long_bursts_took_is_said_in_frames(nat64: TrafficPlan) -> 
     engine = longer_than(500)
     engine.excess_ns = 150_000
     result = back_to_back(plan(step_frames=10), engine.tester(nat64), NoDut())
-    (said,) = (remark for remark in result.remarks if "longer than at their rate" in remark)
-    assert said.startswith("Bursts took at most 150 µs longer than at their rate.")
-    assert said.endswith("In this time, 9 frames pass at the throughput.")
+    facts = about(Topic.BURSTS_LONGER, result.remarks).facts
+    assert facts == pytest.approx({"excess_ns": 150_000, "frames": 9})
 
 
 def test_without_a_figure_no_repetition_is_lacking(nat64: TrafficPlan) -> None:
     """No burst had to be sent, whatever number was asked for."""
     asked = plan(throughput_fps=RATE_FPS, repetitions=2)
     result = back_to_back(asked, longer_than(500).tester(nat64), NoDut())
-    assert not any("were not run" in said for said in result.remarks)
+    assert not set(topics(result.remarks)) & {
+        Topic.LACKING_BY_PATIENCE,
+        Topic.LACKING_BY_RETRY_TIME,
+    }
     assert "2 repetitions, not 50 (RFC 2544 section 26.4)" in text(result.deviations)
 
 

@@ -10,6 +10,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Segment, Stream
 from natxy.procedure.throughput import ThroughputPlan, throughput
@@ -17,6 +18,7 @@ from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.timing import Timing
+from tests.remarks import about
 from tests.unit.clauses import codes
 from tests.unit.scripted_engine import ScriptedEngine
 
@@ -79,7 +81,7 @@ def test_bursts_that_the_buffer_does_not_take_pass_at_no_rate(nat64: TrafficPlan
     (figure,) = result.figures
     assert (figure.name, figure.values) == ("throughput, bursts of 1,024", (0,))
     said = "0 means that no rate passed: the lowest rate tried is 171 fps, one burst every 5.99 s."
-    assert said in result.remarks
+    assert str(about(Topic.LOWEST_RATE_OF_BURSTS, result.remarks)) == said
     tried = [spec.phases[0].streams[0].segments[0].rate_fps for spec in engine.specs]
     assert min(tried) >= 171  # 10 bursts in 60 s
     assert len(tried) < 20

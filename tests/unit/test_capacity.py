@@ -13,6 +13,7 @@ from natxy.dut.base import Deletion
 from natxy.errors import ConfigurationError, DutError, TrialRefused
 from natxy.measure.table_size import Size
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
@@ -20,6 +21,7 @@ from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
 from natxy.trial.timing import Timing
+from tests.remarks import topics
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -87,7 +89,7 @@ def test_a_device_that_dies_of_too_many_has_failed_that_step_and_is_brought_back
     result = measured(gateway, dut)
     assert result.figure(CAPACITY).values == (1500.0, 1500.0)
     assert dut.recovered > 0
-    assert any("collapsed" in remark for remark in result.remarks)
+    assert Topic.COLLAPSED in topics(result.remarks)
 
 
 def test_a_device_that_answers_nobody_has_collapsed_too() -> None:
@@ -183,7 +185,7 @@ def test_a_rate_within_the_noise_stands_in_parentheses() -> None:
     figure = result.figure("connection tear-down rate", at="500 connections")
     assert figure.values
     assert figure.uncertain
-    assert any("Parentheses mark" in remark for remark in result.remarks)
+    assert Topic.UNCERTAIN in topics(result.remarks)
 
 
 def test_a_deletion_that_deletes_too_little_is_no_figure() -> None:

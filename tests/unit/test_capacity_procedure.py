@@ -9,6 +9,7 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
@@ -16,6 +17,7 @@ from natxy.report.measurement_table import measurement_notes
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import texts
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -173,7 +175,7 @@ def test_a_collapse_is_a_failed_step_after_which_it_is_brought_back() -> None:
     assert values(result)[CAPACITY] == 5000
     assert bench.dut.recoveries > 1
     said = f"collapsed {bench.dut.recoveries} times and was started again (The gateway's process"
-    assert any(said in remark for remark in result.remarks)
+    assert said in str(about(Topic.COLLAPSED, result.remarks))
 
 
 @pytest.mark.parametrize("reset", [2, 5, 9, 20])
@@ -188,7 +190,7 @@ def test_a_device_that_was_there_and_does_not_answer_for_its_addresses_has_colla
     bench = Bench(gateway=StatefulGateway(entries=3000), refuses=13)
     result = bench.measure()
     assert bench.dut.recoveries == 1
-    assert any("does not answer for 198.18.0.1" in remark for remark in result.remarks)
+    assert "does not answer for 198.18.0.1" in str(about(Topic.COLLAPSED, result.remarks))
 
 
 def test_a_device_that_never_answered_is_not_there() -> None:
@@ -249,9 +251,7 @@ def test_what_is_lost_while_the_gateway_is_away_is_made_and_asked_again(entries:
     result = bench.measure(replace(PLAN, goal=CapacityGoal(c0=2000, first_cps=32_000)))
     assert values(result)[CAPACITY] == entries
     assert values(result)["R0"] == pytest.approx(50_000, rel=0.05)
-    assert any(
-        "passed although frames were lost while the gateway was" in r for r in result.remarks
-    )
+    assert Topic.REPAIRED in topics(result.remarks)
     assert not result.counts.invalid_trials
 
 
@@ -267,7 +267,7 @@ def test_what_is_lost_and_no_absence_explains_is_lost() -> None:
 
 def test_a_trial_without_losses_says_nothing_of_repairs() -> None:
     result = Bench(gateway=StatefulGateway(entries=3000)).measure()
-    assert not any("lost" in remark for remark in result.remarks)
+    assert Topic.REPAIRED not in topics(result.remarks)
 
 
 def test_a_tester_that_is_always_away_is_told() -> None:
@@ -288,7 +288,7 @@ def test_a_search_that_trials_stay_invalid_in_ends_with_a_lower_bound() -> None:
     assert result.figure(CAPACITY).lower_bound == (True,)
     assert values(result)[CAPACITY] == values(result)["CS"]
     assert result.figure("CT").lower_bound == (True,)
-    assert any("≥ marks a lower bound: trials of" in remark for remark in result.remarks)
+    assert Topic.BOUND_OF_CAPACITY in topics(result.remarks)
 
 
 def test_when_the_time_is_over_no_trial_of_the_search_is_repeated() -> None:

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from natxy.errors import ConfigurationError, TesterLimit, TrialRefused
+from natxy.model.remark import Remark, Topic
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.capacity import CAPACITY, capacity
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
+from tests.remarks import about, topics
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import frames_in, rate_of
@@ -28,7 +30,7 @@ from tests.unit.test_capacity_procedure import (
 from tests.unit.test_connections import plan as traffic_plan
 
 
-def seen(bench: Bench, **changes: Any) -> tuple[Kept, tuple[str, ...]]:
+def seen(bench: Bench, **changes: Any) -> tuple[Kept, tuple[Remark, ...]]:
     observer = Kept()
     tester = bench.engine.tester(traffic_plan({}, forward=WIDE, reverse=WIDE))
     result = capacity(replace(PLAN, **changes), tester, bench.dut, observer)
@@ -40,7 +42,7 @@ def test_the_parameters_of_the_search_are_stated() -> None:
     asked = replace(PLAN, goal=goal, alpha=Fraction(3, 4))
     result = Bench(gateway=StatefulGateway(entries=9000)).measure(asked)
     said = "alpha 0.75, beta 0.25, gamma 0.375, E 1,500; error of the rates 5 %."
-    assert result.remarks[0].startswith(said)
+    assert str(about(Topic.CAPACITY, result.remarks)).startswith(said)
     connections = result.conditions.connections
     assert connections
     assert (connections.count, connections.validated) == (1000, True)
@@ -58,8 +60,7 @@ def test_the_trials_that_passed_in_spite_of_losses_are_counted() -> None:
     goal = CapacityGoal(c0=2000, first_cps=32_000)
     observer, remarks = seen(bench, goal=goal)
     passed = [t for t in observer.trials if t.verdict is Verdict.PASS and t.result.lost]
-    (said,) = (remark for remark in remarks if "while the gateway was" in remark)
-    assert said.startswith(f"{len(passed):,} trials passed although frames were lost")
+    assert about(Topic.REPAIRED, remarks).facts == {"trials": len(passed)}
 
 
 def test_as_many_connections_as_the_ranges_have_can_be_safe() -> None:
@@ -75,12 +76,11 @@ def test_a_lower_bound_names_the_trials_that_stayed_invalid() -> None:
     bench = Bench(gateway=StatefulGateway(entries=10_000, new_cps=50_000))
     bench.engine.away = more_than_4000
     result = bench.measure(replace(PLAN, repetitions=2))
-    (said,) = (remark for remark in result.remarks if remark.startswith("≥"))
+    said = str(about(Topic.BOUND_OF_CAPACITY, result.remarks))
     assert said.startswith("≥ marks a lower bound: trials of 8,000 connections at ")
     assert f"a second stay invalid: {LATE}; " in said
     exact = Bench(gateway=StatefulGateway(entries=3000)).measure()
-    assert not any(remark.startswith("≥") for remark in exact.remarks)
-    assert not any("collapsed" in remark for remark in exact.remarks)
+    assert not {Topic.BOUND_OF_CAPACITY, Topic.COLLAPSED} & set(topics(exact.remarks))
 
 
 @pytest.mark.parametrize("alpha", [Fraction(1, 1000), Fraction(1000)])

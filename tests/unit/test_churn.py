@@ -9,6 +9,7 @@ import pytest
 from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.model.trial_spec import Mix
 from natxy.procedure.churn import ChurnPlan, churn
 from natxy.search.bisection import SearchError
@@ -19,6 +20,7 @@ from natxy.trial.connection_table import needed_timeout_s
 from natxy.trial.load import steady
 from natxy.trial.timing import Timing
 from natxy.verdict.counted import Counting
+from tests.remarks import topics
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 from tests.unit.test_connections import spec_of
@@ -177,7 +179,7 @@ def test_connections_of_tcp_are_half_open(changes: dict[str, Any]) -> None:
         replace(PLAN, **changes), gateway, connections={"transport": "tcp"}, frame_size_bytes=98
     )
     assert "new half-open connections" in result.figures[0].name
-    assert any("new connections stay half open" in remark for remark in result.remarks)
+    assert Topic.HALF_OPEN in topics(result.remarks)
 
 
 @pytest.mark.parametrize(("entries", "most"), [(None, 999_000), (5000, 4000)])

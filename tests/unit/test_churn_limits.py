@@ -10,12 +10,14 @@ from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError
 from natxy.model.event import Hello
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Stream
 from natxy.procedure.churn import ChurnPlan, churn
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
+from tests.remarks import topics
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_churn import PLAN, RANGES, measure
@@ -149,15 +151,13 @@ def test_a_rate_of_0_has_no_latencies_and_is_explained() -> None:
     result = measured(replace(PLAN, max_rate_fps=1000), StatefulGateway(collided=1))
     (rate,) = result.figures
     assert (rate.values, rate.lower_bound) == ((0,), (False,))
-    assert (
-        result.remarks[-1] == "0 means that no rate passed: frames were lost at every rate tried."
-    )
+    assert result.remarks[-1] == Remark.of(Topic.LOST_AT_EVERY_RATE, what="frames")
 
 
 def test_what_bounds_the_rate_is_said_if_it_is_a_bound() -> None:
     bound = measured(replace(PLAN, max_rate_fps=3000), StatefulGateway())
     assert bound.figures[0].lower_bound == (True,)
-    assert any("the highest rate that the search may try passed" in r for r in bound.remarks)
+    assert Topic.BOUND_BY_MAXIMUM in topics(bound.remarks)
     exact = measured(PLAN, StatefulGateway(new_cps=12_345))
     assert len(exact.remarks) == 1
     assert exact.deviations == ()

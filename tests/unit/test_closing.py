@@ -9,10 +9,12 @@ from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
+from natxy.model.remark import BOUNDS, Topic
 from natxy.procedure.closing import ClosingPlan, closing
 from natxy.search.bisection import SearchError
 from natxy.trial.closing import Closer, Closing
 from natxy.trial.timing import Timing
+from tests.remarks import topics
 from tests.unit.clauses import codes
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -102,9 +104,9 @@ def test_a_maximum_that_passes_is_a_lower_bound_of_whole_tear_downs_too() -> Non
     assert (rate.values, rate.lower_bound, rate.primary) == ((3000,), (True,), True)
     assert (whole.values, whole.lower_bound, whole.primary) == ((1000,), (True,), False)
     assert (rate.unit, whole.unit) == ("cps", "cps")
-    assert any("the highest rate that the search may try passed" in r for r in result.remarks)
+    assert Topic.BOUND_BY_MAXIMUM in topics(result.remarks)
     exact = measure(PLAN, StatefulGateway(frames_fps=4000))
-    assert not any("lower bound" in remark for remark in exact.remarks)
+    assert not BOUNDS & set(topics(exact.remarks))
     assert not any(any(figure.lower_bound) for figure in exact.figures)
 
 

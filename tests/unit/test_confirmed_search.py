@@ -9,6 +9,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
 from natxy.model.verdict import Verdict
@@ -16,6 +17,7 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
 
@@ -102,10 +104,10 @@ def test_a_gateway_that_overload_makes_slower_has_the_rate_that_passes(nat64: Tr
     (figure,) = result.figures
     assert figure.lower_bound == (False,)
     assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
-    (said,) = (each for each in result.remarks if "overload makes it slower" in each)
+    slower = about(Topic.OVERLOAD_SLOWS, result.remarks)
     longest = max(stream.due for trial in kept.trials for stream in trial.result.streams)
     assert longest < 5_000, "a bucket would have let more through"
-    assert "forwarded only 7," in said
+    assert "forwarded only 7," in str(slower)
 
 
 def test_who_forwards_more_in_a_failed_trial_has_a_bound(nat64: TrafficPlan) -> None:
@@ -118,7 +120,7 @@ def test_who_forwards_more_in_a_failed_trial_has_a_bound(nat64: TrafficPlan) -> 
     (figure,) = result.figures
     assert figure.values == pytest.approx((2_000,), rel=0.011)
     assert figure.lower_bound == (True,)
-    assert any("forwarded more than this in a trial that failed" in r for r in result.remarks)
+    assert Topic.BOUND_VARIES in topics(result.remarks)
 
 
 def test_small_losses_of_several_trials_fill_a_time_together(nat64: TrafficPlan) -> None:
@@ -155,24 +157,21 @@ def test_the_figure_has_the_error_of_the_failure_that_bounds_it(nat64: TrafficPl
     assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
     (error_fps,) = figure.errors
     assert CAPACITY_FPS * 1.03 < figure.values[0] + error_fps < CAPACITY_FPS * 1.05
-    assert any("up to 4 % too low" in remark for remark in result.remarks)
+    assert about(Topic.TOO_LOW, result.remarks).facts["error_percent"] == pytest.approx(4, abs=1)
 
 
 @pytest.mark.parametrize(
-    ("lose", "said"),
-    [
-        (lambda _: range(500, 540), "holes of 4"),
-        (lambda _: range(7, 8), "single frames, one in "),
-    ],
+    ("lose", "topic"),
+    [(lambda _: range(500, 540), Topic.PAUSES), (lambda _: range(7, 8), Topic.CHANCE)],
 )
 def test_losses_that_the_rate_does_not_explain_have_a_name(
-    lose: Callable[[Stream], Sequence[int]], said: str, nat64: TrafficPlan
+    lose: Callable[[Stream], Sequence[int]], topic: Topic, nat64: TrafficPlan
 ) -> None:
     """Above 8,000 it pauses, or loses frames by chance, up to the highest rate of the search."""
     plan = replace(PLAN, max_rate_fps=11_000)
     result = found(lambda s: lose(s) if rate_of(s) > 8000 else (), nat64, plan=plan)
     assert result.figures[0].lower_bound == (True,)
-    assert any(said in remark for remark in result.remarks), result.remarks
+    assert topic in topics(result.remarks), result.remarks
 
 
 def test_an_explained_failure_far_above_the_result_is_its_error(nat64: TrafficPlan) -> None:
@@ -243,7 +242,7 @@ def test_a_port_that_refuses_at_the_same_rate_each_time_is_a_limit(nat64: Traffi
     (figure,) = result.figures
     assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
     assert figure.lower_bound == (False,)
-    assert any("the tester's port refused frames" in remark for remark in result.remarks)
+    assert Topic.PORT_REFUSED in topics(result.remarks)
     own = ScriptedEngine(paused_ns=paused_ns, paused_by="core", too_slow=False)
     (figure,) = throughput(PLAN, own.tester(nat64), NoDut()).figures
     assert figure.lower_bound == (True,), "its own core limits the tester, not the gateway"

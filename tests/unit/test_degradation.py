@@ -10,6 +10,7 @@ from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.measure.table_size import PortRange
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.series import PREVIOUS, Searching
@@ -19,6 +20,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import texts
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -124,7 +126,7 @@ def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
     result, _, _ = measure(columns_of(1000, 4000, 2000), THROUGHPUT, gateway)
     rates = [figure.at.split(",")[0:2] for figure in result.figures if figure.name == "throughput"]
     assert rates == [["1", "000 connections"], ["2", "000 connections"]]
-    (said,) = (remark for remark in result.remarks if "no figure" in remark)
+    said = str(about(Topic.NO_FIGURE, result.remarks))
     assert said.startswith("4,000 connections, table 1,000,000")
     assert "Phase 1 created 3,000 of 4,000 connections" in said
     # 2,000 stand behind a column without a figure: nothing stands for it.
@@ -168,7 +170,7 @@ def test_each_column_makes_so_many_connections_and_searches_in_its_own_way() -> 
     made = [spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs]
     assert {1000, 5000} <= set(made)
     assert made.count(5000) < 12 < made.count(1000)
-    assert any("1,000 x 1, 1,000 x 5" in remark for remark in result.remarks)
+    assert about(Topic.PORTS, result.remarks).facts["ports"] == ("1,000 x 1", "1,000 x 5")
 
 
 def test_the_deviations_of_each_column_are_named_once() -> None:
@@ -197,7 +199,7 @@ def test_phase_1_of_each_column_is_at_a_rate_found_for_it() -> None:
 def test_no_degradation_is_given_of_the_testers_limit() -> None:
     result, _, _ = measure(columns_of(1000, 4000), invalid_above_fps=30_000)
     assert [figure.lower_bound for figure in result.figures] == [(True,), (False,)]
-    assert any("lower bound" in remark for remark in result.remarks)
+    assert Topic.NO_COMPARISON in topics(result.remarks)
 
 
 def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
@@ -239,10 +241,10 @@ def test_points_have_seeds_of_their_own_up_to_the_highest_one() -> None:
 def test_the_degradation_is_a_main_figure_and_a_bound_hides_it() -> None:
     result, _, _ = measure(columns_of(1000, 4000))
     assert [f.primary for f in result.figures if f.name == DEGRADATION] == [True]
-    assert not any("There is no degradation" in remark for remark in result.remarks)
+    assert Topic.NO_COMPARISON not in topics(result.remarks)
     open_ended = replace(ESTABLISHMENT, max_rate_cps=10_000)
     bounds, _, _ = measure(columns_of(1000, 4000), open_ended)
-    assert "There is no degradation, because a value is a lower bound." in bounds.remarks
+    assert Topic.NO_COMPARISON in topics(bounds.remarks)
 
 
 def test_columns_are_refused_before_anything_is_measured() -> None:
@@ -270,7 +272,7 @@ def test_columns_of_ranges_make_all_their_combinations() -> None:
     assert result.figures[1].at.startswith("4,000 connections")
     made = {spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs}
     assert {400, 4000} <= made
-    assert result.remarks[0] == "Source and destination ports: 40 x 10, 40 x 100."
+    assert str(result.remarks[0]) == "Source and destination ports: 40 x 10, 40 x 100."
 
 
 def of_ports(sources: int, destinations: int, **keys: Any) -> Column:

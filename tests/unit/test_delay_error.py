@@ -9,6 +9,7 @@ from typing import Any
 from natxy.model.delays import P999, Delays
 from natxy.model.distribution import Distribution
 from natxy.model.reason import Code
+from natxy.model.remark import Remark, Topic
 from natxy.model.stream_counters import TagCounters
 from natxy.model.trial_result import StreamResult
 from natxy.procedure.latency import latency_errors
@@ -99,9 +100,10 @@ def test_a_figure_that_is_the_testers_own_is_doubted_and_named() -> None:
     assert reason.code is Code.DELAY_IN_DOUBT
     assert reason.sentence.startswith("forward: the PDV of 19.8 ms may be 19.7 ms too long, ")
     assert doubts([DelayError(name="PDV", direction="forward", value_ns=8e3, error_ns=8e3)]) == ()
-    assert error_remarks([[error], [error]]) == (
+    (said,) = error_remarks([[error], [error]])
+    assert str(said) == (
         "Because of the time between polls and of cores that were away, these figures may be too "
-        "long: PDV by at most 19.7 ms.",
+        "long by at most: PDV 19.7 ms."
     )
 
 
@@ -134,7 +136,7 @@ def test_a_variation_is_wrong_by_the_longest_gaps_either_way_and_refuses_nothing
     )
     assert doubts([error]) == ()
     (said,) = error_remarks([[error]])
-    assert "may be too small or too large: maximum IPDV by at most 5 ms" in said
+    assert said == Remark.of(Topic.WRONG_EITHER_WAY, errors_ns={"maximum IPDV": 5e6})
 
 
 def late_stream(*, late: int, uncertain: int, missing: int = 0) -> StreamResult:

@@ -11,6 +11,7 @@ from natxy.errors import ConfigurationError, MeasurementError, TesterLimit
 from natxy.model.deviation import Differs
 from natxy.model.disturbance import Absence
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import establishment
@@ -25,6 +26,7 @@ from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
 from natxy.verdict.losses import Losses
+from tests.remarks import about, topics
 from tests.unit.clauses import codes
 from tests.unit.kept import Kept
 from tests.unit.results import result_of, stream_of
@@ -88,7 +90,7 @@ def test_the_rate_at_which_all_connections_are_made(new_cps: int) -> None:
     result = measure(StatefulGateway(new_cps=new_cps))
     assert rate_of(result) == new_cps
     assert result.reference == "RFC 9693"
-    assert any("1,000 connections" in remark for remark in result.remarks)
+    assert about(Topic.TRIAL_CREATES, result.remarks).facts["connections"] == 1000
 
 
 @pytest.mark.parametrize(("alpha", "rate_cps"), [(HALF, 8000), (Fraction(1), 4000)])
@@ -99,7 +101,7 @@ def test_validation_asks_at_alpha_times_the_rate(alpha: Fraction, rate_cps: int)
     validated = measure(gateway, replace(PLAN, alpha=alpha))
     assert rate_of(validated) == pytest.approx(rate_cps, abs=1)
     assert f"alpha {float(alpha):g}" in validated.figures[0].name
-    assert any("answered when they were tested again slowly" in r for r in validated.remarks)
+    assert Topic.VALIDATION in topics(validated.remarks)
 
 
 @pytest.mark.parametrize(("alpha", "handshakes"), [(None, 1 / 3), (Fraction(1, 2), 1 / 4)])
@@ -292,12 +294,10 @@ def test_connections_that_never_answer_have_no_rate(
     kept = Kept()
     result = measure(gateway, replace(PLAN, alpha=HALF), observer=kept)
     assert rate_of(result) == 0
-    said = "0 means that no rate passed: connections were lost at every rate tried."
-    assert said in result.remarks
+    assert about(Topic.LOST_AT_EVERY_RATE, result.remarks).facts == {"what": "connections"}
     assert len(kept.trials) < 10
-    assert any("they did not exist" in said for said in result.remarks) is absent
-    others = "replies were delivered to another connection"
-    assert any(others in said for said in result.remarks) != absent
+    facts = about(Topic.VALIDATION, result.remarks).facts
+    assert (bool(facts["absent"]), bool(facts["wrong"])) == (absent, not absent)
     for name, each in counted.items():
         assert getattr(result.counts, name) >= each * len(kept.trials)
 

@@ -10,11 +10,13 @@ from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.event import Hello
+from natxy.model.remark import Topic
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import text
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine
@@ -47,7 +49,7 @@ def test_a_given_maximum_that_passes_is_a_lower_bound() -> None:
     (figure,) = result.figures
     assert (figure.values, figure.lower_bound) == ((5000,), (True,))
     assert kept.rates == [5000]
-    assert any("the highest rate that the search may try passed" in r for r in result.remarks)
+    assert Topic.BOUND_BY_MAXIMUM in topics(result.remarks)
     assert [each.values for each in kept.figures] == [(5000,)]
 
 
@@ -78,7 +80,7 @@ def test_the_width_at_which_the_search_ended_is_that_of_the_highest_rate() -> No
     assert result.conditions.search
     assert result.conditions.search.error == "1 %"
     assert result.conditions.search.error_fps == int(result.figures[0].values[0]) // 100
-    assert result.remarks[0] == "A trial creates 1,000 connections. Search error 1 %."
+    assert str(result.remarks[0]) == "A trial creates 1,000 connections. Search error 1 %."
 
 
 @pytest.mark.parametrize("above_fps", [500, 1000, 1001])
@@ -128,7 +130,7 @@ def test_a_gateway_that_is_slower_than_a_minutes_phase_1_has_a_rate_of_0() -> No
     result = establishment(PLAN, tester, dut, kept)
     assert result.figures[0].values == (0,)
     assert 15 / 2 < min(kept.rates) <= 17
-    assert any("connections were lost at every rate tried" in said for said in result.remarks)
+    assert Topic.LOST_AT_EVERY_RATE in topics(result.remarks)
 
 
 def test_the_early_end_is_by_the_drain_and_departs() -> None:
@@ -190,18 +192,16 @@ def test_connections_asked_again_are_counted_by_what_became_of_them() -> None:
     plan = replace(PLAN, alpha=HALF, max_rate_cps=20_000, error=SearchError(rate_fps=19_999))
     absent = StatefulGateway(frames_fps=9000, absent=3)
     kept = Kept()
-    (said,) = (r for r in measure(absent, plan, observer=kept).remarks if "again slowly" in r)
+    said = about(Topic.VALIDATION, measure(absent, plan, observer=kept).remarks)
     again = [trial.result.stream_of("ask again") for trial in kept.trials]
     asked = [(stream.sent, stream.lost) for stream in again if stream is not None]
     gone = sum(lost for _, lost in asked)
     fast = sum(sent for sent, _ in asked) - gone
     assert min(gone, fast) > 0
-    assert said == (
-        f"Of the connections that did not answer at the trial's rate, {fast:,} answered when they "
-        f"were tested again slowly, {gone:,} did not: they did not exist."
-    )
+    assert said.facts == {"fast": fast, "wrong": 0, "absent": gone}
     wrong = StatefulGateway(frames_fps=9000, collided=5)
-    (said,) = (r for r in measure(wrong, plan).remarks if "tested again slowly" in r)
-    assert said.endswith("replies were delivered to another connection.")
+    facts = about(Topic.VALIDATION, measure(wrong, plan).remarks).facts
+    assert facts["wrong"]
+    assert not facts["absent"]
     good = measure(StatefulGateway(), plan)
-    assert not any("tested again slowly" in said for said in good.remarks)
+    assert Topic.VALIDATION not in topics(good.remarks)

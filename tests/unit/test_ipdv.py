@@ -93,7 +93,7 @@ def test_a_variation_may_be_wrong_either_way_by_the_longest_gaps() -> None:
     disturbed = {each.name: each.error_ns for each in ipdv_errors(result, noise)}
     assert disturbed[MINIMUM_IPDV] == disturbed[MAXIMUM_IPDV] == 5_003 * US
     (said,) = error_remarks([list(errors.values())])
-    assert "may be too small or too large: minimum IPDV by at most 3 µs" in said
+    assert "may be too small or too large by at most: minimum IPDV 3 µs" in str(said)
 
 
 def test_an_error_of_a_variation_makes_no_trial_invalid() -> None:

@@ -8,12 +8,14 @@ import pytest
 from natxy.measure.memory import MEMORY, MemorySamples, Sample, memory_at_points
 from natxy.measure.table_size import PortRange
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.remark import Topic
 from natxy.model.telemetry import Snapshot
 from natxy.procedure.capacity import capacity
 from natxy.procedure.degradation import Column, DegradationPlan, degradation
 from natxy.procedure.scale_up import ScaleUpPlan, scale_up
 from natxy.procedure.scale_up import _memory as of_scale_up
 from natxy.procedure.series import Searching
+from tests.remarks import about, topics
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_capacity_procedure import PLAN, WIDE
 from tests.unit.test_connections import plan as traffic_plan
@@ -60,22 +62,23 @@ def test_each_repetition_has_a_value(greedy: bool) -> None:
         assert figure.values == pytest.approx([OCTETS] * 3, rel=0.01)
     else:
         assert figure.values == (OCTETS,) * 3
-    assert "Memory is that of the table, with 5,000 connections and with none." in result.remarks
+    said = "Memory is that of the table, with 5,000 connections and with none."
+    assert str(about(Topic.MEMORY, result.remarks)) == said
 
 
 @pytest.mark.parametrize(
-    ("own_bytes", "entries", "sentence"),
+    ("own_bytes", "entries", "topic", "facts"),
     [
-        (None, ENTRIES, "the gateway's memory is not known (expected a gateway on this machine"),
-        (0, 2000, "the gateway's memory grew by 768,000 octets only, which may be chance"),
+        (None, ENTRIES, Topic.MEMORY_UNKNOWN, {}),
+        (0, 2000, Topic.MEMORY_BY_CHANCE, {"grown": 768_000, "least": 2**20}),
     ],
 )
 def test_without_the_figure_a_remark_says_why(
-    own_bytes: int | None, entries: int, sentence: str
+    own_bytes: int | None, entries: int, topic: Topic, facts: dict[str, float]
 ) -> None:
     result = measured(own_bytes=own_bytes, entries=entries)
     assert MEMORY not in [figure.name for figure in result.figures]
-    assert any(sentence in remark for remark in result.remarks)
+    assert about(topic, result.remarks).facts == facts
 
 
 def in_series(search: Searching, **keys: Any) -> tuple[Measurement, Measurement]:
@@ -106,7 +109,8 @@ def test_each_point_of_a_series_has_the_figure(search: Searching) -> None:
         at = [point.at for point in result.figures if point.name == points[0].name]
         assert [figure.at for figure in memory] == at
         assert [figure.values for figure in memory] == [(OCTETS,) * 2] * 2
-        assert any("Memory is that of the table, with 4,000" in said for said in result.remarks)
+        memory_remarks = [each for each in result.remarks if each.code is Topic.MEMORY]
+        assert any("with 4,000" in str(each) for each in memory_remarks)
 
 
 def test_columns_with_as_many_connections_have_a_figure_each() -> None:
@@ -140,7 +144,7 @@ def test_a_gateway_that_keeps_its_memory_has_the_figure_of_each_column() -> None
 def test_a_series_without_the_figure_says_so_once() -> None:
     for result in in_series(ESTABLISHMENT, own_bytes=None):
         assert MEMORY not in [figure.name for figure in result.figures]
-        assert sum("the gateway's memory is not known" in said for said in result.remarks) == 1
+        assert topics(result.remarks).count(Topic.MEMORY_UNKNOWN) == 1
 
 
 def test_a_point_without_the_figure_is_named() -> None:
@@ -154,8 +158,7 @@ def test_a_point_without_the_figure_is_named() -> None:
     (memory,) = [figure for figure in result.figures if figure.name == MEMORY]
     assert memory.at.startswith("6,000 connections")
     assert (memory.at_value, memory.at_unit) == (6000, "connections")
-    (said,) = [remark for remark in result.remarks if "which may be chance" in remark]
-    assert said.startswith("1,000 connections: There is no memory per connection")
+    assert about(Topic.MEMORY_BY_CHANCE, result.remarks).where.startswith("1,000 connections")
 
 
 def sample(held: int | None, before: int | None, after: int | None) -> Sample:
@@ -169,12 +172,12 @@ def test_a_mebibyte_of_growth_is_enough(after: int, octets: float | None) -> Non
     points = {"1,000 connections": [[sample(1000, 7, after + 7)]]}
     figures, (said,) = memory_at_points(points, started_anew=False)
     assert [figure.values for figure in figures] == ([] if octets is None else [(octets,)])
-    assert ("may be chance (expected at least 1,048,576" in said) is (octets is None)
+    assert (said.code is Topic.MEMORY_BY_CHANCE) is (octets is None)
 
 
 def test_a_memory_that_shrank_has_grown_by_nothing() -> None:
     _, (said,) = memory_at_points({"a": [[sample(10, 1000, 500)]]}, started_anew=True)
-    assert "the gateway's memory grew by 0 octets only" in said
+    assert said.facts["grown"] == 0
 
 
 def test_the_fullest_trial_that_passed_is_the_one_that_counts() -> None:
@@ -188,7 +191,7 @@ def test_the_fullest_trial_that_passed_is_the_one_that_counts() -> None:
     ]
     (figure,), (said,) = memory_at_points({"a": [trials]}, started_anew=True)
     assert figure.values == (8 * mib / 4000,)
-    assert "with 4,000 connections and with none" in said
+    assert said.facts["connections"] == (4000,)
 
 
 def test_a_device_that_is_set_up_anew_has_its_own_memory_without_connections() -> None:

@@ -11,12 +11,14 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Figure
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
 from natxy.procedure.mlr_throughput import mlr_throughput
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 from tests.unit.test_mlr_throughput import LIMIT_FPS, NDR, PDR, limited, plan
@@ -63,12 +65,11 @@ def test_a_gateway_that_loses_at_every_rate_has_a_rate_of_0(nat64: TrafficPlan) 
     for name in ("NDR", "PDR (1 % loss)", CONDITIONAL):
         assert result.figure(name).values == (0,)
         assert not any(result.figure(name).lower_bound)
-    said = "0 means that no rate passed: the lowest rate tried is 2,000 fps."
-    assert said in result.remarks
+    assert about(Topic.LOWEST_RATE, result.remarks).facts == {"least_fps": 2000}
     tried = {rate_of(spec.phases[0].streams[0]) for spec in engine.specs}
     assert min(tried) == 2000
     passing = mlr_throughput(plan(), ScriptedEngine(lose=limited).tester(nat64), NoDut())
-    assert not any("no rate passed" in remark for remark in passing.remarks)
+    assert Topic.LOWEST_RATE not in topics(passing.remarks)
 
 
 def test_the_media_bound_the_search(nat64: TrafficPlan) -> None:
@@ -109,7 +110,7 @@ def test_short_trials_are_said_to_count_what_the_gateway_holds(
     asked = plan(goals=(goal,), timing=timing, max_rate_fps=200)
     tester = in_full_series(ScriptedEngine().tester(nat64))
     result = mlr_throughput(asked, tester, NoDut())
-    assert any(remark.startswith("Such short trials") for remark in result.remarks) is short
+    assert (Topic.BUFFERS_COUNT in topics(result.remarks)) is short
     said = [one for one in codes(result.deviations) if one is not Differs.REPETITIONS]
     assert len(said) == short
 

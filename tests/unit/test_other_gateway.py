@@ -15,6 +15,7 @@ from natxy.cli.campaigns import check
 from natxy.cli.run import options_of
 from natxy.dut.config import settable_keys
 from natxy.errors import ConfigurationError
+from natxy.model.remark import Remark, Topic
 from natxy.model.source import Source
 from natxy.report.beside import beside
 from tests.unit.campaigns import EXPERIMENT
@@ -79,7 +80,7 @@ def test_a_key_is_set_where_the_gateway_knows_it_and_named_once_elsewhere() -> N
     asked = read_asked(FOLDER / "mp-table-07.toml", dut=JOOL)
     for cell in cells_of(asked):
         assert cell.testbed["dut"] == {"kind": "guest", "driver": "jool", "udp_timeout_s": 300}
-    assert asked.remarks == (
+    assert tuple(map(str, asked.remarks)) == (
         "The gateway is that of --dut (guest, jool), not that of the experiment's testbed.",
         "Of the experiment, this is left out for it: dut.conntrack_entries, dut.hash_size.",
     )
@@ -91,7 +92,7 @@ def test_a_rate_that_suits_the_testbeds_gateway_is_left_out() -> None:
     asked = read_asked(path, dut=SIIT)
     for quick in (False, True):
         assert "rate" not in cells_of(asked, quick=quick)[0].options
-    assert asked.remarks[1:] == ("Of the experiment, this is left out for it: option rate.",)
+    assert asked.remarks[1].facts == {"left_out": ("option rate",)}
 
 
 @pytest.mark.parametrize(
@@ -118,9 +119,7 @@ def test_a_gateway_that_a_recipe_controls_can_be_measured(tmp_path: Path) -> Non
     path.write_text(SSH + VARIABLES)
     asked = read_asked(FOLDER / "mp-table-07.toml", dut=path)
     assert {cell.testbed["dut"]["host"] for cell in cells_of(asked)} == {"dut.example"}
-    assert asked.remarks[0].startswith(
-        "The gateway is that of --dut (ssh, jool-nat64, dut.example)"
-    )
+    assert asked.remarks[0].facts == {"gateway": ("ssh", "jool-nat64", "dut.example")}
 
 
 def test_a_series_of_a_key_that_is_left_out_keeps_its_columns(
@@ -174,10 +173,10 @@ def test_the_campaign_remembers_its_gateway(
     words = ["run", str(experiment), "--output", str(folder.path)]
     assert run_command([*words, "--dut", str(other)]) == 0
     first, second = read_asked(experiment, dut=other).remarks
-    assert "(command)" in first
-    assert second == "Of the experiment, this is left out for it: dut.hash_size."
+    assert first == Remark.of(Topic.OTHER_GATEWAY, gateway=("command",))
+    assert second == Remark.of(Topic.NOT_OF_GATEWAY, left_out=("dut.hash_size",))
     said = " ".join(capsys.readouterr().err.split())
-    assert said.count(first) == said.count(second) == 1
+    assert said.count(str(first)) == said.count(str(second)) == 1
     for cell in read_campaign(folder.journal).cells.values():
         assert cell.begun.provenance["testbed"]["tester"]["cores"] == [1]
         assert cell.begun.provenance["testbed"]["dut"] == {"kind": "command", "start": "true"}
@@ -186,7 +185,7 @@ def test_the_campaign_remembers_its_gateway(
     assert folder.asked().testbed == read_asked(experiment, dut=other).testbed
     data = read_data(folder)
     assert data.files[DUT] == OTHER
-    assert any(first in note for note in table_of(data).notes)
+    assert any(str(first) in note for note in table_of(data).notes)
     assert run_command(["resume", str(folder.path)]) == 0
 
 

@@ -18,6 +18,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.measure.flows import SOURCE_PORTS, ranges_of
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Figure, Measurement, Statistic
+from natxy.model.remark import Remark, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Stream, TrialSpec
@@ -35,6 +36,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import codes
 from tests.unit.scripted_engine import ScriptedEngine, beyond
 
@@ -173,11 +175,11 @@ def test_degradation_is_of_the_results_not_of_repetitions(nat64: TrafficPlan) ->
 def test_a_trial_with_fewer_frames_than_flows_is_told(nat64: TrafficPlan) -> None:
     engine = slower_with({1: 10_000, 1000: 9_990, 5000: 9_000})
     said = overload(plan((1000, 5000)), engine.tester(nat64), NoDut()).remarks
-    assert any("Not all of the 1,000 flows" in each and "only 999 frames" in each for each in said)
-    assert any("Not all of the 5,000 flows" in each and "only 900 frames" in each for each in said)
+    few = [each.facts for each in said if each.code is Topic.FEW_IN_TRIAL]
+    assert [(each["number"], each["frames"]) for each in few] == [(1000, 999), (5000, 900)]
     enough = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut()).remarks
-    assert not any("Not all" in each for each in enough)
-    assert not any("each have this number of flows" in each for each in enough), "no background"
+    assert Topic.FEW_IN_TRIAL not in topics(enough)
+    assert Topic.FLOWS_OF_KINDS not in topics(enough), "no background"
 
 
 def test_a_flow_needs_a_frame_of_its_kind(nat64: TrafficPlan) -> None:
@@ -190,9 +192,10 @@ def test_a_flow_needs_a_frame_of_its_kind(nat64: TrafficPlan) -> None:
     mixed = tester.with_testbed(tester.testbed.model_copy(update={"tester": both}))
     mixed = mixed.with_traffic(n=10, m=1)
     said = overload(plan((500,)), mixed, NoDut()).remarks
-    assert any("500 flows of the foreground" in each and "only 100" in each for each in said)
-    assert not any("flows of the background were" in each for each in said)
-    assert any("each have this number of flows" in each for each in said)
+    few = about(Topic.FEW_IN_TRIAL, said)
+    assert few.where == "foreground"
+    assert (few.facts["number"], few.facts["frames"]) == (500, 100)
+    assert Topic.FLOWS_OF_KINDS in topics(said)
 
 
 def sent_before(spec: TrialSpec) -> list[int]:
@@ -235,7 +238,7 @@ def test_what_is_known_from_below_only_has_no_degradation(nat64: TrafficPlan) ->
     """Both pass the highest rate that was to be tried: who knows what lies above."""
     result = overload(plan((10,)), slower_with({1: 10**6, 10: 10**6}).tester(nat64), NoDut())
     assert [figure.name for figure in result.figures] == [THROUGHPUT, THROUGHPUT]
-    assert any("lower bound only" in said for said in result.remarks)
+    assert Topic.BOUND_DOES_NOT_DEGRADE in topics(result.remarks)
     one_open = slower_with({1: 10**6, 10: 9_000, 100: 9_000})
     result = overload(plan((10, 100)), one_open.tester(nat64), NoDut())
     assert all(figure.name == THROUGHPUT for figure in result.figures)
@@ -281,17 +284,17 @@ def test_of_what_is_better_lower_the_other_formula_is_taken(nat64: TrafficPlan) 
             "degradation of frame loss rate at 100 flows, 1,000 fps": -50.0,
         }
     )
-    assert any("(Xn - X1) / X1 x 100 %" in said for said in result.remarks)
+    assert about(Topic.DEGRADATION, result.remarks).facts["formula"] == "(Xn - X1) / X1"
     assert result.title == "Overload scalability of frame loss rate, simultaneous load"
     throughputs = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut())
-    assert any("(X1 - Xn) / X1 x 100 %" in said for said in throughputs.remarks)
+    assert about(Topic.DEGRADATION, throughputs.remarks).facts["formula"] == "(X1 - Xn) / X1"
 
 
 def test_a_figure_that_is_0_with_one_flow_has_no_degradation(nat64: TrafficPlan) -> None:
     engine = lasting({1: 1.0, 10: 1.0}, lost={10: 25})
     result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
     assert not degraded(result)
-    assert any("not above 0 with one flow" in said for said in result.remarks)
+    assert about(Topic.ZERO_DOES_NOT_DEGRADE, result.remarks).facts == {"unit": "flow"}
 
 
 def with_pauses(paused_s: float, lost: dict[int, int], *, always: bool = False) -> ScriptedEngine:
@@ -316,8 +319,8 @@ def test_the_errors_of_both_figures_are_in_that_of_their_degradation(nat64: Traf
     assert ten.errors == pytest.approx((2 * 75 * share,))
     assert degradation.errors == pytest.approx((ten.errors[0] / alone.values[0] * 100,))
     said = f"may be wrong by at most {degradation.errors[0]:.3g} percentage points."
-    assert any(each.endswith(said) for each in result.remarks)
-    (of_ten,) = (each for each in result.remarks if "senders paused" in each)
+    assert str(about(Topic.DEGRADATION_ERROR, result.remarks)).endswith(said)
+    of_ten = str(about(Topic.LOSS_ERROR, result.remarks))
     assert of_ten.startswith("10 flows: Because senders paused")
 
 
@@ -325,7 +328,7 @@ def test_errors_without_which_no_degradation_is_wrong_make_no_remark(nat64: Traf
     engine = lasting({1: 1.0, 10: 1.0}, lost={1: 10, 10: 25})
     result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
     assert [f.errors for f in result.figures if f.name.startswith(DEGRADATION)] == [(0.0,)] * 2
-    assert not any("wrong by" in said for said in result.remarks)
+    assert Topic.DEGRADATION_ERROR not in topics(result.remarks)
 
 
 def figure(
@@ -379,7 +382,7 @@ def test_a_figure_that_may_be_0_with_one_flow_has_no_degradation(nat64: TrafficP
     engine = with_pauses(0.0015, {1: 1, 10: 25}, always=True)
     result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
     assert not degraded(result)
-    assert any("may be 0 by its error" in said for said in result.remarks)
+    assert Topic.ZERO_DOES_NOT_DEGRADE in topics(result.remarks)
 
 
 def test_a_time_of_recovery_degrades_too(nat64: TrafficPlan) -> None:
@@ -406,7 +409,7 @@ def longest_delay(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Obser
             Value(name="delay", unit="ns", value=counters.delay.max_ns)
             for _, counters in stream.counters()
         ],
-        remarks=lambda *_: ("What a delay is.",),
+        remarks=lambda *_: (Remark.of(Topic.IPDV),),
     )
     return measure(what, plan, tester, dut, observer)
 
@@ -423,7 +426,7 @@ def test_a_delay_degrades_by_what_it_is_longer(
     assert {figure.at for figure in result.figures} == {"1 flow", "10 flows"}
     assert degraded(result) == {"degradation of delay at 10 flows": 25.0}
     assert result.title.startswith("Overload scalability of PDV, ")
-    assert "What a delay is." in result.remarks
+    assert Topic.IPDV in topics(result.remarks)
     assert result.conditions.rate_fps == 1000
     assert Differs.GIVEN_RATE in codes(result.deviations)
 
@@ -476,7 +479,7 @@ def test_the_step_between_flows_is_an_option(nat64: TrafficPlan) -> None:
     (spec,) = (spec for spec in engine.specs if len(spec.phases) > 1)
     lasts_s = [phase.streams[0].duration_ns / 1e9 for phase in spec.phases]
     assert lasts_s == pytest.approx([0.5, 0.5, 0.5, 0.1])
-    assert any("lasts T = 0.02 s for each flow that the next" in r for r in result.remarks)
+    assert about(Topic.PARTS_BY_STEP, result.remarks).facts["step_s"] == 0.02
     assert codes(result.deviations)[-1] is Differs.IN_GROUPS
 
 
@@ -510,8 +513,8 @@ def test_the_starts_of_flows_are_apart_by_the_drain_too(
     result = overload(asked, engine.tester(nat64), NoDut())
     starts = starts_s(engine.specs[-1])
     assert [after - before for before, after in pairwise(starts)] == [apart_s] * 3
-    (said,) = (remark for remark in result.remarks if "T = 0.5 s" in remark)
-    assert "followed by a drain of 2 s, in which nothing is sent" in said
+    facts = about(Topic.PARTS_BY_STEP, result.remarks).facts
+    assert facts == {"step_s": 0.5, "drain_s": 2}
     assert codes(result.deviations)[-1:] == deviations
 
 
@@ -519,7 +522,7 @@ def test_without_a_step_the_drain_is_named_too(nat64: TrafficPlan) -> None:
     timing = replace(TESTS[0].timing, drain_s=Fraction(2))
     asked = plan((100, 2, 1), test=replace(TESTS[0], timing=timing), incremental=True)
     result = overload(asked, ScriptedEngine().tester(nat64), NoDut())
-    assert any("between two parts is a drain of 2 s" in said for said in result.remarks)
+    assert about(Topic.PARTS_AS_TRIALS, result.remarks).facts == {"drain_s": 2}
     assert codes(result.deviations)[-2:] == [Differs.IN_GROUPS, Differs.WITH_DRAINS]
     alone = replace(asked, flows=(1,))
     said = overload(alone, ScriptedEngine().tester(nat64), NoDut()).deviations

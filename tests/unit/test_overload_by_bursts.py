@@ -9,12 +9,14 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Remark, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
 from natxy.procedure.back_to_back import BURST, BackToBackPlan
 from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan
 from natxy.trial.timing import Timing
+from tests.remarks import about
 from tests.unit.scripted_engine import ScriptedEngine, frames_in
 
 TIMES: dict[str, Any] = {
@@ -61,7 +63,7 @@ def test_the_mean_of_bursts_degrades_as_what_is_better_higher(nat64: TrafficPlan
     lost = result.figure(f"{DEGRADATION} of {BURST}", at="10 flows")
     assert lost.values == pytest.approx((60.0,))
     assert result.title == "Overload scalability of back-to-back frames, simultaneous load"
-    assert any("(X1 - Xn) / X1 x 100 %" in said for said in result.remarks)
+    assert about(Topic.DEGRADATION, result.remarks).facts["formula"] == "(X1 - Xn) / X1"
 
 
 class Switch(NoDut):
@@ -94,5 +96,5 @@ def test_a_reset_that_takes_longer_with_more_flows(nat64: TrafficPlan) -> None:
     assert values(result, lost, "100 flows") == pytest.approx((-50.0,))
     seen = f"{DEGRADATION} of {BY_TIMESTAMPS}"  # an interval of 0.1 ms longer
     assert values(result, seen, "10 flows") == pytest.approx((15 / 10.1 * 100,))
-    assert any("(Xn - X1) / X1 x 100 %" in said for said in result.remarks)
-    assert "power interruption: a switch." in result.remarks
+    assert about(Topic.DEGRADATION, result.remarks).facts["formula"] == "(Xn - X1) / X1"
+    assert Remark.of(Topic.RESET, way="power interruption: a switch") in result.remarks

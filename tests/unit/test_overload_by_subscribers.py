@@ -9,9 +9,11 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.flows import with_subscribers
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
 from natxy.procedure.overload import overload
+from tests.remarks import about
 from tests.unit.scripted_engine import ScriptedEngine, beyond
 from tests.unit.test_cli import Captured, complaint
 from tests.unit.test_overload import LOST, THROUGHPUT, plan
@@ -49,9 +51,10 @@ def test_degradation_is_against_one_subscriber(mechanism: dict[str, Any]) -> Non
     }
     lost = {figure.at: figure.values for figure in result.figures if figure.name == LOST}
     assert lost == {"100 subscribers": (10.0,), "65,536 subscribers": (75.0,)}
-    assert any("the figure of one subscriber" in each for each in result.remarks)
-    assert any("Not all of the 65,536 subscribers were used" in each for each in result.remarks)
-    assert not any("flow" in each for each in result.remarks)
+    assert about(Topic.DEGRADATION, result.remarks).facts["unit"] == "subscriber"
+    few = about(Topic.FEW_IN_TRIAL, result.remarks).facts
+    assert (few["number"], few["units"]) == (65_536, "subscribers")
+    assert not any("flow" in str(each) for each in result.remarks)
     assert any("The tester is up to 65,536 " in each for each in result.conditions.formats)
     assert [(each.at_value, each.at_unit) for each in result.figures][-1] == (65_536, "subscribers")
     assert Measurement.model_validate_json(result.model_dump_json()) == result

@@ -8,6 +8,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.model.measurement import Figure
+from natxy.model.remark import Remark, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.back_to_back import BackToBackPlan
@@ -20,6 +21,7 @@ from natxy.procedure.throughput import ThroughputPlan
 from natxy.report.results_csv import rows
 from natxy.search.bisection import SearchError
 from natxy.trial.seeds import MAX_SEED
+from tests.remarks import about, topics
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -28,8 +30,8 @@ from tests.unit.test_overload import FAST, THROUGHPUT, TIMES, lasting, plan, slo
 SEARCH = ThroughputPlan(error=SearchError(rate_fps=1), max_rate_fps=20_000, **TIMES)
 
 
-def unused(remarks: tuple[str, ...]) -> list[str]:
-    return [remark.split(" were used")[0] for remark in remarks if "Not all of" in remark]
+def unused(remarks: tuple[Remark, ...]) -> list[Any]:
+    return [each.facts["number"] for each in remarks if each.code is Topic.FEW_IN_TRIAL]
 
 
 def test_as_many_frames_as_flows_use_all_of_them(nat64: TrafficPlan) -> None:
@@ -37,26 +39,25 @@ def test_as_many_frames_as_flows_use_all_of_them(nat64: TrafficPlan) -> None:
     enough = overload(plan((1000,)), slower_with({1: 10_000, 1000: 10_000}).tester(nat64), NoDut())
     assert unused(enough.remarks) == []
     lacking = overload(plan((1001,)), slower_with({1: 10_000, 1001: 10_000}).tester(nat64), NoDut())
-    assert unused(lacking.remarks) == ["Not all of the 1,001 flows"]
+    assert unused(lacking.remarks) == [1001]
 
 
 @pytest.mark.parametrize(
     ("test", "too_few"),
     [
-        (FrameLossPlan(rates_fps=(1000, 2000), **TIMES), ["at 1,000 fps"]),
-        (RecoveryPlan(rate_fps=1000, **TIMES), ["at 1,000 fps"]),
+        (FrameLossPlan(rates_fps=(1000, 2000), **TIMES), [1000]),
+        (RecoveryPlan(rate_fps=1000, **TIMES), [1000]),
         (RecoveryPlan(rate_fps=2000, **TIMES), []),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, list) else "",
 )
 def test_rates_at_which_a_trial_has_fewer_frames_than_flows_are_named(
-    test: Any, too_few: list[str], nat64: TrafficPlan
+    test: Any, too_few: list[int], nat64: TrafficPlan
 ) -> None:
     """102 flows; 0.1 s at 1,000 frames a second are 100 frames."""
     remarks = overload(plan((102,), test=test), ScriptedEngine().tester(nat64), NoDut()).remarks
-    told = [remark for remark in remarks if "Not all of the 102 flows were used" in remark]
-    assert len(told) == len(too_few)
-    assert all(rate in said for rate, said in zip(too_few, told, strict=True))
+    told = [each.facts["rate_fps"] for each in remarks if each.code is Topic.FEW_IN_TRIAL]
+    assert told == too_few
 
 
 def test_only_what_all_numbers_of_flows_share_is_a_condition(nat64: TrafficPlan) -> None:
@@ -89,17 +90,16 @@ def test_what_all_tests_say_is_said_once_and_what_one_says_with_its_flows(
     engine = lasting({1: 1.0, 10: 1.0}, lost={10: 25})
     test = RecoveryPlan(rate_fps=1000, **TIMES)
     remarks = overload(plan((10,), test=test), engine.tester(nat64), NoDut()).remarks
-    assert remarks.count("The rate was given.") == 1
-    no_overload = "Where no frame was lost, there was no overload"
-    assert [r.split(no_overload)[0] for r in remarks if no_overload in r] == ["1 flow: "]
+    assert topics(remarks).count(Topic.RATE_GIVEN) == 1
+    assert about(Topic.NO_OVERLOAD, remarks).where == "1 flow"
     searches = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut()).remarks
-    assert not any("each repetition is a separate search" in remark for remark in searches)
+    assert Topic.SEARCH not in topics(searches)
 
 
 def test_the_ports_of_flows_are_stated(nat64: TrafficPlan) -> None:
     result = overload(plan((10, 100_000)), ScriptedEngine().tester(nat64), NoDut())
-    assert result.remarks[1].endswith("source and destination ports: 10 x 1, 3,125 x 32.")
-    assert result.remarks[0].endswith("The test of RFC 8219 section 7 is throughput.")
+    assert about(Topic.FLOWS, result.remarks).facts == {"ports": ("10 x 1", "3,125 x 32")}
+    assert about(Topic.DEGRADATION, result.remarks).facts["test"] == "throughput"
     assert result.reference == "RFC 8219 section 10.2.1"
 
 
@@ -110,9 +110,10 @@ def test_a_figure_that_is_exact_with_one_flow_only_has_no_degradation(nat64: Tra
     degraded = [figure.at for figure in result.figures if figure.name.startswith(DEGRADATION)]
     assert degraded == ["100 flows"]
     assert result.figure(f"{DEGRADATION} of {THROUGHPUT}", at="100 flows").values == (50,)
-    assert "A figure that is a lower bound only has no degradation." in result.remarks
+    assert Topic.BOUND_DOES_NOT_DEGRADE in topics(result.remarks)
     exact = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).tester(nat64), NoDut())
-    assert not any("has no degradation" in remark for remark in exact.remarks)
+    none = {Topic.BOUND_DOES_NOT_DEGRADE, Topic.ZERO_DOES_NOT_DEGRADE}
+    assert not none & set(topics(exact.remarks))
 
 
 def test_a_rate_that_was_given_does_not_stand_beside_each_figure(nat64: TrafficPlan) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.model.reason import Code
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult, WorkerResult
@@ -21,6 +22,7 @@ from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow, long_pauses
+from tests.remarks import topics
 from tests.unit.reasons import a_reason
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
@@ -169,4 +171,4 @@ def test_pauses_that_a_goal_of_mlrsearch_forbids_are_of_a_slow_tester(nat64: Tra
     )
     found = mlr_throughput(plan, engine.tester(nat64), NoDut())
     assert found.figures[0].lower_bound == (True,)
-    assert any("limited by the tester" in remark for remark in found.remarks)
+    assert Topic.BOUND_BY_TESTER in topics(found.remarks)

@@ -14,6 +14,7 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import TesterLimit
 from natxy.model.reason import Code
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment, Stream, TrialSpec
@@ -37,6 +38,7 @@ from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.trials import Trials
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
+from tests.remarks import topics
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
 
@@ -313,7 +315,7 @@ def test_a_later_repetition_disproves_an_earlier_one(nat64: TrafficPlan) -> None
     (figure,) = result.figures
     assert figure.values == pytest.approx((40_000, 60_000, 60_000), rel=0.011)
     assert figure.lower_bound == (True, False, False)
-    assert any("placed badly" in remark for remark in result.remarks)
+    assert Topic.BOUND_BY_NOISE in topics(result.remarks)
 
 
 def test_a_failure_that_is_revoked_no_more_makes_a_lower_bound(

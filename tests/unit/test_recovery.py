@@ -1,6 +1,5 @@
 """System recovery: which rates are sent, and which frame's departure ends it."""
 
-import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -12,12 +11,14 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit
 from natxy.model.deviation import Differs
 from natxy.model.reason import Reason
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.recovery import LOST, RECOVERY, RFC, RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, text, texts
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, beyond, due_ns, frames_in, rate_of
@@ -78,14 +79,14 @@ def test_no_loss_after_the_fall_is_a_time_of_0(nat64: TrafficPlan) -> None:
     result = recovery(plan(), sulking(-0.05).tester(nat64), NoDut())
     assert result.figure(RECOVERY, "forward").values == (0, 0)
     assert result.figure(LOST, "forward").values[0] > 0
-    assert not any("says nothing" in said for said in result.remarks)
+    assert Topic.NO_OVERLOAD not in topics(result.remarks)
 
 
 def test_no_loss_at_all_is_said(nat64: TrafficPlan) -> None:
     result = recovery(plan(), ScriptedEngine().tester(nat64), NoDut())
     assert result.figure(RECOVERY, "forward").values == (0, 0)
     assert result.figure(LOST, "forward").values == (0, 0)
-    assert any("says nothing" in said for said in result.remarks)
+    assert Topic.NO_OVERLOAD in topics(result.remarks)
 
 
 def test_loss_up_to_the_end_is_a_lower_bound(nat64: TrafficPlan) -> None:
@@ -129,7 +130,7 @@ def test_a_recovery_that_is_all_noise_is_an_upper_bound(nat64: TrafficPlan) -> N
     result = recovery(plan(), replace(sulking(0.01), **away).tester(nat64), NoDut())
     figure = result.figure(RECOVERY, "forward")
     assert figure.upper_bound == (True, True)
-    assert any("≤ marks an upper bound" in said for said in result.remarks)
+    assert Topic.UPPER_BOUND in topics(result.remarks)
 
 
 @NOISE
@@ -155,8 +156,9 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     )
     result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
     assert result.conditions.rate_fps == THROUGHPUT_FPS
-    assert result.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
-    assert not any("a lower bound" in said for said in (*result.remarks, text(result.deviations)))
+    assert about(Topic.RATE_FOUND, result.remarks).facts["searches"] == 1
+    assert Topic.RATE_IS_BOUND not in topics(result.remarks)
+    assert "a lower bound" not in text(result.deviations)
     last = engine.specs[-1].phases[0].streams[0]
     assert [segment.rate_fps for segment in last.segments] == [11_000, 5_500]
     limits = (engine.specs[0].burst_limit_frames, engine.specs[-1].burst_limit_frames)
@@ -166,11 +168,11 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
 def test_the_rates_and_the_lost_frames_are_stated(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: range(3))
     result = recovery(plan(), engine.tester(nat64), NoDut())
-    assert result.remarks[1] == "Overload at 11,000 fps, then 5,500 fps, per direction."
+    assert str(result.remarks[1]) == "Overload at 11,000 fps, then 5,500 fps, per direction."
     lost = result.figure(LOST, "reverse")
     assert (lost.values, lost.unit, lost.primary) == ((3, 3), "frames", False)
     slowest = recovery(plan(rate_fps=1), ScriptedEngine().tester(nat64), NoDut())
-    assert slowest.remarks[1] == "Overload at 1 fps, then 1 fps, per direction."
+    assert str(slowest.remarks[1]) == "Overload at 1 fps, then 1 fps, per direction."
 
 
 def test_several_searches_for_the_rate_are_counted(nat64: TrafficPlan) -> None:
@@ -179,7 +181,7 @@ def test_several_searches_for_the_rate_are_counted(nat64: TrafficPlan) -> None:
     error = SearchError(rate_fps=1)
     search = ThroughputPlan(timing=FAST, seed=0, repetitions=2, error=error, max_rate_fps=50_000)
     result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
-    assert result.remarks[0] == (
+    assert str(result.remarks[0]) == (
         "The rate is the throughput, found first: 2 searches, trials of 0.2 s, error 1 fps."
     )
 
@@ -194,9 +196,7 @@ def test_the_invalid_trials_of_that_search_are_told(nat64: TrafficPlan) -> None:
     error = SearchError(rate_fps=100)
     search = ThroughputPlan(timing=FAST, seed=0, repetitions=1, error=error, max_rate_fps=50_000)
     result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
-    assert re.search(
-        r", error 100 fps; 1 of \d+ trials \(\d+ %\) were invalid\.", result.remarks[0]
-    )
+    assert about(Topic.INVALID_IN_SEARCH, result.remarks).facts["invalid"] == 1
 
 
 def _rate_of(spec: TrialSpec) -> float:
@@ -213,13 +213,13 @@ def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> 
 
     engine = ScriptedEngine(invalid=invalid)
     result = recovery(plan(rate_fps=None), engine.tester(nat64), NoDut())
-    assert any("a lower bound of the throughput" in said for said in result.remarks)
+    assert Topic.RATE_IS_BOUND in topics(result.remarks)
     assert Differs.OVERLOAD_OF_A_BOUND in codes(result.deviations)
 
 
 def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
     result = recovery(plan(), sulking(0.05).tester(nat64), NoDut())
-    assert result.remarks[0] == "The rate was given."
+    assert result.remarks[0].code is Topic.RATE_GIVEN
 
 
 def test_a_device_that_passes_nothing_has_no_throughput(nat64: TrafficPlan) -> None:

@@ -9,6 +9,7 @@ import pytest
 from natxy.measure.plan import repeat
 from natxy.measure.search_remarks import cut_remarks, lacking_remarks
 from natxy.model.measurement import Figure
+from natxy.model.remark import Remark, Topic
 from natxy.trial.observer import Observer
 from natxy.trial.repeats import RetryTime
 from natxy.trial.trials import Trials
@@ -86,10 +87,9 @@ def test_repetitions_that_are_no_searches_are_all_run() -> None:
 def test_each_point_of_a_series_names_the_repetitions_that_it_lacks() -> None:
     points = [figure(1.0, is_bound=False, at="1 core"), figure(2.0, is_bound=False, at="2 cores")]
     assert lacking_remarks(1, points) == ()
-    assert [remark[:28] for remark in lacking_remarks(3, points)] == [
-        "1 core: 2 of 3 repetitions w",
-        "2 cores: 2 of 3 repetitions ",
-    ]
+    assert lacking_remarks(3, points) == tuple(
+        Remark.of(Topic.LACKING, at, lacking=2, asked=3) for at in ("1 core", "2 cores")
+    )
 
 
 def test_a_measurement_without_lacking_repetitions_says_nothing() -> None:
@@ -98,4 +98,4 @@ def test_a_measurement_without_lacking_repetitions_says_nothing() -> None:
     )
     assert cut_remarks(3, 3, trials) == ()
     (remark,) = cut_remarks(3, 1, trials)
-    assert remark.startswith("2 of 3 repetitions were not run")
+    assert remark.facts == {"lacking": 2, "asked": 3}

@@ -11,6 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from natxy.model.measurement import Figure
+from natxy.model.remark import Remark, Topic
 from natxy.report.campaign_html import Told, campaign_html
 from natxy.report.campaign_table import CampaignTable, Row, Value
 from natxy.report.campaign_text import latex, markdown, table_csv, text
@@ -89,7 +90,8 @@ def is_formula(cell: str) -> bool:
 @pytest.mark.parametrize("label", FORMULAS)
 def test_no_cell_of_a_csv_file_is_a_formula(label: str) -> None:
     result = measurement(
-        remarks=(label,), figures=(Figure(name=label, at=label, unit="ns", values=(-1.0,)),)
+        remarks=(Remark.of(Topic.RESET, way=label),),
+        figures=(Figure(name=label, at=label, unit="ns", values=(-1.0,)),),
     )
     written = [
         table_csv(table(label, note=label)),

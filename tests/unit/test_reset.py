@@ -14,10 +14,12 @@ from natxy.model.deviation import Differs
 from natxy.model.disturbance import Absence
 from natxy.model.event import Progress
 from natxy.model.reason import Reason
+from natxy.model.remark import Remark, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec, WatchedCpu
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, LOST, ResetPlan, Resetter, reset
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import codes, text
 from tests.unit.demo_journal import Gateway
 from tests.unit.reasons import LATE
@@ -84,8 +86,8 @@ def test_both_methods(nat64: TrafficPlan) -> None:
         assert result.figure(BY_TIMESTAMPS, direction).values == pytest.approx((0.0251, 0.0251))
         assert result.figure(LOST, direction).values == (250, 250)
         assert not any(result.figure(BY_LOSS, direction).lower_bound)
-    assert "power interruption: a switch." in result.remarks
-    assert not any("Connections that the gateway lost" in said for said in result.remarks)
+    assert Remark.of(Topic.RESET, way="power interruption: a switch") in result.remarks
+    assert Topic.USED_AGAIN not in topics(result.remarks)
 
 
 def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:
@@ -125,7 +127,7 @@ def test_new_programs_are_not_watched(nat64: TrafficPlan) -> None:
     result = reset(plan(), engine.tester(nat64), StartedAgain())
     assert result.figure(BY_LOSS, "forward").errors == ()
     assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx((0, 0), abs=2e-9)
-    assert any("it is not known whether the new ones were away" in said for said in result.remarks)
+    assert Topic.RESET_UNWATCHED in topics(result.remarks)
 
 
 @pytest.mark.parametrize("late_ms", [22, 23])
@@ -157,24 +159,26 @@ def test_a_device_that_stays_away_is_a_lower_bound(nat64: TrafficPlan) -> None:
     for method in (BY_LOSS, BY_TIMESTAMPS):
         assert all(result.figure(method, "forward").lower_bound)
         assert result.figure(method, "forward").values == pytest.approx((0.06, 0.06))
-    assert any("Use longer trials" in said for said in result.remarks)
+    assert Topic.LOST_TO_END in topics(result.remarks)
 
 
 def test_no_loss_is_said(nat64: TrafficPlan) -> None:
     result = reset(plan(), ScriptedEngine(during=pause).tester(nat64), Switch())
     assert result.figure(BY_TIMESTAMPS, "forward").values == (0, 0)
-    assert any("no frame was lost" in said for said in result.remarks)
+    assert Topic.NOTHING_LOST in topics(result.remarks)
 
 
 def test_when_it_happened_is_what_was_seen_and_not_what_was_asked_for(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(during=pause)
     engine.lose = lambda _: GONE if len(engine.specs) == 1 else range(500, 750)
     result = reset(plan(), engine.tester(nat64), Switch())
-    asked = "The reset was requested 0.01 s after sending began"
-    assert f"{asked}; the longest loss began after 0.04 to 0.05 s." in result.remarks
+    assert str(about(Topic.RESETS_SEEN, result.remarks)) == (
+        "The reset was requested 10 ms after sending began; the longest loss began after 40 ms to "
+        "50 ms."
+    )
     assert "0.04 s of traffic before the reset, not 15 s" in text(result.deviations)
     unseen = reset(plan(), ScriptedEngine(during=pause).tester(nat64), Switch())
-    assert f"{asked}." in unseen.remarks
+    assert about(Topic.RESET_AT, unseen.remarks).facts == {"asked_ns": 10_000_000}
     assert "0.01 s of traffic before the reset, not 15 s" in text(unseen.deviations)
 
 
@@ -184,11 +188,11 @@ def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
 
     engine = ScriptedEngine(invalid=invalid, during=pause)
     given = reset(plan(), engine.tester(nat64), Switch())
-    assert given.remarks[0] == "The rate was given."
+    assert given.remarks[0].code is Topic.RATE_GIVEN
     assert Differs.GIVEN_RATE in codes(given.deviations)
     found = reset(plan(rate_fps=None), engine.tester(nat64), Switch())
-    assert found.remarks[0].startswith("The rate is the throughput, found first: 1 search, ")
-    assert any("a lower bound of the throughput" in said for said in found.remarks)
+    assert about(Topic.RATE_FOUND, found.remarks).facts["searches"] == 1
+    assert Topic.RATE_IS_BOUND in topics(found.remarks)
     assert Differs.OF_A_BOUND in codes(found.deviations)
 
 
@@ -290,7 +294,7 @@ def test_a_single_frame_lost_at_the_end_is_no_device_that_stays_away(nat64: Traf
     result = reset(plan(), engine.tester(nat64), Switch())
     for method in (BY_LOSS, BY_TIMESTAMPS):
         assert not any(result.figure(method, "forward").lower_bound)
-    assert not any("Use longer trials" in said for said in result.remarks)
+    assert Topic.LOST_TO_END not in topics(result.remarks)
     # The last frame is one loss more, but no part of the longest gap.
     assert result.figure(BY_LOSS, "forward").values == pytest.approx((0.0251,) * 2)
     assert result.figure(BY_TIMESTAMPS, "forward").values == pytest.approx((0.0251,) * 2)

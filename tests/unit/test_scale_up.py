@@ -16,6 +16,7 @@ from natxy.dut.base import TesterPorts
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.model.testbed import Port
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
@@ -26,6 +27,7 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
+from tests.remarks import topics
 from tests.unit.clauses import codes
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
@@ -139,7 +141,7 @@ def test_no_scale_up_of_the_testers_own_limit() -> None:
     result, _, _ = measure(ESTABLISHMENT, (1, 5), invalid_above_fps=50_000)
     assert not any(figure.name == RELATIVE for figure in result.figures)
     assert result.figures[-1].lower_bound == (True,)
-    assert any("lower bound" in remark for remark in result.remarks)
+    assert Topic.NO_COMPARISON in topics(result.remarks)
 
 
 def test_cores_that_it_cannot_have_are_said_before_anything_is_measured() -> None:
@@ -243,15 +245,14 @@ def test_points_have_seeds_of_their_own_up_to_the_highest_one() -> None:
 
 def test_repetitions_that_a_point_lacks_are_named_and_main_figures_are_told_from_ratios() -> None:
     plain, _, _ = measure(replace(ESTABLISHMENT, repetitions=2), (1, 2))
-    assert not any("repetitions were not run" in remark for remark in plain.remarks)
-    assert not any("There is no scale up" in remark for remark in plain.remarks)
+    assert not {Topic.LACKING, Topic.NO_COMPARISON} & set(topics(plain.remarks))
     primary = {figure.name: figure.primary for figure in plain.figures}
     assert (primary[RELATIVE], primary[PREVIOUS]) == (True, False)
     assert plain.figure(RELATIVE, at="2 cores").unit == "times"
     impatient = replace(THROUGHPUT, repetitions=2, patience_s=Fraction(0))
     lacking, _, _ = measure(impatient, (1, 2))
     said = "1 of 2 repetitions were not run, or not to their end."
-    assert [remark for remark in lacking.remarks if remark.endswith(said)] == [
+    assert [str(each) for each in lacking.remarks if each.code is Topic.LACKING] == [
         f"1 core: {said}",
         f"2 cores: {said}",
     ]

@@ -14,8 +14,10 @@ from natxy.cli import run_command
 from natxy.cli.self_test import ceiling_table, remarks, traffic_words
 from natxy.dut.none import Cable
 from natxy.errors import StorageError
+from natxy.model.coded import Fact
 from natxy.model.event import Hello, PortInfo, Worker
 from natxy.model.reason import Reason
+from natxy.model.remark import Remark, Topic
 from natxy.model.self_test_record import DelayAt, OwnDelay, SelfTestRecord, TesterIdentity
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TrafficSection
@@ -31,9 +33,10 @@ from natxy.search.bisection import SearchError
 from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_self_test
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
-from natxy.trial.tester_delay import own_delay
+from natxy.trial.tester_delay import ON_A_CABLE, own_delay
 from natxy.trial.timing import Timing
 from natxy.whole_file import write_whole
+from tests.remarks import topics
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import DELAY, ScriptedEngine, frames_in, rate_of
 from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
@@ -129,14 +132,17 @@ def test_it_is_kept_where_the_state_of_programs_is(
 
 def test_a_delay_says_what_the_nearest_frame_size_had(kept: Path) -> None:
     keep(kept, record(hello()))
-    assert own_delay(hello(), traffic(84)) == (
+    (said,) = own_delay(hello(), traffic(84))
+    assert str(said) == (
         "Tester's own delay (self-test of 2026-01-02, veth net_af_xdp, 84 B): at 1,000 fps "
-        "minimum 0.5 µs, median 0.75 µs; at 400,000 fps minimum 0.5 µs, median 1.5 µs, P99.9 9 µs."
+        "minimum 500 ns, median 750 ns; at 400,000 fps minimum 500 ns, median 1.50 µs, P99.9 9 µs."
     )
-    assert "net_af_xdp, 84 B, the nearest to 128 B): at 1,000" in own_delay(hello(), traffic(128))
-    of_1280 = own_delay(hello(), traffic(1280))
-    assert "1518 B, the nearest to 1280 B): at 1,000 fps minimum 1 µs, median 1.5 µs; " in of_1280
-    assert "84 B, another version)" in own_delay(hello(version="2"), traffic())
+    _, of_128 = own_delay(hello(), traffic(128))
+    assert of_128.facts == {"asked_bytes": 128, "size_bytes": 84}
+    of_1518, of_1280 = own_delay(hello(), traffic(1280))
+    assert of_1280.facts == {"asked_bytes": 1280, "size_bytes": 1518}
+    assert of_1518.facts["low_minimum_ns"] == 1000
+    assert topics(own_delay(hello(version="2"), traffic()))[1:] == [Topic.OWN_DELAY_OF_VERSION]
 
 
 def test_a_delays_conditions_hold_what_the_tester_adds_to_it(kept: Path) -> None:
@@ -194,14 +200,14 @@ def test_a_throughput_has_it_too(kept: Path) -> None:
 def test_another_tester_has_none(kept: Path, other: Hello) -> None:
     keep(kept, record(hello()))
     assert known_self_test(other, traffic()) is None
-    assert "unknown; run natxy self-test" in own_delay(other, traffic())
+    assert topics(own_delay(other, traffic())) == [Topic.OWN_DELAY_UNKNOWN]
 
 
 def test_a_loop_of_ipv6_says_nothing_of_ipv4(kept: Path) -> None:
     keep(kept, record(hello()))
     assert known_self_test(hello(), traffic(ip_version=4)) is None
-    said = own_delay(hello(), traffic(ip_version=4))
-    assert said.endswith("unknown; run natxy self-test --loop veth --ip-version 4.")
+    (said,) = own_delay(hello(), traffic(ip_version=4))
+    assert said.facts["command"] == "natxy self-test --loop veth --ip-version 4"
     translated = TrafficSection(left_ip_version=6, right_ip_version=4)
     assert known_self_test(hello(), translated) == record(hello())  # its loop is IPv6
 
@@ -212,12 +218,13 @@ def test_a_file_of_the_version_before_is_refused_in_one_sentence(kept: Path) -> 
     old["delays"] = [{"frame_size_bytes": 84, "median_ns": 1.0, "p999_ns": 2.0}]
     kept.parent.mkdir(parents=True)
     kept.write_text(json.dumps([old]))
-    assert own_delay(hello(), traffic()) == (
-        f"Tester's own delay (net_af_xdp): unknown, since {kept} is damaged or of another version; "
-        "run natxy self-test --loop veth."
+    said, unreadable = own_delay(hello(), traffic())
+    assert str(said) == (
+        "Tester's own delay (net_af_xdp): unknown; run natxy self-test --loop veth."
     )
+    assert unreadable == Remark.of(Topic.SELF_TESTS_UNREADABLE, file=str(kept))
     keep(kept, record(hello()))
-    assert "unknown" not in own_delay(hello(), traffic())
+    assert topics(own_delay(hello(), traffic())) == [Topic.OWN_DELAY]
 
 
 def test_the_newest_of_its_kind_is_kept_beside_the_others(kept: Path) -> None:
@@ -242,10 +249,13 @@ def test_a_spoilt_file_is_as_good_as_none_and_is_written_anew(kept: Path) -> Non
 
 
 def test_the_command_that_finds_it_is_named() -> None:
-    assert "run natxy self-test --loop veth." in own_delay(hello(), traffic())
-    assert "run natxy self-test." in own_delay(hello(driver="net_ring"), traffic())
-    on_a_nic = own_delay(hello(driver="net_mlx5"), traffic(ip_version=4))
-    assert on_a_nic.endswith("natxy self-test TESTBED with its two ports connected to each other.")
+    def named(tester: Hello, **changes: Any) -> Fact:
+        (said,) = own_delay(tester, traffic(**changes))
+        return said.facts["command"]
+
+    assert named(hello()) == "natxy self-test --loop veth"
+    assert named(hello(driver="net_ring")) == "natxy self-test"
+    assert named(hello(driver="net_mlx5"), ip_version=4) == ON_A_CABLE
 
 
 def test_the_offset_is_measured_where_no_frame_waits() -> None:

@@ -12,12 +12,14 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.table_size import PortRange, Size
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.remark import Topic
 from natxy.model.traffic_spec import Series
 from natxy.procedure.tear_down import RATE, Deletions, TearDownPlan, tear_down
 from natxy.report.measurement_table import measurement_notes
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 from tests.unit.test_connections import plan as traffic_plan
 
@@ -119,7 +121,7 @@ def test_a_rate_within_the_noise_is_in_parentheses() -> None:
     assert rate(result, "1,000").title == "(connection tear-down rate) 1,000 connections"
     assert rate(result, "4,000").title == "connection tear-down rate 4,000 connections"
     assert {rate(result, n).name for n in ("1,000", "4,000")} == {RATE}, "rounds are pooled by it"
-    assert any("Parentheses mark" in remark for remark in result.remarks)
+    assert Topic.UNCERTAIN in topics(result.remarks)
 
 
 @pytest.mark.parametrize(
@@ -321,4 +323,4 @@ def test_how_often_a_filling_was_repeated_is_said() -> None:
 def test_without_a_list_the_table_is_the_testbeds() -> None:
     result, dut = measure(replace(PLAN, sizes=()))
     assert dut.held == [1000, 0] * 3
-    assert "ports: 1,000 x 1." in result.remarks[0]
+    assert about(Topic.PORTS, result.remarks).facts == {"ports": ("1,000 x 1",)}

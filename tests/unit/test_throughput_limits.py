@@ -8,10 +8,11 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.measure.search_remarks import why_nothing_passed
+from natxy.measure.search_remarks import no_burst_passed
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Reason
+from natxy.model.remark import Remark, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
@@ -22,6 +23,7 @@ from natxy.trial.bursts import Bursts
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC
 from natxy.trial.timing import Timing
+from tests.remarks import about, topics
 from tests.unit.clauses import codes
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE
@@ -44,18 +46,17 @@ def tried(engine: ScriptedEngine) -> list[int]:
 
 
 def test_the_medias_rate_is_said_to_limit_the_result(nat64: TrafficPlan) -> None:
-    said = "Limited by the media's rate."
     at_media = throughput(PLAN, ScriptedEngine(link_mbps=10).tester(nat64), NoDut())
     assert at_media.figures[0].bound(12_019) == "exact"
-    assert said in at_media.remarks
+    assert Topic.MEDIA in topics(at_media.remarks)
     given = throughput(
         replace(PLAN, max_rate_fps=5000), ScriptedEngine(link_mbps=10).tester(nat64), NoDut()
     )
     assert given.figures[0].bound(5000) == "lower"
-    assert said not in given.remarks
+    assert Topic.MEDIA not in topics(given.remarks)
     below = losing_above(3000)
     below.link_mbps = 10
-    assert said not in throughput(PLAN, below.tester(nat64), NoDut()).remarks
+    assert Topic.MEDIA not in topics(throughput(PLAN, below.tester(nat64), NoDut()).remarks)
 
 
 def test_a_search_without_a_maximum_starts_at_1000_and_grows_by_4(nat64: TrafficPlan) -> None:
@@ -137,8 +138,7 @@ def test_a_repetition_begins_if_the_planned_time_of_those_before_is_shorter(
     engine = losing_above(900)
     result = throughput(plan, engine.tester(nat64), NoDut())
     assert len(result.figures[0].values) == made
-    lacking = [said for said in result.remarks if "repetitions were not run" in said]
-    assert [said.endswith("the patience was used up.") for said in lacking] == [True] * (made < 5)
+    assert topics(result.remarks).count(Topic.LACKING_BY_PATIENCE) == (made < 5)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_bursts_at_the_medias_smallest_gap_do_not_depart(nat64: TrafficPlan) -> 
     assert Differs.BURST_RATE in codes(given.deviations)
     at_media = bursty(nat64, Bursts(frames=16), 100)
     assert Differs.BURST_RATE not in codes(at_media.deviations)
-    assert at_media.remarks[1].startswith("Bursts of 16 frames at 120,192 fps; throughput is the ")
+    assert about(Topic.BURSTS, at_media.remarks).facts == {"frames": 16, "rate_fps": 120_192}
 
 
 def test_an_interval_between_bursts_that_a_lower_bound_gives_is_an_upper_one(
@@ -216,10 +216,9 @@ def test_bursts_are_never_tried_at_less_than_ten_in_a_minute(nat64: TrafficPlan)
 
 
 def test_why_nothing_passed_names_the_longest_interval_between_bursts() -> None:
-    steady = why_nothing_passed(None, 1)
-    assert steady == "frames were lost at every rate tried"
-    of_bursts = why_nothing_passed(Bursts(frames=1024), 1710)
-    assert of_bursts == "the lowest rate tried is 1,710 fps, one burst every 0.599 s"
+    assert str(no_burst_passed(Bursts(frames=1024), 1710)) == (
+        "0 means that no rate passed: the lowest rate tried is 1,710 fps, one burst every 599 ms."
+    )
 
 
 def test_a_search_keeps_the_trial_whose_rate_is_its_result(nat64: TrafficPlan) -> None:
@@ -240,14 +239,14 @@ def test_bursts_longer_than_the_testers_ring_are_named(nat64: TrafficPlan) -> No
         def _port(self, side: str) -> dict[str, Any]:
             return super()._port(side) | {"rx_ring_frames": 2048 if side == "left" else 512}
 
-    def said(frames: int) -> list[str]:
+    def said(frames: int) -> list[Remark]:
         plan = replace(PLAN, bursts=Bursts(frames=frames, rate_fps=10**6), max_rate_fps=1000)
         remarks = throughput(plan, Ringed().tester(nat64), NoDut()).remarks
-        return [remark for remark in remarks if "longer than the tester's ring" in remark]
+        return [remark for remark in remarks if remark.code is Topic.BURST_FILLS_RING]
 
     assert said(512) == []
     (remark,) = said(513)
-    assert remark.startswith("A burst of 513 frames is longer than the tester's ring (512 frames)")
+    assert remark.facts == {"frames": 513, "ring": 512}
 
 
 def test_the_rate_of_each_repetition_is_shown_as_soon_as_it_is_found(nat64: TrafficPlan) -> None:

@@ -10,6 +10,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
+from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import CountedLoss, not_counted
 from natxy.model.trial_spec import Stream
@@ -23,6 +24,7 @@ from natxy.search.bisection import SearchError
 from natxy.search.loss_verification import MOST_UNEXPLAINED
 from natxy.trial.timing import Timing
 from natxy.trial.worst_loss import lost_share, worst_loss
+from tests.remarks import topics
 from tests.unit.clauses import codes
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, beyond, rate_of
@@ -93,7 +95,7 @@ def test_another_failure_is_repeated_unless_the_loss_is_gross(nat64: TrafficPlan
     repeated = [(64_000, Verdict.FAIL)] * (1 + MOST_UNEXPLAINED)
     assert kept.told[3:14] == [*repeated, (32_000, Verdict.PASS)]
     assert result.figures[0].lower_bound == (True,)
-    assert any("came in holes" in remark for remark in result.remarks)
+    assert Topic.BOUND_UNEXPLAINED in topics(result.remarks)
     kept = Kept()
     measured(replace(plan, max_rate_fps=256_000), nat64, Pausing(), kept)
     assert kept.told[:2] == [(256_000, Verdict.FAIL), (128_000, Verdict.FAIL)]
