@@ -2,13 +2,14 @@
 
 import itertools
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
 
-from tests.frames.golden import ENCAPSULATIONS, Number, arrival, arrival_side, departure
+from tests.frames.golden import ENCAPSULATIONS, Number, arrival, arrival_side
+from tests.frames.golden_shared import FRAMES, SPOILT, expect_golden
 from tests.frames.specs import (
     COMBINATIONS,
     EXTENSIONS,
@@ -24,24 +25,7 @@ from tests.frames.specs import (
 )
 from tests.frames.tool import judged, sent
 
-FRAMES = 9
-
 Case = TypeVar("Case")
-
-
-def expect_golden(trial: dict[str, Any], frames: int = FRAMES, first: int = 0) -> None:
-    streams = {
-        (phase["name"], stream["direction"]): (index, stream)
-        for index, phase in enumerate(trial["phases"])
-        for stream in phase["streams"]
-    }
-    seen = sent(trial, frames, first)
-    assert len(seen) == frames * len(streams)
-    for frame in seen:
-        index, its_stream = streams[frame.phase, frame.direction]
-        number = Number(spec=trial, phase=index, stream=its_stream, number=frame.number)
-        assert (frame.kind, frame.ordinal) == (number.kind, number.ordinal)
-        assert frame.frame.hex() == departure(number).hex(), f"{frame.direction} {frame.number}"
 
 
 def some_of(cases: Iterable[Case], combination: str, size: int) -> list[Case]:
@@ -108,9 +92,6 @@ def test_each_header_without_df_has_an_identification(combination: str, outer: i
     for its_stream in trial["phases"][0]["streams"]:
         in_tunnel(its_stream["foreground"]["departure"], "gre", outer, fields=True)
     expect_golden(trial)
-
-
-SPOILT = {4: "192.0.2.9", 6: "2001:2::9"}  # the wrong source of a tunnel
 
 
 @pytest.mark.parametrize("vlans", list(itertools.product(VLANS, VLANS)), ids="-".join)

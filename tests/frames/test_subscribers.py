@@ -12,9 +12,9 @@ from scapy.layers.l2 import Ether
 from natxy.model.trial_spec import Side
 from tests.frames.formats import Frame
 from tests.frames.golden import Number, arrival, arrival_side
+from tests.frames.golden_shared import expect_golden
 from tests.frames.specs import both_ways, series
 from tests.frames.subscribed import MECHANISMS, trial_of
-from tests.frames.test_golden import expect_golden
 from tests.frames.tool import judged, sent
 
 FRAMES = 40

@@ -10,8 +10,8 @@ from scapy.layers.inet6 import IPv6
 
 from tests.frames.formats import BY_FIN, HANDSHAKE
 from tests.frames.golden import ENCAPSULATIONS, Number, arrival, arrival_side, departure
+from tests.frames.golden_shared import SPOILT
 from tests.frames.specs import COMBINATIONS, VLANS, in_tunnel, spec, stream, traffic
-from tests.frames.test_golden import SPOILT
 from tests.frames.tool import judged, sent
 
 CONNECTIONS = 100

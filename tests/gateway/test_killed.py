@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.gateway_process import GatewayProcess
-from tests.gateway.test_program import DPDK_RUN, Gateway
+from tests.gateway.program import DPDK_RUN, Gateway
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGSTOP])

@@ -15,7 +15,7 @@ from tests.gateway.frames import (
     play,
 )
 from tests.gateway.layers import IP, UDP, IPv6, Raw
-from tests.gateway.test_program import Gateway, Town, town
+from tests.gateway.program import Gateway, Town, town
 
 __all__ = ["town"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.process import within
-from tests.labs.test_trials import NATXY, ROOT
+from tests.labs.trials import NATXY, ROOT
 
 TESTBED = """
 [tester]

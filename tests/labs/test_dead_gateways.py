@@ -17,7 +17,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
 from natxy.trial.timing import Timing
-from tests.labs.test_trials import ROUTER4, TAYGA, testbed_of
+from tests.labs.trials import ROUTER4, TAYGA, testbed_of
 
 # The engine tells its stage within 10 ms, if no one else has its CPU.
 TIMING = Timing(duration_s=Fraction(3, 10), drain_s=Fraction(1, 20))

@@ -13,7 +13,7 @@ import pytest
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.dut.namespace import NamespaceDut
-from tests.labs.test_stateful_duts import PACKETS, counted, give_addresses, lab_of, send
+from tests.labs.stateful_duts import PACKETS, counted, give_addresses, lab_of, send
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/stateful-gateway.md"
 BLOCK = re.compile(r"^## ([^\n]*)\n.*?```toml\n(.*?)```", re.MULTILINE | re.DOTALL)

@@ -19,7 +19,7 @@ from natxy.dut.namespace import NamespaceDut
 from natxy.dut.process import within
 from natxy.errors import DutError
 from tests.labs.conftest import StartLab
-from tests.labs.test_stateful_verbs import COMMON, ENTRIES, UP_TO_4000, measured, run, values
+from tests.labs.stateful_verbs import COMMON, ENTRIES, UP_TO_4000, measured, run, values
 from tests.labs.traffic import DATA, LabWire, answer_to, has_right_checksums, ipv4, ipv6
 from tests.valid import valid_run
 

@@ -17,7 +17,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
-from tests.labs.test_trials import testbed_of
+from tests.labs.trials import testbed_of
 from tests.noise import taken
 from tests.valid import PATIENCE_S
 

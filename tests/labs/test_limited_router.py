@@ -8,7 +8,7 @@ import pytest
 
 from natxy.procedure.recovery import LOST, RECOVERY, RecoveryPlan, recovery
 from natxy.trial.timing import Timing
-from tests.labs.test_named_faults import Lab, lab
+from tests.labs.named_faults import Lab, lab
 from tests.valid import ATTEMPTS
 
 LIMIT_FPS, BURST = 4000, 100

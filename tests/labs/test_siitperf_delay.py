@@ -13,7 +13,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.siitperf import program
 from natxy.siitperf.program import run_siitperf
-from tests.labs.test_siitperf_stateful import CONF, NAT44
+from tests.labs.siitperf_stateful import CONF, NAT44
 from tests.valid import valid
 
 ROOT = Path(__file__).parents[2]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.labs.siitperf_stateful import CONF, NAMESPACE, NAT44
 from tests.valid import valid_run, with_and_without_noise
 
 SEARCH = Path(__file__).with_name("siitperf-stateful-search.sh")
@@ -19,37 +20,12 @@ LINES = re.compile(
     r"|\d+: preliminary \d+ of \d+(, reverse \d+ of \d+)?"
     r"|(Maximum connection establishment rate|Throughput|Capacity): \d+"
 )
-CONF = """\
-# A stateful NAT44 gateway: initiator left, responder right
-IP-L-Vers 4
-IP-R-Vers 4
-IPv4-L-Real 198.18.0.2
-IPv4-R-Real 198.19.0.2
-MAC-L-DUT a0:36:9f:c5:e6:58
-MAC-R-DUT a0:36:9f:c5:e6:5a
-CPU-L-Send 2 # Left Sender
-CPU-R-Recv 4 # Right Receiver
-CPU-R-Send 6 # Right Sender
-CPU-L-Recv 8 # Left Receiver
-Fwd-var-sport 3
-Fwd-var-dport 3
-Fwd-sport-min 10000
-Fwd-sport-max 10999
-Fwd-dport-min 80
-Fwd-dport-max 83
-Stateful 1
-Enumerate-ports 3 # unique pseudorandom
-Responder-ports 3 # the name that Responder-tuples had
-"""
 NAT64_CONF = """\
 IPv6-L-Real 2001:2::107
 IPv6-R-Virt 2001:2:0:1000::198.19.0.2
 IPv4-L-Virt 0.0.0.0 # the gateway's choice
 IPv4-R-Real 0.0.0.0 # the one that IPv6-R-Virt has in it
 """
-TESTER = "[tester]\ncores = [0]\nlateness_tolerance_us = 40000\n"
-NAMESPACE = TESTER + "[dut]\nkind = 'namespace'\nconntrack_entries = 8192\n"
-NAT44 = NAMESPACE + "driver = 'nat44'\n"
 NAT64 = NAMESPACE + "driver = 'nat64'\n[traffic]\navoid_zero_checksum = true\n"
 # Who is late by more sends a burst that is more than the bucket holds.
 CALIBRATION = """\

@@ -3,45 +3,18 @@ frame is misdelivered. Tables are small, so that this takes seconds."""
 
 import csv
 import json
-import shutil
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from natxy.campaign.journal import read_journal
-from natxy.dut.recipe import drivers
 from natxy.verdict.advice import DOCTOR, GATEWAY_AWAY, PLACED
 from tests.command import natxy
-from tests.valid import Done, valid_run
+from tests.labs.stateful_verbs import COMMON, ENTRIES, NAT44, TCP, UP_TO_4000, measured, run, values
+from tests.valid import valid_run
 
-# The lab's NAT44, with a rule that drops what connection tracking does not find in its windows.
-INVALID_DROP = "ct state invalid drop"
-ENTRIES = 4096
 CAPACITY_IN_NOISE_S = 120
 OF_NOISE = (DOCTOR, GATEWAY_AWAY, PLACED)  # what the reason for a lower bound advises
-COMMON = """\
-[tester]
-lateness_tolerance_us = 20000
-[connections]
-count = 1024
-rate_fps = 10000
-incomplete = "repeat"
-"""
-NAT44 = f"""\
-{COMMON}
-[traffic]
-left_ip_version = 4
-right_ip_version = 4
-[dut]
-kind = "namespace"
-driver = "nat44"
-conntrack_entries = {ENTRIES}
-"""
-TCP = NAT44.replace("[connections]", '[connections]\ntransport = "tcp"').replace(
-    "[traffic]", "[traffic]\nframe_size_bytes = 98"
-)
 SMALL_ENTRIES = 512
 SMALL = NAT44.replace(f"= {ENTRIES}", f"= {SMALL_ENTRIES}").replace("count = 1024", "count = 128")
 IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')
@@ -56,54 +29,7 @@ kind = "namespace"
 driver = "nat64"
 conntrack_entries = {ENTRIES}
 """
-QUICK = ("--profile", "quick", "--repetitions", "1", "--seed", "5", "--json")
-# A rate that each gateway surely does, also while the host lets its core do other work.
-UP_TO_4000 = ("--max-rate", "4000")
 FEWER = ("--connections", "400")
-
-
-def run(verb: str, testbed: str, folder: Path, *options: str) -> Done:
-    path = folder / "testbed.toml"
-    path.write_text(testbed)
-    results = folder / "results"
-    shutil.rmtree(results, ignore_errors=True)  # of an attempt that was not valid
-    words = (verb, str(path), *QUICK, *options, "--output", str(results))
-    return natxy(*words, before=_drop_invalid if testbed == TCP else None)
-
-
-def _drop_invalid() -> None:
-    """Adds the rule INVALID_DROP to the lab's NAT44."""
-    chain = f"  chain strict {{ type filter hook forward priority filter; {INVALID_DROP}; }}"
-    files = drivers("namespace")["nat44"].files
-    files["natxy.nft"] = files["natxy.nft"].removesuffix("}\n") + chain + "\n}\n"
-
-
-def measured(verb: str, testbed: str, folder: Path, *options: str) -> dict[str, Any]:
-    """The entry of results.json; in no trial was a frame misdelivered or a mapping changed."""
-    done = valid_run(lambda: run(verb, testbed, folder, *options))
-    assert done.returncode == 0, done.stderr[-2000:]
-    (entry,) = json.loads(done.stdout)
-    for trial in read_journal(folder / "results" / "journal.jsonl.gz"):
-        if trial["record"] == "campaign":
-            # TCP's connections pass a gateway that drops what is not in their windows.
-            assert (INVALID_DROP in json.dumps(trial)) == (testbed == TCP)
-        if trial["record"] != "trial":
-            continue
-        for stream in [*trial["result"]["streams"], *filter(None, [trial["phase_1"]])]:
-            assert stream["kinds"]["foreground"]["misdelivered"]["total"] == 0
-            assert stream["connections"]["changed"] == 0
-            assert stream["connections"]["collided"] == 0
-    rows = csv.DictReader((folder / "results" / "results.csv").read_text().splitlines())
-    assert len(list(rows)) == len(entry["figures"])
-    found: dict[str, Any] = entry
-    return found
-
-
-def values(entry: dict[str, Any]) -> dict[str, list[float]]:
-    return {
-        f"{figure['figure']} {figure['at']}".strip(): figure["values"]
-        for figure in entry["figures"]
-    }
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from natxy.trial.setup import set_up
 from natxy.trial.trial import Trial
 from natxy.trial.trials import Trials
 from tests.labs.conftest import StartLab
-from tests.labs.test_trials import TIMING, testbed_of
+from tests.labs.trials import TIMING, testbed_of
 
 CONNECTIONS = 8_000
 NAT44 = f"""\

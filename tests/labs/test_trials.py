@@ -7,7 +7,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from fractions import Fraction
@@ -21,8 +20,6 @@ import pytest
 from natxy.campaign.journal import read_journal
 from natxy.cli import run_command
 from natxy.cli.demo import NOT_A_RESULT
-from natxy.dut.base import Dut
-from natxy.dut.choice import dut_of
 from natxy.dut.process import within
 from natxy.dut.veth_loop import VethLoop
 from natxy.errors import TrialRefused
@@ -35,29 +32,18 @@ from natxy.procedure.self_test import SelfTestPlan, looped, self_test
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.setup import Setup, set_up
-from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.command import natxy
+from tests.labs.trials import NATXY, ROOT, ROUTER4, TAYGA, TIMING, testbed_of
 from tests.valid import valid, valid_run, valid_trial
 
-TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 RATE_FPS = 5000
-NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
-ROOT = Path(__file__).parents[2]
 
-ROUTER4 = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n{more}[dut]\nkind = 'namespace'\n"
 ROUTER6 = ROUTER4.replace("= 4", "= 6")
-TAYGA = "[traffic]\navoid_zero_checksum = true\n{more}[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
 MIRRORED = TAYGA.replace("[traffic]", "[traffic]\nleft_ip_version = 4\nright_ip_version = 6")
 MIXED = "n = 2\nm = 1\n"
 NETWORKS = "left_networks = 7\nright_networks = 256\n"
 WIDE = "[traffic.right_field]\nmode = 'pseudorandom'\nmin = 2\nmax = 60000\n"
-
-
-def testbed_of(text: str) -> tuple[Testbed, Source, Dut]:
-    source = Source(name="lab.toml", text=text)
-    testbed: Testbed = source.validated(Testbed, source.toml())
-    return testbed, source, dut_of(testbed, source)
 
 
 def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:

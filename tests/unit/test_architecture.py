@@ -80,6 +80,13 @@ def test_no_file_is_longer_than_a_reader_keeps_in_mind() -> None:
     assert {path: count for path, count in lines.items() if count > 350} == {}
 
 
+def test_no_test_imports_a_test() -> None:
+    """What tests share has a file of its own, so that a test can change without others."""
+    imports = re.compile(r"^\s*(from|import) tests\.([\w.]+\.)?test_\w+", re.MULTILINE)
+    files = (ROOT / "tests").rglob("*.py")
+    assert [path.name for path in files if imports.search(path.read_text())] == []
+
+
 def test_every_room_has_a_row() -> None:
     folders = {str(each.parent.relative_to(ROOT)) for each in ROOT.glob("natxy/*/__init__.py")}
     folders |= {

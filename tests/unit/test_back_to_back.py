@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
@@ -28,25 +27,12 @@ from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
+from tests.unit.back_to_back import FAST, RATE_FPS, THROUGHPUT_FPS, longer_than, plan
 from tests.unit.clauses import codes, in_full_series
 from tests.unit.reasons import LATE, a_reason
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
-FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2))
-RATE_FPS = 100_000
-THROUGHPUT_FPS = 60_000
 SLOW_FPS = 8_000
-
-
-def plan(**changes: Any) -> BackToBackPlan:
-    given: dict[str, Any] = {
-        "timing": FAST,
-        "seed": 7,
-        "repetitions": 2,
-        "burst_rate_fps": RATE_FPS,
-        "throughput_fps": THROUGHPUT_FPS,
-    }
-    return BackToBackPlan(**given | changes)
 
 
 @dataclass(kw_only=True)
@@ -57,11 +43,6 @@ class Disturbed(NoDut):
 
     def trial_fault(self) -> Reason | None:
         return a_reason(Code.GATEWAY_POLLED_LATE) if len(self.engine.specs) % 10 else None
-
-
-def longer_than(frames: int) -> ScriptedEngine:
-    """Returns an engine that loses all frames after so many."""
-    return ScriptedEngine(lose=lambda stream: range(frames, frames_in(stream)))
 
 
 @dataclass(frozen=True, kw_only=True)

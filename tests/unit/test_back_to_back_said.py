@@ -16,11 +16,11 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.back_to_back import BURST, BackToBackPlan, back_to_back
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
+from tests.unit.back_to_back import RATE_FPS, THROUGHPUT_FPS, longer_than, plan
 from tests.unit.clauses import codes, text
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, frames_in
-from tests.unit.test_back_to_back import RATE_FPS, THROUGHPUT_FPS, longer_than, plan
 
 BURSTS_SENT = "Bursts were sent at 100,000 fps in each direction, with at most 10,000 frames; "
 

@@ -19,7 +19,7 @@ from natxy.report.figure_charts import figure_charts
 from natxy.report.gateway_table import gateway_table
 from natxy.report.measurement_table import measurement_tables
 from natxy.report.results_csv import results_csv
-from tests.unit.test_measurement_report import measurement
+from tests.unit.measurement_report import measurement
 
 VALUES = (10.0, 20.0, 90.0)  # median 20, mean 40
 EXPERIMENT = Experiment.model_validate_json(

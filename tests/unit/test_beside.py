@@ -16,7 +16,7 @@ from natxy.report.beside import _ours, beside
 from natxy.report.campaign_table import CampaignTable
 from natxy.report.cell_figures import CellResult, found_figures
 from tests.published_figures import unexplained
-from tests.unit.test_measurement_report import measurement
+from tests.unit.measurement_report import measurement
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 EXPERIMENTS = sorted(FOLDER.glob("*.toml"))

@@ -9,8 +9,8 @@ from natxy.cli import run_command
 from natxy.dut.bindings import FORMATS, bindings_of
 from natxy.errors import ConfigurationError
 from natxy.model.subscribers import SubscribersSection
-from tests.unit.test_cli import Captured, complaint
-from tests.unit.test_subscribers import BR, DS_LITE, LW4O6, MAP_E, MAP_T
+from tests.unit.cli import Captured, complaint
+from tests.unit.subscribers import BR, DS_LITE, LW4O6, MAP_E, MAP_T
 
 
 def lines(format_: str, **members: Any) -> list[str]:

@@ -14,40 +14,15 @@ from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.plan import plan_of
 from natxy.campaign.records import read_campaign
 from natxy.cli import run_command
-from natxy.cli.campaigns import check, go_on
+from natxy.cli.campaigns import check
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, InUse, StorageError
 from natxy.model.experiment import read_experiment
 from natxy.model.telemetry import Snapshot
 from natxy.model.testbed import Testbed
+from tests.unit.campaign import Killed, resume, what_counts
 from tests.unit.campaigns import EXPERIMENT, planned, run
 from tests.unit.conftest import NAT64
-
-
-class Killed(BaseException):
-    """Stands for SIGKILL: nothing in the product catches it on purpose."""
-
-
-def resume(folder: Path) -> None:
-    campaign = CampaignFolder(path=folder)
-    with campaign.locked():
-        go_on(planned(folder / "experiment.toml"), campaign, retries_failed=False)
-
-
-def what_counts(folder: Path) -> dict[str, Any]:
-    """The results of the cells, and their trials without the time of day."""
-    trials: dict[str, list[Any]] = {}
-    key = ""
-    for record in read_journal(folder / "journal.jsonl.gz"):
-        if record["record"] == "cell":
-            key = record["key"]
-        if record["record"] == "trial":
-            trials.setdefault(key, []).append({**record, "started": ""})
-    state = read_campaign(folder / "journal.jsonl.gz")
-    return {
-        key: (cell.end and cell.end.error, trials[key], [one.figures for one in cell.results])
-        for key, cell in sorted(state.cells.items())
-    }
 
 
 def test_every_cell_is_measured_once_in_an_order_that_the_seed_draws(experiment: Path) -> None:

@@ -8,8 +8,8 @@ from natxy.model.measurement import Bound, Figure, Measurement
 from natxy.report.campaign_table import campaign_table
 from natxy.report.cell_figures import CellResult
 from natxy.report.figure_charts import computed_charts
-from tests.unit.test_campaign_report import SCALE_UP, TESTBEDS
-from tests.unit.test_measurement_report import measurement as some_measurement
+from tests.unit.campaign_report import SCALE_UP, TESTBEDS
+from tests.unit.measurement_report import measurement as some_measurement
 
 ONE, TWO = "1 cores", "2 cores"
 

@@ -11,8 +11,8 @@ from natxy.campaign.hooks import run_hook
 from natxy.campaign.records import HookRecord, read_campaign
 from natxy.cli import run_command
 from natxy.errors import DutError
+from tests.unit.campaign import Killed, resume
 from tests.unit.campaigns import EXPERIMENT, run
-from tests.unit.test_campaign import Killed, resume
 
 
 def test_hooks_run_around_each_column(experiment: Path, tmp_path: Path) -> None:

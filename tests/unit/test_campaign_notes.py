@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from natxy.model.deviation import Deviation
-from natxy.model.experiment import Experiment
-from natxy.model.measurement import Figure, Measurement, TrialCounts, Unit
+from natxy.model.measurement import Figure, TrialCounts, Unit
 from natxy.report.campaign_notes import campaign_notes
 from natxy.report.cell_figures import CellResult
+from tests.unit.campaign_notes import experiment
 from tests.unit.clauses import SHORT_TRIALS
-from tests.unit.test_measurement_report import measurement as some_measurement
+from tests.unit.measurement_report import measurement as some_measurement
 
 SHORT = SHORT_TRIALS
 
@@ -23,23 +23,6 @@ def cell(column: str, *deviations: Deviation, unit: Unit = "fps", round_: int = 
         counts=counts,
     )
     return CellResult(column=column, measure="throughput", round=round_, results=(result,))
-
-
-def experiment(*, both_directions: bool) -> Experiment:
-    measure = {"command": "throughput", "both_directions": both_directions}
-    return Experiment.model_validate(
-        {"title": "some", "testbed": "testbed.toml", "measure": [measure]}, strict=False
-    )
-
-
-def report_notes(*results: Measurement) -> list[str]:
-    """Returns the notes of a report of these results, a column each."""
-    columns = tuple(result.conditions.dut for result in results)
-    cells = [
-        CellResult(column=column, measure=result.procedure, round=1, results=(result,))
-        for column, result in zip(columns, results, strict=True)
-    ]
-    return campaign_notes(experiment(both_directions=False), columns, cells)
 
 
 def notes(columns: tuple[str, ...], cells: list[CellResult], *, both: bool = False) -> list[str]:

@@ -23,8 +23,8 @@ from natxy.cli.narrator import Pace
 from natxy.cli.serve import page
 from natxy.cli.status import said_of
 from natxy.dut.none import NoDut
+from tests.unit.campaign import Killed
 from tests.unit.campaigns import EXPERIMENT, planned, run
-from tests.unit.test_campaign import Killed
 
 Captured = pytest.CaptureFixture[str]
 

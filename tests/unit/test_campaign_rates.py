@@ -6,7 +6,7 @@ from natxy.model.measurement import Figure, Measurement, SearchConditions
 from natxy.report.campaign_table import campaign_table
 from natxy.report.cell_figures import CellResult, as_shown
 from natxy.report.figure_charts import figure_charts
-from tests.unit.test_campaign_report import SCALE_UP, TESTBEDS, cell, measurement
+from tests.unit.campaign_report import SCALE_UP, TESTBEDS, cell, measurement
 
 ONE = "1 cores"
 

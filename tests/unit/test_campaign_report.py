@@ -19,56 +19,21 @@ from natxy.campaign.report import Report, beside_of, charts_of, table_of, told, 
 from natxy.cli import run_command
 from natxy.cli.campaigns import check, start
 from natxy.errors import ConfigurationError
-from natxy.model.experiment import Experiment
-from natxy.model.measurement import Figure, Measurement, SearchConditions
+from natxy.model.measurement import Figure, SearchConditions
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, campaign_html
 from natxy.report.campaign_table import campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult, found_figures
 from natxy.report.csit import document_of
+from tests.unit.campaign_report import SCALE_UP, TESTBEDS, cell
 from tests.unit.campaigns import planned, run
 from tests.unit.conftest import NAT64
-from tests.unit.test_measurement_report import measurement as some_measurement
+from tests.unit.measurement_report import measurement as some_measurement
 
-SCALE_UP = Experiment.model_validate_json(
-    json.dumps(
-        {
-            "title": "Scale up & more",
-            "testbed": "testbed.toml",
-            "vary": [{"key": "dut.cores", "values": [1, 2, 4], "label": "{} cores"}],
-            "measure": [
-                {"command": "throughput", "both_directions": True},
-                {"command": "throughput", "label": "forwarding", "both_directions": True},
-            ],
-            "header": [{"key": "dut.cores", "label": "num. CPU cores"}],
-            "row": [
-                {"kind": "relative scale-up", "of": "throughput", "x": "dut.cores"},
-                {"kind": "ratio to the previous", "of": "throughput"},
-                {"kind": "ratio", "of": "throughput", "to": "forwarding"},
-                {"kind": "dispersion", "of": "throughput"},
-                {"kind": "per", "of": "throughput", "x": "dut.cores", "label": "per core"},
-            ],
-        }
-    )
-)
-TESTBEDS: dict[str, dict[str, Any]] = {f"{n} cores": {"dut": {"cores": n}} for n in (1, 2, 4)}
 # draft-lencse-v6ops-transition-scalability-03, Figure 2: medians and extremes in kfps, both ways.
 PUBLISHED = {"1 cores": (413.9, 414.9, 416.1), "2 cores": (740.6, 742.3, 746.9)}
 FORWARDING = {"1 cores": 910.9, "2 cores": 1523.0}
-
-
-def measurement(*values: float, lower: bool = False) -> Measurement:
-    figure = Figure(
-        name="throughput", unit="fps", values=values, lower_bound=(lower,) * len(values)
-    )
-    return some_measurement(procedure="throughput", figures=(figure,))
-
-
-def cell(column: str, *values: float, measure: str = "throughput", **more: Any) -> CellResult:
-    lower = more.pop("lower", False)
-    results = (measurement(*values, lower=lower),) if values else ()
-    return CellResult(column=column, measure=measure, round=1, results=results, **more)
 
 
 def cells() -> list[CellResult]:

@@ -18,7 +18,7 @@ from natxy.cli import campaign_server
 from natxy.cli.campaign_server import CONNECTIONS, HEAD_OCTETS, CampaignServer, Page
 from natxy.cli.serve import served
 from tests.unit.campaigns import run
-from tests.unit.test_serve import running
+from tests.unit.serve import running
 
 WAIT_S = 30
 

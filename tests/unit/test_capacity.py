@@ -10,20 +10,18 @@ from rich.console import Console
 
 from natxy.cli.progress import SearchDisplay
 from natxy.dut.base import Deletion
-from natxy.errors import ConfigurationError, DutError, TrialRefused
+from natxy.errors import ConfigurationError, DutError
 from natxy.measure.table_size import Size
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Topic
-from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import TrialSpec
 from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.search.capacity_goal import CapacityGoal
-from natxy.tester.tester import OnProgress, ignore_progress
 from natxy.trial.timing import Timing
 from tests.remarks import topics
+from tests.unit.capacity import EngineAtACorpse
+from tests.unit.connections import plan as traffic_plan
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
 
 WIDE = {
     "source_port": {"mode": "increasing", "min": 1000, "max": 1999},
@@ -52,16 +50,6 @@ class Collapsing(StatefulDut):
     def recover(self) -> None:
         self.recovered += 1
         self.gateway.stored = 0
-
-
-@dataclass(kw_only=True)
-class EngineAtACorpse(StatefulEngine):
-    most: int = 1500
-
-    def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
-        if spec.phases[0].streams[0].frames_of("foreground") > self.most:
-            raise TrialRefused("neighbour", "nobody answers for 198.18.0.1")
-        return super().run(spec, on_progress)
 
 
 def measured(

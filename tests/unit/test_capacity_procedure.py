@@ -1,6 +1,6 @@
 """The capacity that is found of a gateway that is arithmetic, and what is said beside it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,107 +8,15 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
-from natxy.model.measurement import Measurement
 from natxy.model.remark import Topic
-from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Phase, TrialSpec
-from natxy.procedure.capacity import CAPACITY, CapacityPlan, capacity
+from natxy.procedure.capacity import CAPACITY, capacity
 from natxy.report.measurement_table import measurement_notes
 from natxy.search.capacity_goal import CapacityGoal
-from natxy.tester.tester import OnProgress, ignore_progress
-from natxy.trial.timing import Timing
 from tests.remarks import about, topics
+from tests.unit.capacity_procedure import PLAN, Bench, Mortal, more_than_4000, often_away, values
 from tests.unit.clauses import texts
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
-
-WIDE = {
-    "source_port": {"mode": "pseudorandom", "min": 1000, "max": 1999},
-    "destination_port": {"mode": "pseudorandom", "min": 1, "max": 100},
-}
-PLAN = CapacityPlan(
-    timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
-    seed=7,
-    repetitions=1,
-    goal=CapacityGoal(c0=1000),
-)
-
-
-@dataclass(kw_only=True)
-class Mortal(StatefulGateway):
-    """Dies of more connections than `bears`; then nothing comes through."""
-
-    bears: int = 10**9
-    dead: bool = False
-
-    def makes(self, asked: int, rate_cps: int) -> int:
-        self.dead |= asked > self.bears
-        return 0 if self.dead else super().makes(asked, rate_cps)
-
-
-@dataclass(kw_only=True)
-class RefusingEngine(StatefulEngine):
-    """The gateway does not answer for its addresses in this trial."""
-
-    refuses: int = 0  # by number, from 1, the warm-up among them; 0: in none
-
-    def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
-        result = super().run(spec, on_progress)
-        if len(self.specs) == self.refuses:
-            raise TrialRefused("neighbour", "The gateway does not answer for 198.18.0.1.")
-        return result
-
-
-@dataclass(kw_only=True)
-class Recovering(StatefulDut):
-    """Once, at its reset `loses_its_way_at`, nobody gets at it."""
-
-    recoveries: int = 0
-    resets: int = 0
-    loses_its_way_at: int = 0
-
-    def before_trial(self) -> None:
-        if isinstance(self.gateway, Mortal) and self.gateway.dead:
-            raise DutError("The gateway's process has ended.")
-
-    def reset(self) -> None:
-        super().reset()
-        self.resets += 1
-        if self.resets == self.loses_its_way_at:
-            raise DutError("dut.reset: `ssh gateway flush` ended with status 255: refused")
-
-    def recover(self) -> None:
-        self.recoveries += 1
-        if isinstance(self.gateway, Mortal):
-            self.gateway.dead = False
-
-
-@dataclass(kw_only=True)
-class Bench:
-    gateway: StatefulGateway
-    engine: RefusingEngine = field(init=False)
-    dut: Recovering = field(init=False)
-    invalid_above_fps: int = 10**12
-    refuses: int = 0
-    loses_its_way_at: int = 0
-
-    def __post_init__(self) -> None:
-        self.engine = RefusingEngine(
-            gateway=self.gateway, invalid_above_fps=self.invalid_above_fps, refuses=self.refuses
-        )
-        self.dut = Recovering(gateway=self.gateway, loses_its_way_at=self.loses_its_way_at)
-
-    def measure(
-        self, plan: CapacityPlan = PLAN, *, connections: dict[str, Any] | None = None, **kw: Any
-    ) -> Measurement:
-        ports = {"forward": WIDE, "reverse": WIDE} | kw
-        return capacity(
-            plan, self.engine.tester(traffic_plan(connections or {}, **ports)), self.dut
-        )
-
-
-def values(result: Measurement) -> dict[str, float]:
-    return {figure.name: figure.values[0] for figure in result.figures}
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.stateful_engine import StatefulGateway
 
 
 @pytest.mark.parametrize("entries", [1000, 1001, 10_000, 63_999])
@@ -231,18 +139,6 @@ def test_a_tester_that_is_away_now_and_then_is_waited_for() -> None:
     assert not any(any(figure.lower_bound) for figure in result.figures)
 
 
-def often_away(bench: Bench, away_s: float = 0.002) -> None:
-    """In each phase at full rate, for so long, the gateway is away, and loses 5 % of its frames."""
-
-    def lost(phase: Phase) -> int:
-        return phase.streams[0].frames // 20 if phase.name in ("establish", "validate") else 0
-
-    bench.engine.lost_while_away = lost
-    bench.engine.away_s = lambda phase: (
-        lost(phase) / phase.streams[0].segments[0].rate_fps + away_s if lost(phase) else 0.0
-    )
-
-
 @pytest.mark.parametrize("entries", [10_000, 12_345])
 def test_what_is_lost_while_the_gateway_is_away_is_made_and_asked_again(entries: int) -> None:
     """No trial is without losses, and the table's last entry is found all the same."""
@@ -275,10 +171,6 @@ def test_a_tester_that_is_always_away_is_told() -> None:
     bench.engine.away = lambda _: True
     with pytest.raises(TesterLimit, match=r"1,000 .* stay invalid: forward: a frame left"):
         bench.measure()
-
-
-def more_than_4000(spec: TrialSpec) -> bool:
-    return any(phase.streams[0].frames > 4000 for phase in spec.phases)
 
 
 def test_a_search_that_trials_stay_invalid_in_ends_with_a_lower_bound() -> None:

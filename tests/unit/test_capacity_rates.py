@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from natxy.search.capacity_attempt import Answer, Attempt
 from natxy.search.capacity_goal import CapacityGoal
-from tests.unit.test_capacity_search import device, found
+from tests.unit.capacity_search import device, found
 
 
 def test_no_step_passes_below_beta_times_the_last_rate() -> None:

@@ -15,11 +15,7 @@ from natxy.procedure.capacity import CAPACITY, capacity
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
 from tests.remarks import about, topics
-from tests.unit.kept import Kept
-from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import frames_in, rate_of
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_capacity_procedure import (
+from tests.unit.capacity_procedure import (
     PLAN,
     WIDE,
     Bench,
@@ -27,7 +23,11 @@ from tests.unit.test_capacity_procedure import (
     often_away,
     values,
 )
-from tests.unit.test_connections import plan as traffic_plan
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.kept import Kept
+from tests.unit.reasons import LATE
+from tests.unit.scripted_engine import frames_in, rate_of
+from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 
 
 def seen(bench: Bench, **changes: Any) -> tuple[Kept, tuple[Remark, ...]]:

@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError
-from natxy.model.measurement import Measurement
 from natxy.model.remark import Topic
 from natxy.model.trial_spec import Mix
-from natxy.procedure.churn import ChurnPlan, churn
-from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.bursts import Bursts
 from natxy.trial.churn import Churn, churn_load
@@ -21,35 +17,10 @@ from natxy.trial.load import steady
 from natxy.trial.timing import Timing
 from natxy.verdict.counted import Counting
 from tests.remarks import topics
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
-from tests.unit.test_connections import spec_of
-
-RANGES = {
-    "source_port": {"mode": "pseudorandom", "min": 10_000, "max": 19_999},
-    "destination_port": {"mode": "pseudorandom", "min": 1, "max": 100},
-}
-PLAN = ChurnPlan(
-    timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
-    seed=7,
-    repetitions=1,
-    error=SearchError(rate_fps=1),
-    load_fps=8000,
-)
-
-
-def measure(
-    plan: ChurnPlan,
-    gateway: StatefulGateway,
-    entries: int | None = None,
-    connections: dict[str, Any] | None = None,
-    **traffic: Any,
-) -> Measurement:
-    asked = {"rate_fps": 10_000} | (connections or {})
-    planned = traffic_plan(asked, **({"forward": RANGES} | traffic))
-    tester = StatefulEngine(gateway=gateway).tester(planned)
-    table = TableParameters(entries=entries)
-    return churn(plan, tester, StatefulDut(gateway=gateway, known=table))
+from tests.unit.churn import PLAN, RANGES, measure
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.connections import spec_of
+from tests.unit.stateful_engine import StatefulGateway
 
 
 def churning(new_cps: int, load_fps: int, duration_s: Fraction = Fraction(1)) -> Churn:

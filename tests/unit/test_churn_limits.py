@@ -18,10 +18,10 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from tests.remarks import topics
+from tests.unit.churn import PLAN, RANGES, measure
+from tests.unit.connections import plan as traffic_plan
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_churn import PLAN, RANGES, measure
-from tests.unit.test_connections import plan as traffic_plan
 
 NEW = replace(PLAN, load_fps=None, new_cps=2000)
 

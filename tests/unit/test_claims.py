@@ -25,7 +25,7 @@ from natxy.tester.port_identity import OWN_NAMESPACE, port_identity
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
-from tests.unit.test_siitperf import CONF, PLACE
+from tests.unit.siitperf import CONF, PLACE
 
 HOLDER = """
 import os, sys

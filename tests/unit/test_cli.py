@@ -20,20 +20,11 @@ from natxy.cli.verbs import VERBS, command_of, summary_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
 from tests.programs import installed
+from tests.unit.cli import Captured, complaint
 from tests.unit.spec_examples import VALID, invalid, valid
 
-Captured = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[2]
 START_S = 0.3  # of CPU, within which the list of commands is there
-
-
-def complaint(capsys: Captured, *arguments: object, status: int = 2) -> str:
-    assert run_command([str(argument) for argument in arguments]) == status
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    lines = captured.err.strip().splitlines()
-    assert lines[-1].startswith("natxy: ")
-    return lines[-1].removeprefix("natxy: ")
 
 
 @pytest.mark.parametrize("kind", ["pci", "namespace"])

@@ -16,9 +16,9 @@ from natxy.trial.closing import Closer, Closing
 from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.clauses import codes
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.connections import segments_of, spec_of
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
-from tests.unit.test_connections import segments_of, spec_of
 
 PLAN = ClosingPlan(
     timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),

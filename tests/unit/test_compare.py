@@ -30,9 +30,9 @@ from natxy.report.comparison import (
     missing,
     worse,
 )
+from tests.unit.campaign_report import cell, measurement
 from tests.unit.campaigns import planned, run
-from tests.unit.test_campaign_report import cell, measurement
-from tests.unit.test_measurement_report import measurement as some_measurement
+from tests.unit.measurement_report import measurement as some_measurement
 
 Captured = pytest.CaptureFixture[str]
 

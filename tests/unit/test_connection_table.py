@@ -30,8 +30,8 @@ from natxy.trial.observer import Observer
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
+from tests.unit.connections import plan, spec_of
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan, spec_of
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 RATE_FPS = 20_000

@@ -12,26 +12,16 @@ from natxy.measure.table_size import PortRange
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Topic
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
-from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.series import PREVIOUS, Searching
-from natxy.procedure.throughput import ThroughputPlan
 from natxy.report.cell_figures import CellResult, ColumnFigures
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import MAX_SEED
-from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import texts
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.degradation import ESTABLISHMENT, THROUGHPUT
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
-
-TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
-ESTABLISHMENT = EstablishmentPlan(
-    timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1)
-)
-THROUGHPUT = ThroughputPlan(
-    timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=200_000
-)
 
 
 @dataclass(kw_only=True)

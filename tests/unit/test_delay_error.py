@@ -20,20 +20,8 @@ from natxy.verdict.delay_error import (
     error_remarks,
     late_in_doubt,
 )
+from tests.unit.delay_error import US, spread
 from tests.unit.results import result_of, stream_of
-
-US = 1000.0
-
-
-def spread(*buckets: tuple[float, int]) -> Distribution:
-    """Values in microseconds and how often each occurs."""
-    return Distribution(
-        count=sum(count for _, count in buckets),
-        min_ns=min((us for us, _ in buckets), default=0.0) * US,
-        max_ns=max((us for us, _ in buckets), default=0.0) * US,
-        **dict.fromkeys(("mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns"), 0.0),
-        buckets=tuple((us * US, us * US, count) for us, count in buckets),
-    )
 
 
 def error_us(delays: Distribution, poll_gap: Distribution, share: Fraction) -> float:

@@ -1,7 +1,5 @@
 """Figures of delays, from buckets, against exact computation from the delays themselves."""
 
-import math
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -11,36 +9,8 @@ from hypothesis import strategies as st
 
 from natxy.errors import DutError
 from natxy.model.delays import P999, Delays
-from natxy.model.distribution import Distribution
 from natxy.statistics import median, percentile
-
-ERROR = 2**-10  # of a bucket's distance from the minimum: what the engine promises
-TICK_NS = 1.0
-LOST_NS = 2e12
-
-
-def distribution(delays: Sequence[float]) -> Distribution:
-    """As the engine tells it: a bucket a step of a thousandth above the smallest, or of a tick."""
-    lowest = min(delays, default=0.0)
-
-    def bounds(delay: float) -> tuple[float, float]:
-        above = delay - lowest
-        if above < TICK_NS:
-            return lowest, lowest + TICK_NS
-        octave = 2.0 ** math.floor(math.log2(above))
-        step = max(TICK_NS, octave * ERROR)
-        begin = octave + (above - octave) // step * step
-        return lowest + begin, lowest + begin + step
-
-    counts = Counter(bounds(delay) for delay in delays)
-    middle = dict.fromkeys(("mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns"), 0.0)
-    return Distribution(
-        count=len(delays),
-        min_ns=lowest,
-        max_ns=max(delays, default=0.0),
-        buckets=tuple((*bounds, count) for bounds, count in sorted(counts.items())),
-        **middle,
-    )
+from tests.unit.delays import ERROR, LOST_NS, TICK_NS, distribution
 
 
 def delays_of(kinds: Sequence[Sequence[float]], lost: int = 0) -> Delays:

@@ -27,11 +27,11 @@ from natxy.model.experiment_sections import Options
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.trial.profile import QUICK
+from tests.unit.campaign_notes import report_notes
 from tests.unit.campaigns import EXPERIMENT
 from tests.unit.clauses import SHORT_TRIALS
 from tests.unit.conftest import NAT64
-from tests.unit.test_campaign_notes import report_notes
-from tests.unit.test_measurement_report import measurement
+from tests.unit.measurement_report import measurement
 
 STATEFUL = ["establishment", "capacity", "tear-down"]
 Captured = pytest.CaptureFixture[str]

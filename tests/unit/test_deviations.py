@@ -27,9 +27,9 @@ from natxy.trial.closing import Closer
 from natxy.trial.profile import RFC
 from natxy.trial.timing import Timing
 from tests.unit.clauses import SHORT_TRIALS, codes, in_full_series, text, texts
+from tests.unit.connections import plan as connection_plan
 from tests.unit.scripted_engine import ScriptedEngine, beyond
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as connection_plan
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 

@@ -21,8 +21,8 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.timing import Timing
 from tests.unit.campaigns import run
+from tests.unit.measurement_report import measurement
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
-from tests.unit.test_measurement_report import measurement
 
 PLAN = ThroughputPlan(
     timing=Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0)),

@@ -9,6 +9,7 @@ from natxy.doctor.kernel import ENOUGH_KIB, examine_kernel
 from natxy.doctor.nodes import examine_nodes
 from natxy.doctor.ports import examine_ports
 from natxy.doctor.processor import examine_processor
+from tests.unit.doctor import made
 
 GOOD_MACHINE = {
     "sys/devices/system/cpu/online": "0-7",
@@ -30,13 +31,6 @@ GOOD_MACHINE = {
     "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages": "2",
 }
 NIC = "sys/bus/pci/devices/0000:01:00.0"
-
-
-def made(root: Path, files: dict[str, str]) -> Machine:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text + "\n")
-    return Machine(root)
 
 
 def examined(machine: Machine) -> dict[str, Finding]:

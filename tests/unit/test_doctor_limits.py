@@ -11,7 +11,7 @@ from natxy.doctor.limits import examine_limits
 from natxy.doctor.stack import stack
 from natxy.dut.af_xdp import RefusedError
 from natxy.dut.capabilities import NUMBERS, OF_A_LAB, OF_OTHERS
-from tests.unit.test_doctor import made
+from tests.unit.doctor import made
 
 V2 = {
     "proc/self/cgroup": "0::/user.slice/natxy.scope",

@@ -15,50 +15,29 @@ from natxy.model.remark import Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import establishment
-from natxy.procedure.establishment_search import EstablishmentPlan, first_guess
+from natxy.procedure.establishment_search import first_guess
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.establishing import Establishing
 from natxy.trial.observer import Observer
-from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
 from natxy.verdict.losses import Losses
 from tests.remarks import about, topics
 from tests.unit.clauses import codes
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.establishment import HALF, PLAN, measure
 from tests.unit.kept import Kept
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import frames_in
 from tests.unit.scripted_engine import rate_of as rate_of_stream
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
 
-PLAN = EstablishmentPlan(
-    timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
-    seed=7,
-    repetitions=1,
-    error=SearchError(rate_fps=1),
-)
 COARSE = SearchError(fraction=Fraction(1, 50))
-HALF = Fraction(1, 2)
 COUNTING = Counting(above_fps=0, short=True)
 UNPLACED = Losses(lines={})  # nothing is known of when frames were lost
-
-
-def measure(
-    gateway: StatefulGateway,
-    plan: EstablishmentPlan = PLAN,
-    *,
-    known: TableParameters | None = None,
-    observer: Observer | None = None,
-    engine: dict[str, Any] | None = None,
-    **connections: Any,
-) -> Measurement:
-    engine_of = StatefulEngine(gateway=gateway, **(engine or {}))
-    dut = StatefulDut(gateway=gateway, known=known or TableParameters())
-    return establishment(plan, engine_of.tester(traffic_plan(connections)), dut, observer)
 
 
 def rate_of(result: Measurement) -> float:

@@ -18,11 +18,11 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import text
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.establishment import HALF, PLAN, measure
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
-from tests.unit.test_establishment import HALF, PLAN, measure
 
 
 @pytest.mark.parametrize(

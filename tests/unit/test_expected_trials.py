@@ -33,9 +33,9 @@ from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.closing import Closer
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
+from tests.unit.connections import plan as traffic_plan
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
 
 TIMING = Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20))
 PLAN: dict[str, Any] = {"timing": TIMING, "seed": 7, "repetitions": 1}

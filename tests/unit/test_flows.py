@@ -12,9 +12,9 @@ from natxy.model.testbed_changes import merged, nested
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import FIXED_ZERO, Traffic
 from natxy.model.trial_spec import Segment
+from tests.unit.connections import plan
 from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.test_connections import plan
-from tests.unit.test_subscribers import CLAT, DS_LITE, LW4O6, MAP_E, MAP_T
+from tests.unit.subscribers import CLAT, DS_LITE, LW4O6, MAP_E, MAP_T
 
 SEGMENTS = (Segment(frames=10, rate_fps=1000, pause_ns=0),)
 FIELD = {"mode": "pseudorandom", "min": 0, "max": 999}

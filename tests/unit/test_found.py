@@ -17,8 +17,8 @@ from natxy.report.csit import document_of
 from natxy.report.figure_charts import figure_charts
 from natxy.report.measurement_table import measurement_tables
 from natxy.report.results_csv import results_csv
-from tests.unit.test_campaign_report import SCALE_UP, TESTBEDS
-from tests.unit.test_measurement_report import measurement
+from tests.unit.campaign_report import SCALE_UP, TESTBEDS
+from tests.unit.measurement_report import measurement
 
 COLUMNS = ("1 cores", "2 cores")
 

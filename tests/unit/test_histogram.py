@@ -1,7 +1,7 @@
 """The lines of a histogram: each bucket stands in the row in which it begins."""
 
 from natxy.report.histogram import ROWS, histogram_lines
-from tests.unit.test_delays import distribution
+from tests.unit.delays import distribution
 
 
 def test_the_extremes_stand_in_the_first_and_the_last_row() -> None:

@@ -23,8 +23,8 @@ from natxy.report.trial_text import trial_text
 from natxy.tester.tester import Tester
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
+from tests.unit.campaign_notes import report_notes
 from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.test_campaign_notes import report_notes
 
 ERRORS = TypeAdapter(tuple[IcmpError, ...])
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))

@@ -35,8 +35,8 @@ from natxy.procedure.latency import (
 )
 from natxy.trial.timing import Timing
 from natxy.verdict.delay_error import doubts, error_remarks
+from tests.unit.delay_error import US, spread
 from tests.unit.results import result_of, stream_of
-from tests.unit.test_delay_error import US, spread
 
 LOST_NS = 62e9
 

@@ -17,9 +17,9 @@ from natxy.search.bisection import SearchError
 from natxy.trial.maximum import maximum_of, maximum_of_connections, media_beside, theoretical_fps
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
+from tests.unit.connections import plan as traffic_plan
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
 
 GIGABIT = 10**9
 DATA_FPS, SEGMENTS_FPS = 82_345, 1_275_510  # of 1498 and of 78 octets, over IPv4

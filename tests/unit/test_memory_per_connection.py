@@ -16,10 +16,10 @@ from natxy.procedure.scale_up import ScaleUpPlan, scale_up
 from natxy.procedure.scale_up import _memory as of_scale_up
 from natxy.procedure.series import Searching
 from tests.remarks import about, topics
+from tests.unit.capacity_procedure import PLAN, WIDE
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.degradation import ESTABLISHMENT, THROUGHPUT
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_capacity_procedure import PLAN, WIDE
-from tests.unit.test_connections import plan as traffic_plan
-from tests.unit.test_degradation import ESTABLISHMENT, THROUGHPUT
 
 OCTETS = 384
 ENTRIES = 5000

@@ -20,8 +20,8 @@ from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts
+from tests.unit.mlr_throughput import LIMIT_FPS, NDR, PDR, limited, plan
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
-from tests.unit.test_mlr_throughput import LIMIT_FPS, NDR, PDR, limited, plan
 
 CONDITIONAL = "PDR (1 % loss), conditional throughput"
 

@@ -26,23 +26,9 @@ from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.clauses import codes
+from tests.unit.mlr_throughput import LASTS_S, LIMIT_FPS, NDR, PDR, limited, plan
 from tests.unit.reasons import a_reason
 from tests.unit.scripted_engine import ScriptedEngine, beyond, due_ns, frames_in, rate_of
-
-LASTS_S = Fraction(1, 20)
-NDR = rfc2544_goal(final_duration_s=LASTS_S)
-PDR = pdr_goal(LossTolerance(fraction=Fraction(1, 100)), final_duration_s=LASTS_S)
-
-
-def plan(**changes: object) -> MlrThroughputPlan:
-    timing = Timing(duration_s=LASTS_S, drain_s=Fraction(0))
-    values: dict[str, object] = {
-        "timing": timing,
-        "goals": (NDR, PDR),
-        "seed": 7,
-        "max_rate_fps": 200_000,
-    }
-    return MlrThroughputPlan(**(values | changes))  # type: ignore[arg-type]
 
 
 def measured(asked: MlrThroughputPlan, nat64: TrafficPlan) -> Measurement:
@@ -216,10 +202,6 @@ def test_each_direction_is_judged_for_itself(
     tester = ScriptedEngine(lose=lose).tester(nat64)
     pdr = mlr_throughput(plan(goals=(PDR,)), tester, NoDut()).figure("PDR (1 % loss)")
     assert least_fps <= pdr.values[0] <= max(least_fps, every / float(LASTS_S))
-
-
-LIMIT_FPS = 50_000
-limited = partial(beyond, LIMIT_FPS)
 
 
 def test_each_goal_has_a_rate_of_its_own(nat64: TrafficPlan) -> None:

@@ -28,34 +28,17 @@ from natxy.procedure.benchmarks import BENCHMARKS, Benchmarked
 from natxy.procedure.delay_variation import IpdvPlan, PdvPlan
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.latency import LatencyPlan
-from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
+from natxy.procedure.overload import DEGRADATION, overload
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.reset import ResetPlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes
+from tests.unit.overload import LOST, THROUGHPUT, TIMES, lasting, plan, slower_with
 from tests.unit.scripted_engine import ScriptedEngine, beyond
-
-THROUGHPUT = "throughput"
-LOST = f"{DEGRADATION} of {THROUGHPUT}"
-FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
-
-
-def plan(
-    flows: tuple[int, ...], *, test: Benchmarked | None = None, **changes: Any
-) -> OverloadPlan:
-    search = ThroughputPlan(
-        timing=FAST,
-        seed=7,
-        repetitions=1,
-        error=SearchError(rate_fps=1),
-        max_rate_fps=20_000,
-    )
-    return OverloadPlan(test=test or search, flows=flows, **changes)
 
 
 def values(series: Series, count: int) -> list[int]:
@@ -117,18 +100,6 @@ def test_the_parts_of_an_incremental_load_need_ranges_too() -> None:
 def test_one_range_is_enough_for_as_many_flows_as_it_has_ports() -> None:
     for flows in (1, 2, 100, SOURCE_PORTS):
         assert ranges_of(flows).destination_ports == 1
-
-
-def slower_with(flows_cost_fps: dict[int, int]) -> ScriptedEngine:
-    """A capacity for each number of flows."""
-
-    def lose(stream: Stream) -> Sequence[int]:
-        traffic = stream.foreground
-        assert traffic is not None
-        flows = traffic.source_port.values * traffic.destination_port.values
-        return beyond(flows_cost_fps[flows], stream)
-
-    return ScriptedEngine(lose=lose)
 
 
 def test_degradation_is_against_one_flow(nat64: TrafficPlan) -> None:
@@ -244,21 +215,6 @@ def test_what_is_known_from_below_only_has_no_degradation(nat64: TrafficPlan) ->
     assert all(figure.name == THROUGHPUT for figure in result.figures)
 
 
-def lasting(delays_ns: dict[int, float], lost: dict[int, int] | None = None) -> ScriptedEngine:
-    """A longest delay, and lost frames, for each number of flows."""
-
-    def flows_of(stream: Stream) -> int:
-        traffic = stream.foreground
-        assert traffic is not None
-        return max(traffic.source_port.values, traffic.destination_port.values)
-
-    return ScriptedEngine(
-        lose=lambda stream: range((lost or {}).get(flows_of(stream), 0)),
-        longest_delay_ns=lambda stream: delays_ns[flows_of(stream)],
-    )
-
-
-TIMES: dict[str, Any] = {"timing": FAST, "seed": 7, "repetitions": 1}
 TESTS: tuple[Benchmarked, ...] = (
     FrameLossPlan(rates_fps=(1000,), **TIMES),
     RecoveryPlan(rate_fps=1000, **TIMES),

@@ -14,11 +14,11 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
 from natxy.procedure.overload import overload
 from tests.remarks import about
+from tests.unit.cli import Captured, complaint
+from tests.unit.overload import LOST, THROUGHPUT, plan
 from tests.unit.scripted_engine import ScriptedEngine, beyond
-from tests.unit.test_cli import Captured, complaint
-from tests.unit.test_overload import LOST, THROUGHPUT, plan
-from tests.unit.test_subscribers import CLAT, DS_LITE, LW4O6, MAP_E
-from tests.unit.test_subscribers import plan as traffic_of
+from tests.unit.subscribers import CLAT, DS_LITE, LW4O6, MAP_E
+from tests.unit.subscribers import plan as traffic_of
 
 
 def subscribers_of(stream: Stream) -> int:

@@ -22,10 +22,10 @@ from natxy.report.results_csv import rows
 from natxy.search.bisection import SearchError
 from natxy.trial.seeds import MAX_SEED
 from tests.remarks import about, topics
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.overload import FAST, THROUGHPUT, TIMES, lasting, plan, slower_with
 from tests.unit.scripted_engine import ScriptedEngine
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
-from tests.unit.test_overload import FAST, THROUGHPUT, TIMES, lasting, plan, slower_with
 
 SEARCH = ThroughputPlan(error=SearchError(rate_fps=1), max_rate_fps=20_000, **TIMES)
 

@@ -8,7 +8,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
-from tests.unit.test_traffic import port
+from tests.unit.traffic import port
 
 ONE = [{"id": 7}]
 TWO = [{"id": 7}, {"id": 100}]

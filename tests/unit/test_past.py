@@ -31,14 +31,14 @@ from natxy.trial.past import Collapsed, Past, fingerprint
 from natxy.trial.setup import ReadyTester
 from natxy.trial.timing import Timing
 from tests.unit.campaigns import HEADER
+from tests.unit.capacity import EngineAtACorpse
+from tests.unit.capacity_procedure import WIDE, Mortal, Recovering
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.reset import GONE, Switch, pause
 from tests.unit.results import result_of, stream_of
 from tests.unit.scripted_engine import ScriptedEngine, beyond
 from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
-from tests.unit.test_capacity import EngineAtACorpse
-from tests.unit.test_capacity_procedure import WIDE, Mortal, Recovering
-from tests.unit.test_connections import plan as traffic_plan
-from tests.unit.test_reset import GONE, Switch, pause
-from tests.unit.test_tear_down import Deleting
+from tests.unit.tear_down import Deleting
 
 CELL = CellRecord(key="1", number=1, column="", measure="", round=1, seed=1, started="")
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))

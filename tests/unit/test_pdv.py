@@ -19,9 +19,9 @@ from natxy.procedure.delay_variation import (
     pdv_values,
 )
 from natxy.verdict.delay_error import TimingErrors, doubts, error_remarks
+from tests.unit.delay_error import US, spread
+from tests.unit.delays import LOST_NS, distribution
 from tests.unit.results import result_of, stream_of
-from tests.unit.test_delay_error import US, spread
-from tests.unit.test_delays import LOST_NS, distribution
 
 
 def stream(*, lost: int) -> StreamResult:

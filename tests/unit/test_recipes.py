@@ -14,7 +14,7 @@ from natxy.dut.ssh import SshDut, check_installed
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from tests.unit.test_ssh_dut import RECIPE, SOURCE, recipe
+from tests.unit.ssh_dut import RECIPE, SOURCE, recipe
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from natxy.model.deviation import Differs
 from natxy.model.remark import BOUNDS, Remark, Topic
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_json import result_entry
-from tests.unit.test_measurement_report import measurement
+from tests.unit.measurement_report import measurement
 
 NATXY = Path(__file__).parents[2] / "natxy"
 CODES: dict[str, type[Sentences]] = {"Topic": Topic, "Differs": Differs}

@@ -12,8 +12,8 @@ from natxy.trial.establishing import Establishing, connections_held
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
+from tests.unit.connections import plan
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan
 
 COUNT = 1000
 LOAD = Establishing(rate_cps=20_000, alpha=Fraction(1, 2), repairs=True)

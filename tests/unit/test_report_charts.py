@@ -30,8 +30,8 @@ from natxy.report.chart_files import write_data
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.trial_charts import pauses_chart, trace_chart
 from tests.unit.campaigns import planned, run
+from tests.unit.measurement_report import measurement as some_measurement
 from tests.unit.reasons import a_reason
-from tests.unit.test_measurement_report import measurement as some_measurement
 
 MOST_OCTETS = 5_000_000  # of a report of 1,000 trials
 TRIALS = 1_000

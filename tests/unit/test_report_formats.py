@@ -23,7 +23,7 @@ from natxy.report.figure_charts import figure_charts
 from natxy.report.live_page import LiveCell, live_page
 from natxy.report.one_line import one_line
 from natxy.report.results_csv import results_csv
-from tests.unit.test_measurement_report import measurement
+from tests.unit.measurement_report import measurement
 
 FORMULAS = [
     "=1+2",

@@ -1,7 +1,6 @@
 """Reset: both methods' times, and what happens when the gateway cannot be reset."""
 
 import time
-from collections.abc import Callable
 from fractions import Fraction
 from threading import Event
 from typing import Any
@@ -23,12 +22,12 @@ from tests.remarks import about, topics
 from tests.unit.clauses import codes, text
 from tests.unit.demo_journal import Gateway
 from tests.unit.reasons import LATE
+from tests.unit.reset import GONE, Switch, pause
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
 RATE_FPS = 10_000
 FRAMES = 1_000
-GONE = range(400, 650)  # 25 ms
 
 
 def plan(**changes: Any) -> ResetPlan:
@@ -40,19 +39,6 @@ def plan(**changes: Any) -> ResetPlan:
         "reset_after_s": Fraction(1, 100),
     }
     return ResetPlan(**given | changes)
-
-
-class Switch(NoDut):
-    """A gateway that says when it was reset."""
-
-    def __init__(self, does: Callable[[], None] = lambda: None) -> None:
-        self.resets = 0
-        self._does = does
-
-    def restart(self) -> str:
-        self._does()
-        self.resets += 1
-        return "power interruption: a switch"
 
 
 class StartedAgain(Switch):
@@ -68,11 +54,6 @@ class Restarted(Switch):
 
     def absence(self) -> Absence | None:
         return Absence(where="the gateway's CPU 1", total_s=0.09, longest_s=0.09)
-
-
-def pause() -> None:
-    """Waits as long as the trial that is not really run."""
-    time.sleep(0.03)
 
 
 def test_both_methods(nat64: TrafficPlan) -> None:

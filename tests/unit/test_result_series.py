@@ -19,7 +19,7 @@ from natxy.report.campaign_table import campaign_table
 from natxy.report.cell_figures import CellResult, as_shown, told_apart, variant_of
 from natxy.report.figure_charts import figure_charts
 from tests.unit.conftest import NAT64, fake_engine
-from tests.unit.test_measurement_report import measurement
+from tests.unit.measurement_report import measurement
 
 KEYS = [f"{size} B, {share} % foreground" for share in (100, 50) for size in (84, 512)]
 

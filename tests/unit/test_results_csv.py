@@ -3,7 +3,7 @@
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Figure, TrialCounts
 from natxy.report.results_csv import figure_entry, rows
-from tests.unit.test_measurement_report import measurement
+from tests.unit.measurement_report import measurement
 
 
 def test_the_largest_error_of_all_repetitions_is_told() -> None:

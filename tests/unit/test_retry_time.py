@@ -32,10 +32,10 @@ from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.setup import ReadyTester, Setup
 from natxy.trial.timing import Timing
 from tests.remarks import about
+from tests.unit.connections import plan as traffic_plan
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
 
 TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), retry_s=Fraction(2))
 EACH_S = TIMING.duration_s + TIMING.drain_s + BETWEEN_S

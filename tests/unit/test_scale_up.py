@@ -29,8 +29,8 @@ from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.clauses import codes
+from tests.unit.connections import plan as traffic_plan
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 ESTABLISHMENT = EstablishmentPlan(

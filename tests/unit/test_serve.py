@@ -1,11 +1,7 @@
 """The pages of a running campaign: on loopback, as the journal is now, and nothing else."""
 
-import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,18 +10,7 @@ from natxy.cli.serve import served
 from natxy.errors import ConfigurationError
 from natxy.report.live_page import LiveCell, live_page
 from tests.unit.campaigns import run
-
-
-@contextmanager
-def running(server: ThreadingHTTPServer) -> Iterator[str]:
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+from tests.unit.serve import running
 
 
 def read(address: str) -> str:

@@ -12,21 +12,7 @@ from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import missing_figures, result_lines
 from tests.unit.fake_engine import Json
 from tests.unit.fake_engine import result as fake_result
-
-CONF = """\
-IPv6-L-Real 2001:2::2
-IPv4-L-Virt 198.18.0.2
-IPv4-R-Real 198.19.0.2
-IPv6-R-Virt 2001:2:0:1000::2
-MAC-L-Tester a0:36:9f:c5:fa:1c
-MAC-L-DUT a0:36:9f:c5:e6:58
-MAC-R-DUT a0:36:9f:c5:e6:5a
-CPU-L-Send 0
-CPU-R-Recv 0
-CPU-R-Send 0
-CPU-L-Recv 0
-"""
-PLACE = "[tester]\ncores = [0]\n[tester.left]\ndevice = 'a'\n[tester.right]\ndevice = 'b'\n"
+from tests.unit.siitperf import CONF, PLACE
 
 Captured = pytest.CaptureFixture[str]
 

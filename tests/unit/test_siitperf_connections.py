@@ -15,7 +15,7 @@ from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import cpu_keys, testbed_of
 from natxy.siitperf.whole_testbed import check_ports
-from tests.unit.test_siitperf_stateful import COMMON, CONF, ENUMERATED, PHASE_1
+from tests.unit.siitperf_stateful import COMMON, CONF, ENUMERATED, PHASE_1
 
 NAT64 = """\
 IPv6-L-Real 2001:2::107

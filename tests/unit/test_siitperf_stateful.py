@@ -22,31 +22,10 @@ from natxy.siitperf.configuration import Configuration, read_configuration
 from natxy.siitperf.judgement import missing_entries, too_slow
 from natxy.trial.setup import Setup
 from tests.unit.reasons import LATE
+from tests.unit.siitperf_stateful import COMMON, ENUMERATED, PHASE_1
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 
-CONF = """\
-IP-L-Vers 4
-IP-R-Vers 4
-IPv4-L-Real 198.18.0.2
-IPv4-R-Real 198.19.0.2
-MAC-L-DUT a0:36:9f:c5:e6:58
-MAC-R-DUT a0:36:9f:c5:e6:5a
-CPU-L-Send 0
-CPU-R-Recv 0
-CPU-R-Send 0
-CPU-L-Recv 0
-Stateful 1
-Fwd-var-sport 3
-Fwd-var-dport 3
-Fwd-sport-min 10000
-Fwd-sport-max 10999
-Fwd-dport-min 80
-Fwd-dport-max 83
-"""
-ENUMERATED = CONF + "Enumerate-ports 3\n"
 PLACE = "[tester]\ncores = [0]\n[tester.left]\ndevice = 'a'\n[tester.right]\ndevice = 'b'\n"
-COMMON = "84 2000 1 300 2 2"
-PHASE_1 = "4000 3990 20000 300 600"  # N M R T D
 
 Captured = pytest.CaptureFixture[str]
 Start = Callable[..., StatefulEngine]

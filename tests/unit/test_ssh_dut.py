@@ -4,43 +4,10 @@ import pytest
 
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.config import SshConfig
-from natxy.dut.recipe import Recipe
 from natxy.dut.ssh import SshDut
 from natxy.dut.ssh_session import Ended, Lost
 from natxy.errors import DutError
-from natxy.model.source import Source
-
-SOURCE = Source(name="lab.toml")
-RECIPE = """
-title = "A gateway"
-source = "this test"
-tried = "never"
-ip_versions = [[4, 4]]
-stateful = true
-programs = ["gw"]
-packages = "gateway"
-
-[variables]
-inside = {kind = "interface", meaning = "the interface inside"}
-udp_timeout_s = {kind = "number", default = 300, meaning = "timeout"}
-entries = {kind = "number", optional = true, meaning = "entries"}
-
-[commands]
-prepare = ["save"]
-start = ["up @{inside}", "size @{entries}", "timeout @{udp_timeout_s}"]
-stop = ["down @{inside}", "forget"]
-clean_up = ["restore"]
-reset = ["flush", "timeout @{udp_timeout_s}"]
-restart = ["bounce"]
-check = ["alive"]
-describe = ["version"]
-telemetry = ["memory"]
-count = ["count"]
-delete_all = ["delete"]
-set_timeout = ["timeout @{udp_timeout_s}"]
-set_entries = ["size @{entries}"]
-set_cores = ["cores @{udp_timeout_s}"]
-"""
+from tests.unit.ssh_dut import RECIPE, SOURCE, recipe
 
 
 class FakeSession:
@@ -73,12 +40,6 @@ class FakeSession:
 
 def ended(output: str, *, status: int | None = 0, errors: str = "") -> Ended:
     return Ended(status=status, output=output, errors=errors)
-
-
-def recipe(text: str = RECIPE) -> Recipe:
-    source = Source(name="gw.toml", text=text)
-    read: Recipe = source.validated(Recipe, {"name": "gw", **source.toml()})
-    return read
 
 
 def dut_with(session: FakeSession, text: str = RECIPE, **variables: str | int) -> SshDut:

@@ -16,7 +16,7 @@ from natxy.report.campaign_table import CampaignTable, Row, campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult
 from natxy.report.figure_charts import computed_charts
-from tests.unit.test_measurement_report import measurement
+from tests.unit.measurement_report import measurement
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 BUCKETS, ENTRIES = "connections per hash bucket", "connections per entry"

@@ -1,13 +1,12 @@
 """Tear-down rates of a gateway whose clock is arithmetic."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from natxy.dut.base import Deletion
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.table_size import PortRange, Size
@@ -20,8 +19,9 @@ from natxy.trial.observer import Observer
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.tear_down import EMPTY_S, Deleting
 
 PLAN = TearDownPlan(
     timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
@@ -29,28 +29,6 @@ PLAN = TearDownPlan(
     repetitions=3,
     sizes=(Size(connections=1000), Size(connections=4000)),
 )
-EMPTY_S = 0.5
-
-
-@dataclass(kw_only=True)
-class Deleting(StatefulDut):
-    """Half a second, and 10 us for each connection; `more_s` is added to one deletion after
-    another."""
-
-    more_s: Sequence[float] = (0.0,)
-    strangers: int = 0  # connections that somebody else has in its table
-    keeps: int = 0  # connections that survive a deletion
-    held: list[int] = field(default_factory=list)  # at each deletion
-
-    def count(self) -> int:
-        return self.gateway.stored + self.strangers
-
-    def delete_all(self) -> Deletion:
-        stored = super().delete_all().connections or 0
-        self.held.append(stored)
-        self.gateway.stored = min(stored, self.keeps)
-        more_s = self.more_s[(len(self.held) - 1) % len(self.more_s)]
-        return Deletion(connections=stored, seconds=EMPTY_S + stored * 10e-6 + more_s)
 
 
 def measure(

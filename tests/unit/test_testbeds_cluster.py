@@ -15,9 +15,9 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.campaign.report import table_of
 from natxy.cli import run_command
+from tests.unit.campaign import what_counts
 from tests.unit.campaigns import EXPERIMENT, run
 from tests.unit.conftest import NAT64
-from tests.unit.test_campaign import what_counts
 from tests.workers import PATIENCE_S, awaited, kill_parent_of, listening, started
 
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]

@@ -39,11 +39,11 @@ from natxy.trial.profile import QUICK, RFC, deviations
 from natxy.trial.seeds import nonce, repetition_seed
 from natxy.trial.setup import ReadyTester, set_up, with_ports
 from natxy.trial.timing import Timing
+from tests.unit.campaign_notes import report_notes
 from tests.unit.clauses import NOT_FOLLOWED, codes, names, sentences
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE, a_reason
 from tests.unit.scripted_engine import ScriptedEngine, beyond, rate_of
-from tests.unit.test_campaign_notes import report_notes
 
 
 class Measure(Protocol):

@@ -17,28 +17,7 @@ from natxy.trial.frame_formats import frame_formats
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.spec_examples import VALID
-
-SEGMENTS = (Segment(frames=10, rate_fps=1, pause_ns=0),)
-
-
-def port(side: str) -> dict[str, str]:
-    """Every address that a side can have, named after what it is."""
-    number = {"left": "18", "right": "19"}[side]
-    return {
-        "device": "fake",
-        "ipv4_real": f"198.{number}.0.2",
-        "ipv4_virtual": f"198.{number}.128.2",
-        "ipv6_real": f"2001:2:{number}::2",
-        "ipv6_virtual": f"2001:2:{number}:80::2",
-        "next_hop_mac": "02:00:00:00:00:01",
-    }
-
-
-def plan(**traffic: Any) -> TrafficPlan:
-    source = Source(name="test")
-    tester = {"left": port("left"), "right": port("right")}
-    testbed: Testbed = source.validated(Testbed, {"tester": tester, "traffic": traffic})
-    return TrafficPlan(testbed=testbed, source=source)
+from tests.unit.traffic import SEGMENTS, plan, port
 
 
 def ends(pair: PacketFormat) -> tuple[int, str, str]:

@@ -11,8 +11,8 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Segment
 from natxy.trial.frame_formats import frame_formats
-from tests.unit.test_subscribers import MAP_E
-from tests.unit.test_traffic import port
+from tests.unit.subscribers import MAP_E
+from tests.unit.traffic import port
 
 SEGMENTS = (Segment(frames=10, rate_fps=1, pause_ns=0),)
 ENDS = {4: ("192.0.2.2", "192.0.2.1"), 6: ("2001:db8::2", "2001:db8::1")}

@@ -18,9 +18,9 @@ from natxy.report.results_csv import results_csv
 from natxy.report.trial_text import trial_text
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
+from tests.unit.campaign_notes import report_notes
 from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.test_campaign_notes import report_notes
-from tests.unit.test_traffic import SEGMENTS, plan
+from tests.unit.traffic import SEGMENTS, plan
 
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
 NOTE = "frames arrived without a UDP checksum, as RFC 768 allows over IPv4"

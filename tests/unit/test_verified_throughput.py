@@ -25,10 +25,10 @@ from natxy.search.loss_verification import MOST_UNEXPLAINED
 from natxy.trial.timing import Timing
 from natxy.trial.worst_loss import lost_share, worst_loss
 from tests.remarks import topics
+from tests.unit.campaign_notes import report_notes
 from tests.unit.clauses import codes
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine, beyond, rate_of
-from tests.unit.test_campaign_notes import report_notes
 
 CAPACITY_FPS = 50_000
 TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))

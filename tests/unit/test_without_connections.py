@@ -16,8 +16,8 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.timing import Timing
+from tests.unit.connections import plan as traffic_plan
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
-from tests.unit.test_connections import plan as traffic_plan
 
 GIVEN: dict[str, Any] = {
     "timing": Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20)),

@@ -1,0 +1,18 @@
+"""What tests of siitperf share with others."""
+
+CONF = """\
+IPv6-L-Real 2001:2::2
+IPv4-L-Virt 198.18.0.2
+IPv4-R-Real 198.19.0.2
+IPv6-R-Virt 2001:2:0:1000::2
+MAC-L-Tester a0:36:9f:c5:fa:1c
+MAC-L-DUT a0:36:9f:c5:e6:58
+MAC-R-DUT a0:36:9f:c5:e6:5a
+CPU-L-Send 0
+CPU-R-Recv 0
+CPU-R-Send 0
+CPU-L-Recv 0
+"""
+
+
+PLACE = "[tester]\ncores = [0]\n[tester.left]\ndevice = 'a'\n[tester.right]\ndevice = 'b'\n"
