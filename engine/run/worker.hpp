@@ -130,8 +130,8 @@ struct Worker {
   }
 
  private:
-  // After each send call, reads the clock again and polls: the call may have taken a long time, in
-  // which frames have arrived, also those of the other direction.
+  // After each send call, a worker that receives reads the clock again and polls: the call may have
+  // taken a long time, in which frames have arrived, also those of the other direction.
   void loop(Control& control, Ticks start) {
     auto last = Clock::now();
     for (auto now = last; !control.over(now); last = now, now = Clock::now()) {

@@ -27,7 +27,7 @@ from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.trial.observer import Observer
 
 FILE_NAME = "journal.jsonl.gz"
-VERSION = 4
+VERSION = 5
 MAX_BYTES = 2**30
 GZIP = b"\x1f\x8b"  # the first octets of a gzip file (RFC 1952 section 2.3.1)
 

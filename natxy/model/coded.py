@@ -87,7 +87,8 @@ def _shown(name: str, fact: Fact) -> str:
         return fact
     if isinstance(fact, tuple):
         each = [_shown(name, one) for one in fact]
-        return ", ".join((*(one.removesuffix(" %") for one in each[:-1]), each[-1]))
+        each[:-1] = [one.removesuffix(" %") for one in each[:-1]]
+        return ("; " if any("," in one for one in each) else ", ").join(each)
     if isinstance(fact, dict):
         return ", ".join(f"{of} {_shown(name, one)}" for of, one in fact.items())
     return UNITS.get(name.rpartition("_")[2], "{:,.0f}".format)(fact)

@@ -248,11 +248,11 @@ class Code(StrEnum):
         Cause.OTHER,
         "connections expire after {timeout_s}, and the trial needs {needed_s}",
     )
-    DROPPED = "dropped", Cause.OTHER, "the gateway dropped them"
+    DROPPED = "dropped", Cause.OTHER, "the gateway dropped connections"
     DROPPED_OR_EXPIRED = (
         "dropped_or_expired",
         Cause.OTHER,
-        "the gateway dropped them, or their timeout is too short (expected {needed_s})",
+        "the gateway dropped connections, or their timeout is too short (expected {needed_s})",
     )
 
     # What a gateway says of itself.

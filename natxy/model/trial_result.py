@@ -53,6 +53,7 @@ class StreamResult(Model):
     # (first number, span, lost) of each run of the numbers in `losses`; lost < span if joined.
     # A misdelivered number is in it, but not one that came after the frame timeout.
     lost_runs: tuple[tuple[Count, Count, Count], ...] = ()
+    lost_in_silences: Count = 0  # counted by natxy; see natxy/verdict/silences.py
     # (first number, lowest delay in ns) of at most 320 equal stretches of numbers, of those from
     # which a frame arrived. A journal has longer stretches (natxy/campaign/fewer_runs.py).
     low_delays: tuple[tuple[Count, Count], ...] = ()

@@ -290,12 +290,12 @@ def _is_degradation(figure: Figure) -> bool:
 def _of_tests(plan: OverloadPlan, found: dict[int, Measurement]) -> Remarks:
     """Returns the remarks of the tests: first those that all numbers have."""
     first, *others = (result.remarks for result in found.values())
-    shared = [said for said in first if all(said in remarks for remarks in others)]
+    shared = [said for said in first if all(str(said) in map(str, all_of) for all_of in others)]
     own = [
         said.at(plan.counted(number))
         for number, result in found.items()
         for said in result.remarks
-        if said not in shared
+        if str(said) not in map(str, shared)
     ]
     return (*shared, *own)
 

@@ -13,6 +13,7 @@ from natxy.exact import make_exact
 from natxy.measure.plan import repeat
 from natxy.measure.traffic_deviations import OF_RESETS, reset_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
+from natxy.model.duration import duration
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason
@@ -335,6 +336,6 @@ def _how_reset(plan: ResetPlan, seen_s: Sequence[float]) -> Remark:
     if not seen_s:
         return Remark.of(Topic.RESET_AT, asked_ns=asked_ns)
     first_ns, last_ns = min(seen_s) * 1e9, max(seen_s) * 1e9
-    if first_ns == last_ns:
+    if duration(first_ns) == duration(last_ns):
         return Remark.of(Topic.RESET_SEEN, asked_ns=asked_ns, began_ns=first_ns)
     return Remark.of(Topic.RESETS_SEEN, asked_ns=asked_ns, first_ns=first_ns, last_ns=last_ns)

@@ -97,8 +97,16 @@ class Confirmation:
 
     @property
     def sustained_fps(self) -> int:
-        """What the gateway forwards at least while it is full; 0: nobody knows."""
-        return int(max((of.full_fps[0] for of in self.bounding.values() if of.spread), default=0))
+        """The rate at which a full gateway surely loses no more than is accepted; 0: not known.
+
+        A failure further above may show it more closely, but not more than the lowest one allows.
+        """
+        lowest = self._lowest_spread
+        if lowest is None:
+            return 0
+        spread = (each for each in self.bounding.values() if each.spread)
+        least_fps = max(each.full_fps[0] for each in _alike(spread, lowest))
+        return int(min(least_fps, lowest.full_fps[1]) / (1 - self.accepted))
 
     def is_helped(self, result_fps: int) -> bool:
         """Returns whether a bucket or a queue may have helped the pass.

@@ -30,6 +30,7 @@ from natxy.tester.port_identity import ends_here
 from natxy.tester.tester import Engine, OnProgress, Tester, ignore_progress
 from natxy.trial.past import Past
 from natxy.trial.repeats import RetryTime
+from natxy.verdict.silences import with_silences_counted
 
 AS_GIVEN = "as given"
 UNTOLD = (NoDut, CommandDut)  # gateways that may be on this machine
@@ -95,7 +96,7 @@ class ReadyTester:
         return self.past.read + self.engine.trials
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
-        return self.past.kept(self.engine.run(spec, on_progress))
+        return self.past.kept(with_silences_counted(self.engine.run(spec, on_progress)))
 
     def keep_records(self, trial: TrialRecord) -> None:
         """Stores the records of a valid trial; those of an invalid one only if the user wants them,

@@ -79,7 +79,8 @@ class Trials:
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
     retry_time: RetryTime = field(init=False)  # for INVALID trials; shared with searches before
     arrivals: Arrivals = field(default_factory=Arrivals)
-    # The last trial, with all its phases; set also if a check then ended the measurement.
+    # The last trial, also if a check then ended the measurement. One of the journal has only the
+    # phases that its figures are about.
     last: Trial | None = None
     last_record: TrialRecord | None = None
     asked: str = ""  # fingerprint of the last spec, also if its trial has no result

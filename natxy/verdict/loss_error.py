@@ -10,7 +10,7 @@ from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.verdict.pacing import ROUND_NS
 from natxy.verdict.placement import least_forwarded
-from natxy.verdict.silences import is_watched, lost_in_silences
+from natxy.verdict.silences import is_watched
 
 Key = tuple[Direction, str]  # and the kind of its frames, or "" for all of them
 
@@ -18,7 +18,7 @@ Key = tuple[Direction, str]  # and the kind of its frames, or "" for all of them
 @dataclass(frozen=True, kw_only=True)
 class LossRate:
     percent: float  # of the frames sent
-    error: float  # in %, either way
+    error: float  # in % of the frames sent, either way
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +46,10 @@ class _Frames:
 
 
 def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[Key, LossRate]:
-    """`excused` are trials at the same rate that were left out, since an absence explains their
-    loss."""
+    """Returns the loss of each direction and kind.
+
+    `excused` are trials at the same rate that were left out, since an absence explains their loss.
+    """
     left_out = [_highest_losses(other) for other in excused]
     highest = _highest_losses(trial)
     counted = {each.direction: each for each in trial.counted}
@@ -57,7 +59,7 @@ def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[
         stream, of = streams[key[0]], counted.get(key[0])
         loss = frames.loss_percent * _part_that_counts(stream, of)
         too_high = max(
-            _by_placement(trial, frames, loss), loss - _without_silences(trial, stream, frames)
+            _by_placement(trial, frames, loss), _by_silences(trial, stream, frames, loss)
         )
         if of is not None and of.spread and of.clean < of.frames:
             error = max(loss * of.full_error / of.full_share, frames.percent(1))
@@ -111,14 +113,17 @@ def silent_share(trial: TrialRecord, stream: StreamResult) -> float:
     silences."""
     if is_watched(trial.result, trial.absence):
         return 0.0
-    return lost_in_silences(stream) / max(1, stream.sent)
+    return stream.lost_in_silences / max(1, stream.sent)
 
 
-def _without_silences(trial: TrialRecord, stream: StreamResult, frames: _Frames) -> float:
-    """Returns the loss, in %, of the time in which the gateway forwarded something."""
+def _by_silences(trial: TrialRecord, stream: StreamResult, frames: _Frames, loss: float) -> float:
+    """Returns by how much silences may have made a loss too high, in %: it may be that of the time
+    in which the gateway forwarded something."""
     silent = frames.sent * silent_share(trial, stream)
+    if not silent:
+        return 0.0
     lost = max(0.0, frames.sent - frames.received - silent)
-    return 100 * lost / (frames.sent - silent) if silent < frames.sent else 0.0
+    return loss - (100 * lost / (frames.sent - silent) if silent < frames.sent else 0.0)
 
 
 def _highest_losses(trial: TrialRecord) -> dict[Key, float]:

@@ -1,45 +1,70 @@
 """Silences of a gateway that nobody watches: something made it pause, and nobody knows what.
 
-A silence is SILENCE times as long as the gap between arrivals in which half of the time passes. One
-in some thousand gaps of arrivals by chance is longer.
+A silence is a gap between frames that came through, SILENCE times as long as usual. Usual is the
+gap in which half of the time passes: one in some thousand gaps of arrivals by chance is longer than
+a silence.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 
 from natxy.model.disturbance import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.statistics import median
 
 SILENCE = 5
+Gap = tuple[float, int]  # its length, and how many gaps have it
 
 
 def is_watched(result: TrialResult, absence: Absence | None) -> bool:
     return bool(result.watched) or absence is not None
 
 
-def shortest_silence(gaps: Iterable[tuple[float, int]]) -> float:
-    """`gaps` are lengths, each with the number of gaps that have it."""
-    return SILENCE * _half_way(sorted(gaps), lambda length, number: length * number)
+def with_silences_counted(result: TrialResult) -> TrialResult:
+    """Returns the result with the number of frames of each stream that were lost in silences."""
+    streams = tuple(
+        stream.model_copy(update={"lost_in_silences": lost_in_silences(stream)})
+        if stream.lost_runs
+        else stream
+        for stream in result.streams
+    )
+    return result.model_copy(update={"streams": streams})
 
 
 def lost_in_silences(stream: StreamResult) -> int:
     """Returns how many frames of a stream were lost in silences.
 
-    Frames are due at equal distances, so the gaps are counted in frames. A gateway that takes
-    batches loses a run of frames between two of them, so a silence is also as much longer than half
-    of the runs.
+    Frames are due at equal distances, so the gaps are counted in frames. A full gateway that takes
+    batches loses a run of frames between two of them. So if the gateway was full, a silence is also
+    SILENCE times as long as half of its runs of losses.
     """
-    gaps: list[tuple[float, int]] = []
+    gaps: list[Gap] = []
     arrived = stream.sent
     for _, span, lost in stream.lost_runs:
         ends = span - lost + 1  # arrivals, of which the last one is behind the run
         gaps.append(((span + 1) / ends, ends))
         arrived -= span + 1
-    usual_run = SILENCE * _half_way(sorted(gaps), lambda _, number: number)
-    limit = max(usual_run, shortest_silence([*gaps, (1, max(0, arrived))]))
-    return sum(lost for _, span, lost in stream.lost_runs if lost == span and lost >= limit)
+    shortest = shortest_silence([*gaps, (1, max(0, arrived))])
+    usual_run = _middle(sorted(gaps), lambda _, number: number)
+    if _was_full(stream, usual_run):
+        shortest = max(shortest, SILENCE * usual_run)
+    return sum(lost for _, span, lost in stream.lost_runs if lost == span and lost >= shortest)
 
 
-def _half_way(gaps: Sequence[tuple[float, int]], weight: Callable[[float, int], float]) -> float:
+def shortest_silence(gaps: Iterable[Gap]) -> float:
+    return SILENCE * _middle(sorted(gaps), lambda length, number: length * number)
+
+
+def _was_full(stream: StreamResult, usual_run: float) -> bool:
+    """Returns whether frames waited most of the time, for as long as half of a run of losses: a
+    queue holds at least what comes between two batches."""
+    lows_ns = [low_ns for _, low_ns in stream.low_delays]
+    if not lows_ns or not stream.due:
+        return False
+    run_ns = usual_run * stream.sending_ns / stream.due
+    return median(lows_ns) - min(lows_ns) >= run_ns / 2
+
+
+def _middle(gaps: Sequence[Gap], weight: Callable[[float, int], float]) -> float:
     """Returns the length up to which the gaps have half of the weight of all."""
     half = sum(weight(*gap) for gap in gaps) / 2
     passed = length = 0.0

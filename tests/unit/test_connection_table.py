@@ -140,7 +140,7 @@ def test_a_table_that_was_dropped_between_the_phases_fails_the_trial() -> None:
     assert how_lost(lost) == (Code.CONNECTIONS_GONE, Code.DROPPED, gone)
     assert str(lost.lost_connections) == (
         "of 1,000 connections that phase 1 created, the gateway has 0 left: the gateway dropped "
-        "them"
+        "connections"
     )
     unknown = StatefulDut(gateway=StatefulGateway(flushes=True), countable=False)
     silent = trial_of(unknown.gateway, unknown)

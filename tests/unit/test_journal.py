@@ -189,7 +189,7 @@ def test_it_is_read_however_it_was_packed(tmp_path: Path) -> None:
     ("data", "reason"),
     [
         (None, "No such file"),
-        (b'{"record": "campaign", "version": 5}\n', r"its version is 5 \(expected 4\)"),
+        (b'{"record": "campaign", "version": 4}\n', r"its version is 4 \(expected 5\)"),
         (b"Dear diary,\n", "Expecting value"),
         (b"[]\n", "a line is no record"),
         (gzip.compress(b"{}\n")[:-6] + bytes(6), "incorrect data check"),

@@ -1,38 +1,44 @@
 """Tests of the error of a frame loss rate: what pauses of a gateway that nobody watches may do."""
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
 import pytest
 
+from natxy.campaign.fewer_runs import shortened
 from natxy.model.disturbance import Absence
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult
 from natxy.model.verdict import Verdict
 from natxy.verdict.loss_error import LossRate, loss_rates, silent_share
-from natxy.verdict.silences import lost_in_silences
+from natxy.verdict.silences import lost_in_silences, with_silences_counted
 from tests.simulation.gateways import Gateway, by_chance, poller, queue
 from tests.unit.results import result_of, stream_of
 
 RATE_FPS = 80_000
 FRAMES = RATE_FPS // 5
+STRETCHES = 320
 DUE = np.arange(FRAMES) / RATE_FPS
 RECORD = Absence(where="the gateway", total_s=0, longest_s=0)
 
 
 def stream_through(gateway: Gateway, away: np.ndarray) -> StreamResult:
-    kept, _ = gateway(DUE, np.zeros(FRAMES, dtype=np.int8), away, np.random.default_rng(7))
-    lost = np.flatnonzero(~kept)
-    return stream_with_lost(lost.tolist())
+    kept, left = gateway(DUE, np.zeros(FRAMES, dtype=np.int8), away, np.random.default_rng(7))
+    delays_ns = np.where(kept, (left - DUE) * 1e9 + 20_000, np.inf)
+    stretches = enumerate(np.split(delays_ns, STRETCHES))
+    lows = [(i * FRAMES // STRETCHES, int(d.min())) for i, d in stretches if np.isfinite(d.min())]
+    return stream_with_lost(np.flatnonzero(~kept).tolist(), lows)
 
 
-def stream_with_lost(lost: list[int]) -> StreamResult:
+def stream_with_lost(lost: list[int], lows: Sequence[tuple[int, int]] = ()) -> StreamResult:
     numbers = [
         [number for _, number in run]
         for _, run in groupby(enumerate(lost), lambda at: at[1] - at[0])
     ]
     runs = tuple((run[0], len(run), len(run)) for run in numbers)
-    return stream_of(sent=FRAMES, missing=len(lost)).model_copy(update={"lost_runs": runs})
+    stream = stream_of(sent=FRAMES, missing=len(lost), sending_s=(FRAMES - 1) / RATE_FPS)
+    return stream.model_copy(update={"lost_runs": runs, "low_delays": tuple(lows)})
 
 
 def record_of(stream: StreamResult, absence: Absence | None = None) -> TrialRecord:
@@ -44,7 +50,7 @@ def record_of(stream: StreamResult, absence: Absence | None = None) -> TrialReco
         verdict=Verdict.FAIL,
         invalid_reasons=(),
         absence=absence,
-        result=result_of(stream).model_copy(update={"watched": ()}),
+        result=with_silences_counted(result_of(stream).model_copy(update={"watched": ()})),
     )
 
 
@@ -66,7 +72,26 @@ def test_pauses_of_a_gateway_that_nobody_watches_widen_the_error(share: float) -
     assert loss.percent - loss.error == pytest.approx(37.5, abs=3)
     assert loss.percent - loss.error <= 37.5
     watched = record_of(stream, RECORD)
-    assert (silent_share(watched, stream), loss_of(watched).error) == (0, 0)
+    (counted,) = watched.result.streams
+    assert (silent_share(watched, counted), loss_of(watched).error) == (0, 0)
+
+
+@pytest.mark.parametrize("share", [0.005, 0.05, 0.25, 0.4])
+@pytest.mark.parametrize("for_s", [0.002, 0.01])
+def test_a_gateway_that_only_pauses_may_have_lost_nothing_by_itself(
+    share: float, for_s: float
+) -> None:
+    loss = loss_of(record_of(stream_through(queue(200_000, 64), pauses(share, for_s))))
+    assert loss.percent > 0
+    assert loss.error == pytest.approx(loss.percent)
+
+
+def test_a_journal_keeps_what_was_lost_in_silences() -> None:
+    """It has at most 24 runs of losses, of which most are joined."""
+    record = record_of(stream_through(queue(50_000, 64), pauses(0.25)))
+    written = record.model_copy(update={"result": shortened(record.result)})
+    assert len(written.result.streams[0].lost_runs) < len(record.result.streams[0].lost_runs)
+    assert loss_of(written) == loss_of(record)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +108,7 @@ def test_a_gateway_that_never_pauses_has_no_silences(gateway: Gateway) -> None:
     stream = stream_through(gateway, pauses(0))
     assert stream.lost > 0.3 * FRAMES
     assert lost_in_silences(stream) == 0
-    assert loss_of(record_of(stream)).error == 0
+    assert loss_of(record_of(stream)).error == 0, "no rounding is printed as an error"
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.7])

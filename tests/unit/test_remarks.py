@@ -82,8 +82,8 @@ def test_an_unknown_code_is_refused() -> None:
     ("remark", "sentence"),
     [
         (SOME[1], "1 core: 1 of 2 repetitions were not run, or not to their end."),
-        (SOME[2], "Source and destination ports: 10 x 1, 3,125 x 32."),
-        (SOME[3], "Memory is that of the table, with 4,000, 5,000 connections and with none."),
+        (SOME[2], "Source and destination ports: 10 x 1; 3,125 x 32."),
+        (SOME[3], "Memory is that of the table, with 4,000; 5,000 connections and with none."),
         (
             Remark.of(Topic.RATE_FOUND, searches=2, duration_s=60, error="0.1 %"),
             "The rate is the throughput, found first: 2 searches, trials of 60 s, error 0.1 %.",
@@ -94,8 +94,9 @@ def test_an_unknown_code_is_refused() -> None:
         ),
         (
             Remark.of(Topic.LOSS_ERROR, "90 %", error_percent=1.23456).at("10 flows"),
-            "10 flows: 90 %: Because senders paused or sent bursts, or the gateway's core was away "
-            "or badly placed, a frame loss rate may be wrong by at most 1.23 % of the frames sent.",
+            "10 flows: 90 %: Because senders paused or sent bursts, or the gateway paused, or its "
+            "core was away or badly placed, a frame loss rate may be wrong by at most 1.23 % of "
+            "the frames sent.",
         ),
     ],
 )
