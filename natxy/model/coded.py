@@ -1,4 +1,4 @@
-"""What is said of a trial or a result: a code, where, and facts. The code has the sentence."""
+"""Statements about a trial or a result: a code, where, and facts. The code has the sentence."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -46,7 +46,7 @@ class Sentences(Enum):
         return core_schema.no_info_plain_validator_function(read, serialization=written)
 
 
-class Said(Model):
+class Statement(Model):
     """A code, where, and the facts of its sentence, by names that end in their unit."""
 
     code: Sentences

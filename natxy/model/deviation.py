@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from fractions import Fraction
 
-from natxy.model.coded import Fact, Said, Sentences, exact_facts
+from natxy.model.coded import Fact, Sentences, Statement, exact_facts
 
 
 class Differs(Sentences):
@@ -104,7 +104,7 @@ class Differs(Sentences):
     LARGER_FRAMES = "frames of {size_bytes} bytes, not of {asked_bytes}"
 
 
-class Deviation(Said):
+class Deviation(Statement):
     """What a result has, and what a clause of a document asks for instead.
 
     `where` is a direction, or "throughput": of the search for it.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Self
 
-from natxy.model.coded import Fact, Said, Sentences, exact_facts
+from natxy.model.coded import Fact, Sentences, Statement, exact_facts
 
 AT_LEAST = "the gateway can do at least this rate"
 NOT_RUN = "{lacking} of {asked} repetitions were not run, or not to their end"
@@ -321,8 +321,8 @@ BOUNDS = {
 }
 
 
-class Remark(Said):
-    """What is to be known about a result; `where` is a point of a series, a goal or a number."""
+class Remark(Statement):
+    """A statement about a result; `where` is a point of a series, a goal or a number."""
 
     code: Topic
 

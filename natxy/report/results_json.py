@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import natxy
-from natxy.model.coded import Said
+from natxy.model.coded import Statement
 from natxy.model.deviation import STANDING
 from natxy.model.measurement import Measurement
 from natxy.report.cell_figures import rate_words
@@ -71,9 +71,9 @@ def result_entry(result: Measurement, made: Made | None = None) -> dict[str, Any
     }
 
 
-def coded(said: Iterable[Said]) -> list[dict[str, Any]]:
+def coded(statements: Iterable[Statement]) -> list[dict[str, Any]]:
     """Returns values for programs, with the sentence of each for a person."""
-    return [each.model_dump(mode="json") | {"text": str(each)} for each in said]
+    return [each.model_dump(mode="json") | {"text": str(each)} for each in statements]
 
 
 def _only_rate(result: Measurement) -> dict[str, Any]:
