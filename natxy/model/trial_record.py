@@ -29,7 +29,8 @@ class CountedLoss(Model):
 
     `excused` are lost frames that do not count: they were due while the gateway was away or the
     sender late, or in as long again. While the gateway was full, `full_frames` came, and the share
-    `full_share` of them was lost, to within `full_error`.
+    `full_share` of them was lost, to within `full_error`. It would have become full before number
+    `first_lost`, to within `first_error`, without a disturbance.
     """
 
     phase: str
@@ -38,7 +39,8 @@ class CountedLoss(Model):
     clean: int
     lost: int
     excused: int
-    first_lost: int = 0  # its number
+    first_lost: int = 0
+    first_error: int = 0
     full_frames: int = 0
     full_share: float = 0.0
     full_error: float = 0.0
@@ -58,6 +60,11 @@ class CountedLoss(Model):
         if self.spread and self.clean < self.frames:
             return self.full_share * (1 - self.first_lost / self.frames)
         return self.lost / self.clean if self.clean else 0.0
+
+    @property
+    def error_of_first(self) -> float:
+        """The error of the share, as the gateway may have become full earlier or later."""
+        return self.full_share * self.first_error / self.frames if self.frames else 0.0
 
     @property
     def unseen(self) -> float:

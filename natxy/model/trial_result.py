@@ -19,6 +19,7 @@ from natxy.model.stream_counters import (
 )
 from natxy.model.table_result import ConnectionTableResult
 from natxy.model.trial_spec import VERSION, Direction, Kind, Side
+from natxy.statistics import median
 
 
 class StreamResult(Model):
@@ -59,6 +60,12 @@ class StreamResult(Model):
     low_delays: tuple[tuple[Count, Count], ...] = ()
     silence: Silence
     connections: ConnectionCounters | None = None  # None: stateless
+
+    @property
+    def usual_wait_ns(self) -> float:
+        """How much longer the lowest delays are in half of the time than at best."""
+        lows_ns = [low_ns for _, low_ns in self.low_delays]
+        return median(lows_ns) - min(lows_ns) if lows_ns else 0.0
 
     @property
     def is_refused_by_port(self) -> bool:

@@ -63,7 +63,8 @@ def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[
         )
         if of is not None and of.spread and of.clean < of.frames:
             error = max(loss * of.full_error / of.full_share, frames.percent(1))
-            found[key] = LossRate(percent=loss, error=max(too_high, error))
+            either_way = error + 100 * of.error_of_first
+            found[key] = LossRate(percent=loss, error=max(too_high, either_way))
             continue
         of_left_out = [losses[key] for losses in left_out if key in losses]
         too_low = _mean_with(highest[key], of_left_out) - frames.loss_percent

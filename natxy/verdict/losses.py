@@ -23,6 +23,7 @@ class Losses:
 
     lines: dict[Key, Timeline]
     growths: dict[Key, Growth | None] = field(default_factory=dict)  # of the delays
+    waits_ns: dict[Key, float] = field(default_factory=dict)  # of a frame, most of the time
 
     @classmethod
     def of(
@@ -42,13 +43,15 @@ class Losses:
         }
         lines: dict[Key, Timeline] = {}
         growths: dict[Key, Growth | None] = {}
+        waits_ns: dict[Key, float] = {}
         for stream in result.streams:
             key = stream.phase, stream.direction
             if key in asked:
                 away = _away(stream, result, absence)
                 lines[key] = _line(asked[key], stream, away, fills_buffers=fills_buffers)
                 growths[key] = lines[key].growth(stream.low_delays)
-        return cls(lines=lines, growths=growths)
+                waits_ns[key] = stream.usual_wait_ns
+        return cls(lines=lines, growths=growths, waits_ns=waits_ns)
 
     def growth(self, stream: StreamResult) -> Growth | None:
         """Returns by how much the delays of a stream would grow in clean time; None: not known."""
@@ -92,13 +95,15 @@ class Losses:
             if phase in phases:
                 spread = _spread([line])
                 full = (line.full() if line.lost else Full()) if spread is None else spread
+                first, first_error = line.first_lost(full, self.waits_ns[phase, direction])
                 yield CountedLoss(
                     phase=phase,
                     direction=direction,
                     frames=line.frames,
                     clean=line.clean,
                     lost=line.lost,
-                    first_lost=line.runs[0][0] if line.runs else 0,
+                    first_lost=first,
+                    first_error=first_error,
                     excused=line.excused,
                     full_frames=full.frames,
                     full_share=round(full.share, 6),

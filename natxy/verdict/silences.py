@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from natxy.model.disturbance import Absence
 from natxy.model.trial_result import StreamResult, TrialResult
-from natxy.statistics import median
 
 SILENCE = 5
 Gap = tuple[float, int]  # its length, and how many gaps have it
@@ -57,11 +56,9 @@ def shortest_silence(gaps: Iterable[Gap]) -> float:
 def _was_full(stream: StreamResult, usual_run: float) -> bool:
     """Returns whether frames waited most of the time, for as long as half of a run of losses: a
     queue holds at least what comes between two batches."""
-    lows_ns = [low_ns for _, low_ns in stream.low_delays]
-    if not lows_ns or not stream.due:
+    if not stream.low_delays or not stream.due:
         return False
-    run_ns = usual_run * stream.sending_ns / stream.due
-    return median(lows_ns) - min(lows_ns) >= run_ns / 2
+    return stream.usual_wait_ns >= usual_run * stream.sending_ns / stream.due / 2
 
 
 def _middle(gaps: Sequence[Gap], weight: Callable[[float, int], float]) -> float:

@@ -70,6 +70,10 @@ class Schedule:
         )
         return cls(stretches=tuple(found), frames=first, spacing_ns=spacing_ns)
 
+    @property
+    def rate_fps(self) -> float:
+        return self.stretches[0].rate_fps
+
     def due_ns(self, number: int) -> float:
         at = bisect_right(self.stretches, number, key=lambda each: each.first) - 1
         stretch = self.stretches[at]
@@ -211,6 +215,22 @@ class Timeline:
     def last_lost(self) -> int | None:
         """The last lost number that counts."""
         return max((first + span - 1 for first, span, _ in self.counted_runs()), default=None)
+
+    def first_lost(self, full: Full, wait_ns: float) -> tuple[int, int]:
+        """Returns the first number that the gateway would lose without a disturbance, and its
+        error.
+
+        An absence before the first loss fills the queue, and a pause empties it. While the gateway
+        is full, a frame waits for as long as it takes to forward what the queue holds: `wait_ns`.
+        """
+        if not self.runs:
+            return 0, 0
+        first = self.runs[0][0]
+        if not full.share or (self.pieces and self.pieces[0][0] == 0 and first < self.pieces[0][1]):
+            return first, 0
+        held = wait_ns / 1e9 * self.schedule.rate_fps * (1 - full.share)
+        undisturbed = min(round(held / full.share), self.frames)
+        return undisturbed, abs(undisturbed - first)
 
     def counted_runs(self) -> Iterator[Run]:
         """Yields the runs of losses that count."""

@@ -77,6 +77,7 @@ class ScriptedEngine:
     link_mbps: int = 0
     longest_delay_ns: Callable[[Stream], float] = lambda _: 1.0
     delays: Callable[[Stream], dict[str, Any]] = lambda _: {}  # members of the distribution
+    low_delays: Callable[[Stream], tuple[tuple[int, int], ...]] = lambda _: ()
     gaps: Callable[[Stream], dict[str, Any]] = lambda _: {}  # between polls, and between steps
     round_trip_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # to the gateway
     nearest_ns: Callable[[TrialSpec], float] = lambda _: 50.0  # the shortest that is known
@@ -202,6 +203,7 @@ class ScriptedEngine:
             "kinds": {"foreground": self._counters(stream, len(lost)), "background": None},
             "losses": _losses(stream, lost) if lost else None,
             "lost_runs": _runs(lost),
+            "low_delays": self.low_delays(stream),
             "late_runs": self.late_runs,
             "silence": _silence(stream, set(lost)),
         } | self.gaps(stream)

@@ -225,12 +225,14 @@ def test_of_losses_that_fill_no_time_the_share_of_clean_frames_counts(nat64: Tra
 def test_the_loss_rate_of_an_overload_is_that_of_the_time_in_which_the_gateway_was_full(
     nat64: TrafficPlan,
 ) -> None:
-    """For 20 ms it is away; a queue takes in the first 10 ms. From then on it forwards half."""
+    """For 20 ms it is away; a queue takes in the first 10 ms. From then on it forwards half, and a
+    frame waits for 20 ms. Without the absence, its queue would have been full after 200 frames."""
     lost = [*range(100, 200), *range(201, 1000, 2)]
-    engine = ScriptedEngine(lose=lambda _: lost, away_ns=lambda _: 2e7)
+    lows = ((0, 10_000), (300, 20_010_000), (600, 20_010_000))
+    engine = ScriptedEngine(lose=lambda _: lost, away_ns=lambda _: 2e7, low_delays=lambda _: lows)
     loss, error = of(measured_at(engine, nat64, NoDut(), 10_000))
-    assert loss == pytest.approx(50.0 * 0.9, abs=0.1)
-    assert error < 0.5
+    assert loss == pytest.approx(50.0 * 0.8, abs=0.1)
+    assert error == pytest.approx(50.0 * 0.1, abs=0.5), "the first loss came 100 frames earlier"
 
 
 @pytest.mark.parametrize("lost", [0, 500])

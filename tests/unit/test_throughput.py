@@ -278,7 +278,7 @@ def test_the_journal_has_every_trial(measure: Measure, tmp_path: Path) -> None:
         for trial in kept.trials:
             journal.trial_ended(trial)
     records = list(read_journal(path))
-    assert records[0] == {"record": "campaign", "version": 4, "seed": 7}
+    assert records[0] == {"record": "campaign", "version": 5, "seed": 7}
     assert [TrialRecord.model_validate_json(json.dumps(r)) for r in records[1:]] == kept.trials
     with pytest.raises(ConfigurationError, match="already"):
         Journal(path, {})
