@@ -1,7 +1,7 @@
 """The losses of a trial that count: of frames that nothing disturbed (docs/decisions/0039)."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from natxy.model.disturbance import Absence
@@ -12,6 +12,7 @@ from natxy.model.trial_spec import Direction, Stream, TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.verdict.away import away_in
 from natxy.verdict.delay_error import late_by_tester
+from natxy.verdict.silences import is_watched
 from natxy.verdict.timeline import Full, Growth, Interval, Schedule, Timeline, Times, merged
 
 Key = tuple[str, Direction]  # phase and direction
@@ -48,7 +49,9 @@ class Losses:
             key = stream.phase, stream.direction
             if key in asked:
                 away = _away(stream, result, absence)
-                lines[key] = _line(asked[key], stream, away, fills_buffers=fills_buffers)
+                line = _line(asked[key], stream, away, fills_buffers=fills_buffers)
+                silent = 0 if is_watched(result, absence) else stream.lost_in_silences
+                lines[key] = replace(line, silent=silent)
                 growths[key] = lines[key].growth(stream.low_delays)
                 waits_ns[key] = stream.usual_wait_ns
         return cls(lines=lines, growths=growths, waits_ns=waits_ns)
@@ -144,7 +147,10 @@ def full_of(trials: Collection[Losses], phases: Collection[str]) -> Full | None:
 
 
 def _spread(lines: Collection[Timeline]) -> Full | None:
-    """Returns the time that the losses of these lines fill, one after the other."""
+    """Returns the time that the losses of these lines fill, one after the other; None if half of
+    them were lost in silences, since pauses of a stranger's gateway may fill it, too."""
+    if 2 * sum(line.silent for line in lines) >= max(1, sum(line.lost for line in lines)):
+        return None
     for of in (Timeline.full, Timeline.span):
         full = sum((of(line) for line in lines if line.lost), start=Full())
         if full.is_spread(sum(line.clean for line in lines)):

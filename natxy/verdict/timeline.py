@@ -174,6 +174,7 @@ class Timeline:
     pieces: tuple[Interval, ...]
     runs: tuple[Run, ...]  # of lost numbers
     schedule: Schedule  # of one of its senders
+    silent: int = 0  # frames that a gateway, which nobody watches, lost in silences
 
     @classmethod
     def of(

@@ -13,7 +13,8 @@ from natxy.model.trial_spec import TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
-from natxy.verdict.losses import Losses, excuse
+from natxy.verdict.losses import Losses, excuse, full_of
+from natxy.verdict.silences import with_silences_counted
 from tests.unit.results import result_of, stream_of
 
 RATE_FPS = 100_000
@@ -162,3 +163,23 @@ def test_disturbed_frames_are_taken_to_be_lost_like_the_clean_ones(spec: TrialSp
     result = away(losing((2000, 50), (5000, 896)))
     (stream,) = Losses.of(spec, result).without_excused(result, {"test"}).streams
     assert stream.lost == 896 + 50, "as many as were"
+
+
+def test_what_nobody_watches_is_not_full_where_half_of_the_losses_are_in_silences(
+    spec: TrialSpec,
+) -> None:
+    """A run of 50 in each 500 frames fills the time. It is one of a batch if the frames wait."""
+    stream = losing(*((first, 50) for first in range(200, FRAMES, 500)))
+    waiting = stream.model_copy(update={"low_delays": ((0, 1_000), (1000, 9 * MS), (2000, 9 * MS))})
+    single = losing(*((first, 1) for first in range(200, FRAMES, 50)))
+    for lost, watched, full in (
+        (stream, True, True),
+        (stream, False, False),
+        (waiting, False, True),
+        (single, False, True),
+    ):
+        result = result_of(lost) if watched else result_of(lost).model_copy(update={"watched": ()})
+        losses = Losses.of(spec, with_silences_counted(result))
+        assert (full_of([losses], {"test"}) is not None) == full
+        (counted,) = losses.counted({"test"})
+        assert counted.spread == full
