@@ -6,11 +6,8 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
-
-import pytest
 
 from tests.programs import installed
 
@@ -151,13 +148,3 @@ class Town:
                 process.terminate()
         answers: list[int] = json.loads(heard)
         return answers
-
-
-@pytest.fixture
-def town() -> Iterator[Town]:
-    made = Town()
-    try:
-        made.build()
-        yield made
-    finally:
-        made.tear_down()

@@ -15,9 +15,7 @@ from tests.gateway.frames import (
     play,
 )
 from tests.gateway.layers import IP, UDP, IPv6, Raw
-from tests.gateway.program import Gateway, Town, town
-
-__all__ = ["town"]
+from tests.gateway.program import Gateway, Town
 
 EXTERNAL, REMOTE = "198.19.0.1", "198.19.0.2"
 HOSTS = {"nat44": "198.18.0.2", "nat64": "2001:2::2"}

@@ -127,7 +127,7 @@ def test_flows_that_end_while_others_start_are_told(incremental: bool, nat64: Tr
     assert told == (
         [
             "100,000 flows: not all flows of a part are in the next part, whose ports differ: "
-            "25,000 x 1, 50,000 x 1, 25,000 x 3, 3,125 x 32. Such flows end, and as many others "
+            "25,000 x 1; 50,000 x 1; 25,000 x 3; 3,125 x 32. Such flows end, and as many others "
             "start beside those that the next part adds."
         ]
         if incremental
