@@ -1,7 +1,7 @@
 """The losses of a trial that count: of frames that nothing disturbed (docs/decisions/0039)."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 from natxy.model.disturbance import Absence
@@ -23,8 +23,6 @@ class Losses:
     """The time lines of all streams of a trial."""
 
     lines: dict[Key, Timeline]
-    growths: dict[Key, Growth | None] = field(default_factory=dict)  # of the delays
-    waits_ns: dict[Key, float] = field(default_factory=dict)  # of a frame, most of the time
 
     @classmethod
     def of(
@@ -43,22 +41,23 @@ class Losses:
             for stream in phase.streams
         }
         lines: dict[Key, Timeline] = {}
-        growths: dict[Key, Growth | None] = {}
-        waits_ns: dict[Key, float] = {}
         for stream in result.streams:
             key = stream.phase, stream.direction
             if key in asked:
                 away = _away(stream, result, absence)
                 line = _line(asked[key], stream, away, fills_buffers=fills_buffers)
-                silent = 0 if is_watched(result, absence) else stream.lost_in_silences
-                lines[key] = replace(line, silent=silent)
-                growths[key] = lines[key].growth(stream.low_delays)
-                waits_ns[key] = stream.usual_wait_ns
-        return cls(lines=lines, growths=growths, waits_ns=waits_ns)
+                lines[key] = replace(
+                    line,
+                    silent=0 if is_watched(result, absence) else stream.lost_in_silences,
+                    wait_ns=stream.usual_wait_ns,
+                    lows=stream.low_delays,
+                )
+        return cls(lines=lines)
 
     def growth(self, stream: StreamResult) -> Growth | None:
         """Returns by how much the delays of a stream would grow in clean time; None: not known."""
-        return self.growths.get((stream.phase, stream.direction))
+        line = self.lines.get((stream.phase, stream.direction))
+        return None if line is None else line.growth
 
     def clean(self, stream: StreamResult) -> int:
         """Returns how many frames of a stream nothing disturbed."""
@@ -98,7 +97,7 @@ class Losses:
             if phase in phases:
                 spread = _spread([line])
                 full = (line.full() if line.lost else Full()) if spread is None else spread
-                first, first_error = line.first_lost(full, self.waits_ns[phase, direction])
+                first, first_error = line.first_lost(full)
                 yield CountedLoss(
                     phase=phase,
                     direction=direction,

@@ -175,6 +175,9 @@ class Timeline:
     runs: tuple[Run, ...]  # of lost numbers
     schedule: Schedule  # of one of its senders
     silent: int = 0  # frames that a gateway, which nobody watches, lost in silences
+    wait_ns: float = 0.0  # of a frame in the gateway, most of the time
+    # The lowest delays of stretches of numbers, from their first number on.
+    lows: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(
@@ -217,19 +220,19 @@ class Timeline:
         """The last lost number that counts."""
         return max((first + span - 1 for first, span, _ in self.counted_runs()), default=None)
 
-    def first_lost(self, full: Full, wait_ns: float) -> tuple[int, int]:
+    def first_lost(self, full: Full) -> tuple[int, int]:
         """Returns the first number that the gateway would lose without a disturbance, and its
         error.
 
         An absence before the first loss fills the queue, and a pause empties it. While the gateway
-        is full, a frame waits for as long as it takes to forward what the queue holds: `wait_ns`.
+        is full, a frame waits for as long as it takes to forward what the queue holds.
         """
         if not self.runs:
             return 0, 0
         first = self.runs[0][0]
         if not full.share or (self.pieces and self.pieces[0][0] == 0 and first < self.pieces[0][1]):
             return first, 0
-        held = wait_ns / 1e9 * self.schedule.rate_fps * (1 - full.share)
+        held = self.wait_ns / 1e9 * self.schedule.rate_fps * (1 - full.share)
         undisturbed = min(round(held / full.share), self.frames)
         return undisturbed, abs(undisturbed - first)
 
@@ -275,17 +278,18 @@ class Timeline:
         )
         return Full(frames=last - first, runs=within)
 
-    def growth(self, lows: Sequence[tuple[int, int]]) -> Growth | None:
+    @cached_property
+    def growth(self) -> Growth | None:
         """Returns by how much the delay would grow in the whole trial as it did in clean time.
 
-        `lows` are the lowest delays of stretches of numbers, from their first number on. Where two
-        neighbours are clean, the delay grew by their difference. None: too few of them are, or all
-        of them are in one piece of several.
+        Where two neighbouring stretches are clean, the delay grew by the difference of their
+        lowest ones. None: too few of them are, or all of them are in one piece of several.
         """
         grown_ns: dict[int, float] = {}  # by piece
         frames: dict[int, int] = {}
+        ends = (*self.lows[2:], (self.frames, 0))
         for (first, low), (second, then), (end, _) in zip(
-            lows, lows[1:], (*lows[2:], (self.frames, 0)), strict=False
+            self.lows, self.lows[1:], ends, strict=False
         ):
             at = bisect_right(self.pieces, first, key=lambda piece: piece[0]) - 1
             if at >= 0 and end <= self.pieces[at][1]:
