@@ -18,12 +18,21 @@ UNITS: dict[str, Callable[[float], str]] = {
     "ns": duration,
     "s": "{:g} s".format,
     "share": lambda share: f"{share * 100:g} %",  # as it was given
-    "percent": "{:.3g} %".format,  # as it was measured
+    "percent": lambda percent: f"{_digits(percent)} %",  # as it was measured
     "points": "{:.3g} percentage points".format,
     "hz": "{:.2g}".format,
     "bytes": "{:g}".format,
     "ratio": "{:g}".format,
 }
+
+
+def _digits(percent: float) -> str:
+    """Returns three digits, or so many that a part does not look like all."""
+    return next(
+        shown
+        for digits in range(3, 20)
+        if float(shown := f"{percent:.{digits}g}") != 100 or percent == 100
+    )
 
 
 class Sentences(Enum):

@@ -94,8 +94,13 @@ class Rate:
         of = self.counts
         if not of.invalid_trials:
             return ()
-        facts = {"trials": of.trials, "invalid_percent": of.invalid_percent}
-        return (Remark.of(Topic.INVALID_IN_SEARCH, invalid=of.invalid_trials, **facts),)
+        remark = Remark.of(
+            Topic.INVALID_IN_SEARCH,
+            invalid=of.invalid_trials,
+            trials=of.trials,
+            invalid_percent=of.invalid_percent,
+        )
+        return (remark,)
 
 
 def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None) -> Rate:

@@ -98,6 +98,10 @@ def test_an_unknown_code_is_refused() -> None:
             "core was away or badly placed, a frame loss rate may be wrong by at most 1.23 % of "
             "the frames sent.",
         ),
+        (
+            Remark.of(Topic.INVALID_IN_SEARCH, invalid=1999, trials=2000, invalid_percent=99.95),
+            "In the search for the throughput, 1,999 of 2,000 trials (99.95 %) were invalid.",
+        ),
     ],
 )
 def test_a_sentence_is_made_of_the_facts(remark: Remark, sentence: str) -> None:
