@@ -60,8 +60,8 @@ class Topic(Sentences):
     LACKING_BY_PATIENCE = f"{NOT_RUN}: the patience was used up."
     LACKING = f"{NOT_RUN}."
     TOO_LOW = (
-        "The result may be up to {error_percent} too low: no failure nearer to it has the rate as "
-        "its reason."
+        "The result may be up to {error_percent} too low: the trials do not show more closely what "
+        "the gateway can do for long."
     )
     PORT_REFUSED = (
         "Above this rate, the tester's port refused frames each time: what is behind it (the "

@@ -129,6 +129,14 @@ class Confirmation:
         slack = (self.accepted + self.error.at(result_fps) / result_fps) * frames
         return lost <= SURELY * max(0.0, least) + slack
 
+    def refill_s(self, result_fps: int) -> float:
+        """Returns how long a bucket that helped the pass takes to be as full again."""
+        full_fps = self.overloaded_fps(result_fps)
+        if not full_fps:
+            return 0.0
+        held = (result_fps - full_fps) * self._passed_s(half_way(result_fps, full_fps))
+        return held / full_fps
+
     def _passed_s(self, least_fps: float) -> float:
         """Returns how long the last trial lasted that passed at this rate; where noise lowered the
         rate of a longer one, it does not show that the gateway can do the result for so long."""

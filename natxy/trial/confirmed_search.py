@@ -50,6 +50,8 @@ class ConfirmedSearch:
     _unexplained: dict[int, list[Losses]] = field(default_factory=dict, init=False)
     _longer: int = field(default=1, init=False)
     _is_unsure: bool = field(default=False, init=False)  # noise let no longer trial tell anything
+    _is_endless: bool = field(default=False, init=False)  # each round moved the result
+    _rests: bool = field(default=False, init=False)  # before each trial, until a bucket is full
 
     def __post_init__(self) -> None:
         self.verified = LossVerification(search=self.search, repeats=self.repeats)
@@ -66,6 +68,7 @@ class ConfirmedSearch:
                     return
             if not (self.repeats and (self._passes_above() or self._fails_longer())):
                 return
+        self._is_endless = self._is_unsure = True
 
     def result(self, kind: type[Found], maximum: Maximum, **own: Any) -> Found:
         """Returns the result of the search, which has ended; `own` has what its kind adds."""
@@ -74,10 +77,14 @@ class ConfirmedSearch:
         near = known.near(result_fps) if self._asks_why else None
         error_fps = searched_fps if near is None else near.rate_fps - result_fps
         overloaded_fps = known.overloaded_fps(result_fps)
-        is_open = self.is_steady and limit not in (Limit.DUT, Limit.MAXIMUM)
-        if is_open and known.is_helped(result_fps):
+        # What passed as asked is the result, unless longer trials were to confirm it.
+        is_in_doubt = limit is not Limit.DUT or (self.can_last and self.repeats > 0)
+        is_open = self.is_steady and is_in_doubt and limit is not Limit.MAXIMUM
+        if is_open and (self._is_endless or known.is_helped(result_fps)):
             # No trial told whether it can do more for long.
-            result_fps = min(result_fps, known.sustained_fps)
+            sustained_fps = known.sustained_fps or result_fps
+            error_fps += max(0, result_fps - sustained_fps)
+            result_fps = min(result_fps or sustained_fps, sustained_fps)
         is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
         return kind(
             rate_fps=result_fps,
@@ -120,6 +127,8 @@ class ConfirmedSearch:
 
     def _attempt(self, rate_fps: int, above_fps: int, longer: int) -> TrialRecord:
         load = self.load(rate_fps, above_fps, longer)
+        if self._rests:
+            self.valid_trials.rest(self.confirmation.refill_s(self.search.result_fps or 0))
         trial = self._explained(self.valid_trials.run(load, self.search.bracket))
         self.verified.tell(
             rate_fps,
@@ -161,8 +170,8 @@ class ConfirmedSearch:
                 if trial.verdict is Verdict.PASS:
                     self.verified.forget_failures(up_to_fps=rate_fps)
                     return True
-                if trial.verdict is Verdict.INVALID:
-                    break
+                if trial.verdict is Verdict.INVALID or trial.is_explained:
+                    break  # another one tells no more, even if a failure above forwarded more
         return False
 
     def _fails_longer(self) -> bool:
@@ -179,9 +188,10 @@ class ConfirmedSearch:
                 if len(known.lowest_failures) >= FEWEST_FAILURES:
                     return False
                 rate_fps = known.lowest_failures[0].rate_fps
+                self._rests = True
                 again = self._attempt(rate_fps, result_fps, self._longer).verdict
-                if again is Verdict.PASS:
-                    self.verified.forget_failures(up_to_fps=rate_fps)
+                if again is Verdict.PASS:  # so may others, which followed failures
+                    self.verified.keep_failures(set())
                 if again is Verdict.FAIL:
                     continue
                 self._is_unsure = again is Verdict.INVALID

@@ -1,7 +1,7 @@
 """What an exact rate needs: a failure that the rate explains, and a pass that nothing helped."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
 
@@ -48,6 +48,41 @@ def bucket(tokens: int) -> Callable[[Stream], Sequence[int]]:
         return beyond(CAPACITY_FPS, stream)[tokens:]
 
     return lose
+
+
+@dataclass
+class Bucket:
+    """A policer of CAPACITY_FPS whose bucket begins a trial as the one before has left it."""
+
+    depth: float
+    left: dict[str, float] = field(default_factory=dict)  # by direction
+
+    def wait(self, seconds: float) -> None:
+        for direction, tokens in self.left.items():
+            self.left[direction] = min(self.depth, tokens + seconds * CAPACITY_FPS)
+
+    def lose(self, stream: Stream) -> Sequence[int]:
+        tokens = self.left.get(stream.direction, self.depth)
+        too_many = 1 - CAPACITY_FPS / rate_of(stream)  # a frame, of the bucket
+        left = tokens - too_many * frames_in(stream)
+        self.left[stream.direction] = max(0.0, min(self.depth, left))
+        if left >= 0:
+            return ()
+        return [number for number in beyond(CAPACITY_FPS, stream) if number * too_many >= tokens]
+
+
+@pytest.mark.parametrize("depth", [500, 2_000, 6_000])
+def test_a_bucket_that_was_emptied_before_is_not_taken_for_an_overload(
+    depth: int, nat64: TrafficPlan
+) -> None:
+    """Between two trials, 0.1 s of tokens come back; a bucket of 2,000 is full after 0.2 s."""
+    of = Bucket(depth)
+    engine = ScriptedEngine(lose=of.lose, rests=of.wait, during=lambda: of.wait(0.1))
+    result = throughput(PLAN, engine.tester(nat64), NoDut())
+    (figure,) = result.figures
+    (value,) = figure.values
+    assert 0.98 * CAPACITY_FPS <= value <= 1.02 * CAPACITY_FPS
+    assert Topic.OVERLOAD_SLOWS in topics(result.remarks) or figure.lower_bound == (True,)
 
 
 @pytest.mark.parametrize("tokens", [10, 100, 300])
