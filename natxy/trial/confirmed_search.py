@@ -19,6 +19,7 @@ from natxy.verdict.losses import Losses, full_of
 from natxy.verdict.pattern import pattern_of
 
 MOST_ROUNDS = 8  # of a search that goes on above or below its result
+MOST_TIMES = 8  # as long as the first round may take what confirms its result
 MOST_CONFIRMING = 5  # trials at a rate above the result, or that repeat it for longer
 TWICE = 2  # as long as other trials are those above the result
 FEWEST_FAILURES = 3  # of which each shows that overload makes the gateway slower
@@ -50,7 +51,8 @@ class ConfirmedSearch:
     _unexplained: dict[int, list[Losses]] = field(default_factory=dict, init=False)
     _longer: int = field(default=1, init=False)
     _is_unsure: bool = field(default=False, init=False)  # noise let no longer trial tell anything
-    _is_endless: bool = field(default=False, init=False)  # each round moved the result
+    _first_s: Fraction = field(default=Fraction(0), init=False)  # planned, of the first round
+    _varies: bool = field(default=False, init=False)  # the search did not come to an end
     _rests: bool = field(default=False, init=False)  # before each trial, until a bucket is full
 
     def __post_init__(self) -> None:
@@ -60,15 +62,18 @@ class ConfirmedSearch:
         """Ends at once where no rate will pass."""
         for _ in range(MOST_ROUNDS):
             for rate_fps in self.valid_trials.rates(self.verified):
+                if self._gives_up():
+                    return
                 if rate_fps < self.least_fps:
                     self.search.tell(rate_fps, Verdict.FAIL)
                     continue
                 self._attempt(rate_fps, self.search.bracket[0], self._longer)
                 if is_hopeless():
                     return
+            self._first_s = self._first_s or self.valid_trials.planned_s
             if not (self.repeats and (self._passes_above() or self._fails_longer())):
                 return
-        self._is_endless = self._is_unsure = True
+        self._varies = True  # each round has moved the result
 
     def result(self, kind: type[Found], maximum: Maximum, **own: Any) -> Found:
         """Returns the result of the search, which has ended; `own` has what its kind adds."""
@@ -80,7 +85,7 @@ class ConfirmedSearch:
         # What passed as asked is the result, unless longer trials were to confirm it.
         is_in_doubt = limit is not Limit.DUT or (self.can_last and self.repeats > 0)
         is_open = self.is_steady and is_in_doubt and limit is not Limit.MAXIMUM
-        if is_open and (self._is_endless or known.is_helped(result_fps)):
+        if is_open and (self._varies or known.is_helped(result_fps)):
             # No trial told whether it can do more for long.
             sustained_fps = known.sustained_fps or result_fps
             error_fps += max(0, result_fps - sustained_fps)
@@ -103,6 +108,8 @@ class ConfirmedSearch:
     @property
     def limit(self) -> Limit:
         """What limits the result."""
+        if self._varies:
+            return Limit.VARIES
         if self._is_unsure:
             return Limit.TESTER
         result_fps = self.search.result_fps
@@ -124,6 +131,12 @@ class ConfirmedSearch:
         if not self.is_steady or self.search.limit is not Limit.DUT or not self.search.result_fps:
             return False
         return why_is_known(self.valid_trials.done)
+
+    def _gives_up(self) -> bool:
+        """Ends the search if what confirms its result has taken too long."""
+        most_s = (1 + MOST_TIMES) * self._first_s
+        self._varies |= 0 < most_s < self.valid_trials.planned_s
+        return self._varies
 
     def _attempt(self, rate_fps: int, above_fps: int, longer: int) -> TrialRecord:
         load = self.load(rate_fps, above_fps, longer)
@@ -164,7 +177,7 @@ class ConfirmedSearch:
             for _ in range(MOST_CONFIRMING):
                 near = self.confirmation.near(result_fps)
                 is_known = near is not None and near.rate_fps <= rate_fps
-                if is_known or rate_fps > self.search.upper_fps:
+                if is_known or rate_fps > self.search.upper_fps or self._gives_up():
                     return False
                 trial = self._attempt(rate_fps, result_fps, TWICE * self._longer)
                 if trial.verdict is Verdict.PASS:
@@ -178,7 +191,7 @@ class ConfirmedSearch:
         """Repeats the result for longer, if a bucket or a queue may have helped the pass; returns
         whether it fails, so that the search goes on below it."""
         result_fps = self.search.result_fps or 0
-        while self.can_last and self._longer < LONGEST:
+        while self.can_last and self._longer < LONGEST and not self._gives_up():
             known = self.confirmation
             full_fps = known.overloaded_fps(result_fps)
             near = known.near(result_fps) if self._asks_why else None
@@ -205,6 +218,8 @@ class ConfirmedSearch:
     def _fails_at(self, rate_fps: int, full_fps: int) -> bool:
         """Returns whether the rate explains the failure of a longer trial."""
         for _ in range(MOST_CONFIRMING):
+            if self._gives_up():
+                return False
             trial = self._attempt(rate_fps, 0, self._longer)
             if trial.verdict is Verdict.INVALID:
                 break

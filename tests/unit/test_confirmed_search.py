@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count
+from random import Random
 
 import pytest
 
@@ -281,3 +282,20 @@ def test_a_port_that_refuses_at_the_same_rate_each_time_is_a_limit(nat64: Traffi
     own = ScriptedEngine(paused_ns=paused_ns, paused_by="core", too_slow=False)
     (figure,) = throughput(PLAN, own.tester(nat64), NoDut()).figures
     assert figure.lower_bound == (True,), "its own core limits the tester, not the gateway"
+
+
+def test_a_search_that_does_not_come_to_an_end_has_a_bound(nat64: TrafficPlan) -> None:
+    """A bucket helps its trials to 15,000; of each longer one nine in ten lose single frames."""
+    kept, drawn = Kept(), Random(3)
+
+    def lose(stream: Stream) -> Sequence[int]:
+        lasts_s = frames_in(stream) / rate_of(stream)
+        if lasts_s < 0.3 or rate_of(stream) > 1.4 * CAPACITY_FPS:
+            return bucket(1_000)(stream)
+        return () if drawn.random() < 0.1 else (drawn.randrange(frames_in(stream)),)
+
+    result = found(lose, nat64, kept)
+    assert result.figures[0].lower_bound == (True,)
+    assert Topic.BOUND_VARIES in topics(result.remarks)
+    streams = [trial.result.streams[0] for trial in kept.trials]
+    assert sum(stream.sending_ns for stream in streams) < 120e9
