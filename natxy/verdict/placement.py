@@ -119,14 +119,29 @@ def _had_a_rest(result: TrialResult, phase: Phase, absence: Absence | None) -> b
 
     A slow core loses at most the share 1 - least of the frames that come while it is busy. So it is
     busy for at least the time in which lost / (1 - least) frames come, at the phase's highest rate.
+    Under steady traffic, which fills it when it is slow, it is busy for the share `least` at best.
     """
     watched = [watch for watch in result.watched if watch.phase == phase.name]
     looks = [watch.busy_samples for watch in watched if watch.samples]
-    most_lost = 1 - least_forwarded(watched)
+    least = least_forwarded(watched)
+    most_lost = 1 - least
     if not most_lost or not looks or None in looks:
         return False
     busy_ns = sum(watch.period_ns * (watch.busy_samples or 0) for watch in watched)
     rates = [max(each.highest_rate_fps for each in stream.segments) for stream in phase.streams]
     lost = sum(stream.lost for stream in result.streams if stream.phase == phase.name)
-    lost_ns = lost / sum(rates) * 1e9 - away_in(result, phase.name, absence).total_s * 1e9
-    return busy_ns < LEAST_BUSY * lost_ns / most_lost
+    away_ns = away_in(result, phase.name, absence).total_s * 1e9
+    lost_ns = lost / sum(rates) * 1e9 - away_ns
+    return busy_ns < LEAST_BUSY * max(lost_ns / most_lost, least * (_steady_ns(phase) - away_ns))
+
+
+def _steady_ns(phase: Phase) -> float:
+    """Returns for how long frames come evenly, at the highest rate of their direction."""
+    all_ns = []
+    for stream in phase.streams:
+        highest_fps = max(each.rate_fps for each in stream.segments)
+        steady = (each for each in stream.segments if each.rate_fps == highest_fps)
+        all_ns.append(sum(each.frames * 1e9 / highest_fps for each in steady))
+        if any(each.burst_frames > 1 for each in stream.segments):
+            return 0.0
+    return max(all_ns, default=0.0)
