@@ -39,8 +39,7 @@ class Confirmation:
         bounding: dict[int, TrialRecord] = {}
         for trial in trials:
             if trial.verdict is Verdict.PASS:
-                lasted_s = max(stream.due for stream in trial.result.streams) / trial.rate_fps
-                passed.append((trial.verdict_fps, lasted_s))
+                passed.append((trial.verdict_fps, _lasted_s(trial)))
                 bounding = {at: one for at, one in bounding.items() if at > trial.verdict_fps}
             elif trial.verdict is Verdict.FAIL:
                 failed.append(trial)
@@ -72,9 +71,18 @@ class Confirmation:
         return min(near, key=lambda trial: trial.rate_fps, default=None)
 
     def _is_surpassed(self, trial: TrialRecord) -> bool:
-        """Returns whether more than a trial's rate came through in a failure of the same phase."""
+        """Returns whether more than a trial's rate came through in a failure of the same phase.
+
+        What a bucket or a queue holds comes through in a shorter trial as well: such a one must
+        have forwarded more frames than were sent in this one.
+        """
+        lasted_s = _lasted_s(trial)
         return any(
-            each.is_explained and each.full_fps[0] > trial.rate_fps
+            (each.is_explained and each.full_fps[0] > trial.rate_fps)
+            or (
+                not each.fail_reason
+                and each.forwarded_fps > trial.rate_fps * max(1.0, lasted_s / _lasted_s(each))
+            )
             for each in _alike(self.failed, trial)
         )
 
@@ -121,8 +129,8 @@ class Confirmation:
 
     def _leaves(self, trial: TrialRecord, result_fps: int, full_fps: int) -> bool:
         """Returns whether a trial lost no more than what the bucket of the pass leaves."""
-        frames = max(stream.due for stream in trial.result.streams)
-        seconds = frames / trial.rate_fps
+        seconds = _lasted_s(trial)
+        frames = seconds * trial.rate_fps
         held = (result_fps - full_fps) * self._passed_s(half_way(result_fps, full_fps))
         least = (trial.rate_fps - full_fps) * seconds - held
         lost = max((of.lost / of.clean for of in trial.counted if of.clean), default=0.0) * frames
@@ -207,6 +215,10 @@ def why_is_known(trials: Iterable[TrialRecord]) -> bool:
         for trial in trials
         if trial.verdict is Verdict.FAIL
     )
+
+
+def _lasted_s(trial: TrialRecord) -> float:
+    return max(stream.due for stream in trial.result.streams) / trial.rate_fps
 
 
 def _frames_at(rate_fps: int, trials: Collection[TrialRecord]) -> float:

@@ -53,6 +53,7 @@ class ConfirmedSearch:
     _is_unsure: bool = field(default=False, init=False)  # noise let no longer trial tell anything
     _first_s: Fraction = field(default=Fraction(0), init=False)  # planned, of the first round
     _varies: bool = field(default=False, init=False)  # the search did not come to an end
+    _refills: bool = field(default=False, init=False)  # a failure passes after a wait
     _rests: bool = field(default=False, init=False)  # before each trial, until a bucket is full
 
     def __post_init__(self) -> None:
@@ -85,7 +86,7 @@ class ConfirmedSearch:
         # What passed as asked is the result, unless longer trials were to confirm it.
         is_in_doubt = limit is not Limit.DUT or (self.can_last and self.repeats > 0)
         is_open = self.is_steady and is_in_doubt and limit is not Limit.MAXIMUM
-        if is_open and (self._varies or known.is_helped(result_fps)):
+        if is_open and (self._varies or self._refills or known.is_helped(result_fps)):
             # No trial told whether it can do more for long.
             sustained_fps = known.sustained_fps or result_fps
             error_fps += max(0, result_fps - sustained_fps)
@@ -191,24 +192,29 @@ class ConfirmedSearch:
         """Repeats the result for longer, if a bucket or a queue may have helped the pass; returns
         whether it fails, so that the search goes on below it."""
         result_fps = self.search.result_fps or 0
-        while self.can_last and self._longer < LONGEST and not self._gives_up():
+        waited = set[int]()  # rates whose failure came again after a wait
+        while self.can_last and not self._gives_up():
             known = self.confirmation
             full_fps = known.overloaded_fps(result_fps)
             near = known.near(result_fps) if self._asks_why else None
             if full_fps is None or near is None:
                 return False
             if not known.is_helped(result_fps):
-                if len(known.lowest_failures) >= FEWEST_FAILURES:
-                    return False
                 rate_fps = known.lowest_failures[0].rate_fps
+                if rate_fps in waited and len(known.lowest_failures) >= FEWEST_FAILURES:
+                    return False
+                waited.add(rate_fps)
                 self._rests = True
                 again = self._attempt(rate_fps, result_fps, self._longer).verdict
                 if again is Verdict.PASS:  # so may others, which followed failures
+                    self._refills = True
                     self.verified.keep_failures(set())
                 if again is Verdict.FAIL:
                     continue
                 self._is_unsure = again is Verdict.INVALID
                 return again is Verdict.PASS
+            if self._longer >= LONGEST:
+                return False
             self._longer *= STEP
             if self._fails_at(result_fps, full_fps):
                 self.search.restart(max(1, full_fps - self.search.error.at(full_fps)))

@@ -61,6 +61,23 @@ def test_a_failure_further_above_shows_no_more_than_the_lowest_one_allows() -> N
     assert known(faster, trial(11_000, 10_000)).sustained_fps == pytest.approx(10_100, abs=1)
 
 
+def test_what_pauses_fill_at_a_low_rate_is_no_limit_where_far_more_came_through() -> None:
+    """At 1,000 each pause loses a frame or two, at 16,000 one trial lost 50 frames in a hole."""
+    filled, hole = trial(1_020, 980), trial(16_000, 15_600)
+    as_long = result_of(stream_of(sent=16 * FRAMES, missing=50))
+    hole = hole.model_copy(update={"full_share": None, "result": as_long})
+    assert known(filled).near(1_000) is filled
+    assert known(hole, filled).near(1_000) is None
+
+
+def test_what_a_bucket_lets_through_in_a_short_trial_surpasses_no_long_one() -> None:
+    """Of 12,000 in the short trial 11,000 came, of which the bucket had 1,000; FRAMES are 0.2 s."""
+    short, longer = trial(12_000, 10_000, bucket=200), trial(10_400, 10_000)
+    stream = stream_of(sent=5 * FRAMES, missing=380)
+    longer = longer.model_copy(update={"result": result_of(stream)})
+    assert known(short, longer).near(10_300) is longer
+
+
 def test_connections_that_are_created_faster_than_they_are_used_have_the_slower_rate() -> None:
     created = trial(11_000, 10_500, phase="establish")
     used = trial(10_500, 9_000, phase="validate")
