@@ -12,7 +12,7 @@ from natxy.model.testbed import read_testbed
 from natxy.procedure.self_test import looped
 from natxy.records.extra import records_to
 from natxy.trial.setup import ReadyTester, set_up
-from natxy.trial.timing import Timing
+from natxy.trial.timing import DRAIN, DURATION, FRAME_TIMEOUT, SETTLE, Timing
 
 
 @contextmanager
@@ -48,8 +48,8 @@ def timing(
     limit).
     """
     return Timing(
-        duration_s=exact("--duration", duration),
-        drain_s=exact("--drain", drain),
-        settle_s=exact("--settle", settle),
-        frame_timeout_s=exact("--frame-timeout", frame_timeout),
+        duration_s=exact(DURATION, duration),
+        drain_s=exact(DRAIN, drain),
+        settle_s=exact(SETTLE, settle),
+        frame_timeout_s=exact(FRAME_TIMEOUT, frame_timeout),
     )

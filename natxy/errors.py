@@ -15,14 +15,12 @@ NatxyError
     ├── StorageError          a journal or a result could not be written
     └── OtherTrials           a cell cannot be resumed: it asks for other trials than before
 
-A message is one sentence: `WHERE: what is wrong (expected what)`. It is written with options; a
-program reads the names of arguments instead. Only `natxy.cli` prints or exits.
+A message is one sentence: `WHERE: what is wrong (expected what)`. Its parts are texts and settings:
+a program reads the names of fields, a user of the command those of options. Only `natxy.cli` prints
+or exits.
 """
 
-import re
-
-OPTION = re.compile(r"`[^`]*`|(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")  # not within commands
-MEMBERS = {"retry_time": "retry", "verify_loss": "loss_verifications"}
+from natxy.setting import in_options, in_python
 
 
 class NatxyError(Exception):
@@ -31,10 +29,10 @@ class NatxyError(Exception):
     @property
     def in_options(self) -> str:
         """The message for a user of the command."""
-        return super().__str__()
+        return in_options(self.args)
 
     def __str__(self) -> str:
-        return OPTION.sub(_in_python, self.in_options)
+        return in_python(self.args)
 
 
 class ConfigurationError(NatxyError):
@@ -89,10 +87,3 @@ class StorageError(MeasurementError):
 
 class OtherTrials(MeasurementError):
     """A cell asks for other trials than those that its journal holds."""
-
-
-def _in_python(found: re.Match[str]) -> str:
-    if found[1] is None:
-        return found[0]
-    name = found[1].replace("-", "_")
-    return MEMBERS.get(name, name)

@@ -1,22 +1,46 @@
-"""Converts numbers of a plan to fractions, exactly as they were written."""
+"""Checks numbers of a plan, and converts them to fractions, exactly as they were written."""
 
 from fractions import Fraction
+from typing import get_args
 
 from natxy.errors import ConfigurationError
+from natxy.setting import Setting, settings_of
 
 
-def exact(name: str, value: Fraction | float | str) -> Fraction:
+def exact(setting: Setting | str, value: Fraction | float | str) -> Fraction:
     """Returns the value as a fraction: 0.1 is a tenth. ConfigurationError if it is not finite."""
     try:
         return Fraction(value if isinstance(value, int | Fraction) else str(value))
     except (ValueError, ZeroDivisionError):
         raise ConfigurationError(
-            f"{name}: {value} is not valid (expected a finite number)"
+            setting, f": {value} is not valid (expected a finite number)"
         ) from None
 
 
-def make_exact(plan: object, **names: str) -> None:
-    """Converts members of a frozen dataclass; `names` maps each to its name in errors."""
-    for member, name in names.items():
-        if (value := getattr(plan, member)) is not None:
-            object.__setattr__(plan, member, exact(name, value))
+def check_settings(plan: object) -> None:
+    """Makes the fractions of a frozen dataclass exact, and refuses what is out of its range."""
+    for field, setting in settings_of(plan):
+        value = getattr(plan, field.name)
+        if value is None:
+            continue
+        kind = field.type.__origin__  # type: ignore[union-attr]
+        if Fraction in (get_args(kind) or (kind,)):
+            object.__setattr__(plan, field.name, value := exact(setting, value))
+        if setting.lowest is not None and setting.highest is not None:
+            check(setting, value, lowest=setting.lowest, highest=setting.highest)
+
+
+def check(
+    setting: Setting | str,
+    value: Fraction | int,
+    *,
+    lowest: Fraction | int,
+    highest: Fraction | int,
+) -> None:
+    if not lowest <= value <= highest:
+        expected = f"(expected {_text(lowest)} to {_text(highest)})"
+        raise ConfigurationError(setting, f": {_text(value)} is out of range {expected}")
+
+
+def _text(value: Fraction | int) -> str:
+    return str(value) if value == int(value) else f"{float(value):g}"

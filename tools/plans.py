@@ -10,6 +10,7 @@ from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
 import natxy
+from natxy.setting import Setting, settings_of
 
 MEANINGS = Path(__file__).parent / "plan_fields.toml"
 PARTS = (
@@ -30,6 +31,7 @@ UNITS_OF = {
     ("CapacityGoal", "most"): "connections",
     ("CapacityGoal", "told"): "connections",
     ("LatencyPlan", "tags"): "frames",
+    ("FrameLossPlan", "step"): "share of the maximum",
 }
 TYPES = {int: "integer", float: "number", Fraction: "number", bool: "`bool`", str: "string"}
 FIRST = ("timing", "seed", "repetitions")  # of every plan
@@ -57,7 +59,8 @@ def plans_page(generated: str) -> str:
 
 def rows(name: str, kind: type[Any], meanings: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     yield from ("| field | value | unit | default | meaning |", "|---|---|---|---|---|")
-    known = {**meanings["every"], **meanings.get(name, {})}
+    declared = {field.name: meaning_of(setting, field) for field, setting in settings_of(kind)}
+    known = {**meanings["every"], **meanings.get(name, {}), **declared}
     fields = [each for each in dataclasses.fields(kind) if each.name not in LEFT_OUT]
     for field in sorted(fields, key=lambda each: each.name not in FIRST):
         unit = UNITS_OF.get((name, field.name)) or UNITS.get(field.name.rpartition("_")[2], "")
@@ -65,8 +68,22 @@ def rows(name: str, kind: type[Any], meanings: Mapping[str, Mapping[str, str]]) 
         yield f"| `{field.name}` | {' | '.join(cells)} |"
 
 
+def meaning_of(setting: Setting, field: dataclasses.Field[Any]) -> str:
+    """Returns the meaning in words; those of a default explain None, 0 and an empty tuple."""
+    said, words = (marked(parts) for parts in (setting.help, setting.default))
+    said = said if ":" in said.split()[0] else said[0].lower() + said[1:]
+    return said if field.default or not words else f"{said}; default: {words}"
+
+
+def marked(parts: str | tuple[str | Setting, ...]) -> str:
+    listed = (parts,) if isinstance(parts, str) else parts
+    return "".join(f"`{part}`" if isinstance(part, Setting) else part for part in listed)
+
+
 def type_of(kind: Any) -> str:
     """Returns the type as a person reads it; that a value may be None follows from its default."""
+    if hasattr(kind, "__metadata__"):
+        return type_of(kind.__origin__)
     if get_origin(kind) is UnionType:
         kinds = [type_of(each) for each in get_args(kind) if each is not type(None)]
         return " or ".join(kinds)

@@ -15,7 +15,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from natxy.errors import ConfigurationError, MeasurementError
+from natxy.setting import Setting
 
+SCHEDULER = Setting("scheduler")
 LOOPBACK = "127.0.0.1"
 TLS = "tls"
 RESOURCE = "testbed"
@@ -36,8 +38,9 @@ def check_installed() -> None:
         import distributed  # noqa: F401
     except ModuleNotFoundError as missing:
         raise ConfigurationError(
-            f"--testbeds: the Python package {missing.name} is not installed (`pip install "
-            '"natxy[distributed]"` installs it)'
+            Setting("testbeds"),
+            f": the Python package {missing.name} is not installed (`pip install "
+            '"natxy[distributed]"` installs it)',
         ) from None
 
 
@@ -45,8 +48,9 @@ def check_scheduler(address: str) -> None:
     """Raises ConfigurationError if the network can reach this scheduler without TLS."""
     if not _is_closed(address):
         raise ConfigurationError(
-            f"--scheduler: {address} has no TLS, and whoever reaches it runs programs as root "
-            "(expected an address that begins with tls://, or one of 127.0.0.1)"
+            SCHEDULER,
+            f": {address} has no TLS, and whoever reaches it runs programs as root (expected an "
+            "address that begins with tls://, or one of 127.0.0.1)",
         )
 
 
@@ -67,8 +71,9 @@ def _refuse_open(addresses: Iterable[str]) -> None:
     for address in addresses:
         if not _is_closed(address):
             raise ConfigurationError(
-                f"--scheduler: one of its nodes listens at {address} without TLS, and whoever "
-                "reaches it runs programs as root (expected tls:// of all nodes)"
+                SCHEDULER,
+                f": one of its nodes listens at {address} without TLS, and whoever reaches it runs "
+                "programs as root (expected tls:// of all nodes)",
             )
 
 
@@ -160,8 +165,9 @@ def _connected(scheduler: str, testbeds: int) -> Iterator[Any]:
         client = Client(scheduler, timeout=WAIT_S)
     except (OSError, TypeError, ValueError) as error:  # TypeError: there is no certificate
         raise ConfigurationError(
-            f"--scheduler: {scheduler} cannot be reached: {error} (expected the address that `dask "
-            "scheduler` shows)"
+            SCHEDULER,
+            f": {scheduler} cannot be reached: {error} (expected the address that `dask scheduler` "
+            "shows)",
         ) from None
     with client:
         known = client.scheduler_info(n_workers=-1)

@@ -1,9 +1,10 @@
-"""The course of delays over the time of each trial, read from a file of records (`--records`)."""
+"""The course of delays over the time of each trial, read from a file of records."""
 
 from pathlib import Path
 from typing import Any
 
 from natxy.errors import ConfigurationError
+from natxy.setting import Setting
 
 SLOTS = 100  # of time, in each trial
 MOST_POINTS = 10_000  # of all trials and directions, so that a report stays small
@@ -38,8 +39,8 @@ def _frames(path: Path) -> Any:
         import pyarrow.parquet as pq
     except ImportError:
         raise ConfigurationError(
-            "--records: the Python package pyarrow is not installed (expected "
-            "`pip install natxy[report]`)"
+            Setting("records"),
+            ": the Python package pyarrow is not installed (expected `pip install natxy[report]`)",
         ) from None
     wanted = [("phase", "==", "test"), ("status", "==", "received")]
     try:
@@ -48,7 +49,7 @@ def _frames(path: Path) -> Any:
         return pq.read_table(path, columns=list(COLUMNS), filters=wanted)
     except (OSError, pa.ArrowException) as error:
         raise ConfigurationError(
-            f"{path}: cannot be read: {error} (expected a file that --records wrote)"
+            f"{path}: cannot be read: {error} (expected a file that ", Setting("records"), " wrote)"
         ) from None
 
 

@@ -15,6 +15,7 @@ from natxy.model.experiment import Experiment
 from natxy.model.remark import Remark, Topic
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
+from natxy.setting import Setting
 
 SECTIONS = ("tester", "dut")  # that the file replaces
 PHASE_1 = ("rate_fps", "incomplete", "repeats", "minimum")  # of [connections], also of the file
@@ -108,8 +109,9 @@ class OtherGateway:
             return changes
         if chosen := [key for key in CHOICES if key in dut]:
             raise ConfigurationError(
-                f"--dut: {where} of the experiment chooses a gateway by dut.{chosen[0]} (expected "
-                "an experiment that measures only the gateway of its testbed)"
+                Setting("dut"),
+                f": {where} of the experiment chooses a gateway by dut.{chosen[0]} (expected an "
+                "experiment that measures only the gateway of its testbed)",
             )
         self.left_out |= {f"dut.{key}": None for key in dut if key not in self.known}
         return changes | {"dut": {key: dut[key] for key in dut if key in self.known}}

@@ -1,6 +1,7 @@
 """The shared part of the commands of campaigns: the work of a cell, and the start of a run."""
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import Work
 from natxy.cli.verbs import GROUPS, command_of
 from natxy.dut.choice import dut_of
-from natxy.errors import OPTION, ConfigurationError, MeasurementError, NatxyError
+from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
@@ -45,6 +46,7 @@ MEASURING = [verb for group in ("Measure", "Stateful") for verb in GROUPS[group]
 # After an interruption.
 TRIAL_LOST = "A trial that had not ended is lost."
 CELLS_LOST = "Cells that had not ended are lost, and will be measured again."
+OPTION = re.compile(r"`[^`]*`|(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")  # not within commands
 NOT_IN_A_CELL = ("testbed", "seed", "output", "json", "json-output", "records", "report", "help")
 
 

@@ -9,6 +9,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import IPV6_SIZE
 from natxy.model.traffic_spec import MAX_FRAME_SIZE_BYTES
 from natxy.model.trial_spec import MIN_FRAME_SIZE_BYTES
+from natxy.setting import Setting
 
 OPTIONS = {  # by the key in [traffic] or [connections] that the option replaces
     "frame_size_bytes": "--frame-size",
@@ -38,14 +39,14 @@ def check_frame_size(size_bytes: int) -> None:
 class CommandLine(Source):
     """A source of which some keys were given as options, by default all."""
 
-    name: str = "command line"
+    name: str | Setting = "command line"
     given: frozenset[str] = frozenset(OPTIONS)  # keys
 
-    def refuse(self, path: tuple[str, ...], sentence: str) -> NoReturn:
+    def refuse(self, path: tuple[str, ...], *sentence: str | Setting) -> NoReturn:
         section, key = ("", *path)[-2:]
         if section in ("", *SECTIONS) and key in self.given:
-            raise ConfigurationError(f"{OPTIONS[key]}: {sentence}")
-        super().refuse(path, sentence)
+            raise ConfigurationError(f"{OPTIONS[key]}: ", *sentence)
+        super().refuse(path, *sentence)
 
 
 def beside_options(source: Source, **values: object) -> Source:

@@ -1,6 +1,8 @@
 """`natxy ipdv`: measures the differences between the delays of consecutive frames."""
 
-from natxy.cli.options import RateOption, RecordsOption
+from typing import Any
+
+from natxy.cli.options import RecordsOption
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import rate_plan
@@ -8,8 +10,8 @@ from natxy.procedure.delay_variation import PROFILES, IpdvPlan
 from natxy.procedure.delay_variation import ipdv as measure
 
 
-@measuring(PROFILES)
-def ipdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> Work:
+@measuring(PROFILES, [IpdvPlan], "rate_fps")
+def ipdv(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> Work:
     """Measure IPDV: minimum, median and maximum (RFC 8219 section 7.3.2)."""
-    plan = rate_plan(IpdvPlan, PROFILES, options, rate=rate, records=records)
+    plan = rate_plan(IpdvPlan, PROFILES, options, records=records, **own)
     return Work(options=options, name="ipdv", measures=(planned(plan, measure),), records=records)

@@ -1,10 +1,8 @@
 """`natxy latency`: measures the delay of tagged frames at the throughput."""
 
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from natxy.cli.options import RateOption, RecordsOption, seconds
+from natxy.cli.options import RecordsOption
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import rate_plan
@@ -12,33 +10,10 @@ from natxy.procedure.latency import PROFILES, LatencyPlan
 from natxy.procedure.latency import latency as measure
 
 
-@measuring(PROFILES)
-def latency(
-    options: SeriesOptions,
-    rate: RateOption = None,
-    tags: Annotated[
-        int, typer.Option(help="Tagged frames of a trial, per direction.", metavar="N")
-    ] = 50_000,
-    tags_after: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds of a trial before its first tagged frame [default: half of the "
-            "duration].",
-            metavar="S",
-        ),
-    ] = None,
-    records: RecordsOption = None,
-) -> Work:
+@measuring(PROFILES, [LatencyPlan], "rate_fps", "tags", "tags_after_s")
+def latency(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> Work:
     """Measure typical and worst-case latency (RFC 8219 section 7.2)."""
-    plan = rate_plan(
-        LatencyPlan,
-        PROFILES,
-        options,
-        rate=rate,
-        records=records,
-        tags=tags,
-        tags_after_s=seconds("--tags-after", tags_after),
-    )
+    plan = rate_plan(LatencyPlan, PROFILES, options, records=records, **own)
     return Work(
         options=options, name="latency", measures=(planned(plan, measure),), records=records
     )

@@ -1,14 +1,14 @@
 """Options that several commands take, and how their values are read."""
 
-import math
 import re
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, overload
+from typing import Annotated, Any
 
 import typer
 
@@ -16,80 +16,48 @@ from natxy.cli.command_line import changed
 from natxy.cli.sentences import console_of
 from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
+from natxy.exact import check
 from natxy.model.testbed import MAX_CPU, ConnectionsSection, Testbed, TrafficSection
-from natxy.search.bisection import DEFAULT_ERROR, SearchError
+from natxy.records.extra import RECORDS
+from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
-from natxy.trial.repeats import INVALID_REPEATS, MEASUREMENT_S, VALID_FACTOR
-from natxy.trial.seeds import MAX_SEED, new_seed
+from natxy.setting import Setting, in_options
+from natxy.trial.seeds import MAX_SEED, SEED, new_seed
 
 MOST_LISTED = 1000
 # A percentage is a number of at most so many digits: Python converts no more than 4,300.
 PERCENT = r"(\d{1,9}(?:\.\d{1,30})?)\s*%"
+
+
+def option(setting: Setting, default: str = "") -> Any:
+    """Returns the option that gives a setting; `default` replaces the words of its default."""
+    words = in_options(default or setting.default)
+    return typer.Option(
+        setting.flag,
+        help=f"{in_options(setting.help)}{f' [default: {words}]' if words else ''}.",
+        metavar=setting.metavar,
+        rich_help_panel=setting.panel,
+    )
+
+
+def adding(setting: Setting, text: str) -> Setting:
+    """Returns a setting whose help also says how a command line gives it."""
+    return replace(setting, help=(in_options(setting.help), text))
+
+
+def only(condition: str, setting: Setting) -> Setting:
+    """Returns a setting whose help begins with when it applies, such as "With --search mlr"."""
+    said = in_options(setting.help)
+    return replace(setting, help=f"{condition}: {said[0].lower()}{said[1:]}")
+
 
 # Options under a heading of --help.
 trials_option = partial(typer.Option, rich_help_panel="Trials")
 traffic_option = partial(typer.Option, rich_help_panel="Traffic")
 output_option = partial(typer.Option, rich_help_panel="Output")
 
-
-def max_rate_option(
-    unit: str, *, what: str = "Highest rate to try", default: str = "the media's rate"
-) -> Any:
-    """Returns the option of the highest rate of a search; `unit` is that of the rate, in words."""
-    return typer.Option(
-        help=f"{what}, in {unit} [default: {default}].",
-        metavar="FPS" if unit.startswith("frames") else "CPS",
-    )
-
-
-MaxRateOption = Annotated[int | None, max_rate_option("frames a second per direction")]
 TestbedArgument = Annotated[
     Path, typer.Argument(metavar="TESTBED", help="Testbed file; `natxy init` writes one.")
-]
-RateOption = Annotated[
-    int | None,
-    typer.Option(
-        help="Rate of the trials, in frames a second per direction [default: the throughput, which "
-        "is searched for first].",
-        metavar="FPS",
-    ),
-]
-ThroughputOption = Annotated[
-    int | None,
-    typer.Option(
-        help="Throughput that was measured before, in frames a second [default: it is searched for "
-        "first].",
-        metavar="FPS",
-    ),
-]
-DurationOption = Annotated[
-    float | None,
-    trials_option(help="Seconds during which a trial sends frames [default: 1].", metavar="S"),
-]
-DrainOption = Annotated[
-    float | None,
-    trials_option(
-        help="Seconds during which a trial still receives after its last frame [default: 0.2].",
-        metavar="S",
-    ),
-]
-SettleOption = Annotated[
-    float | None,
-    trials_option(help="Seconds between two trials.", metavar="S"),
-]
-RetryTimeOption = Annotated[
-    float | None,
-    trials_option(
-        help="Limit in seconds for the invalid trials of a measurement, which is all repetitions "
-        "at one frame size, mix, number of networks and burst length. Each invalid trial counts "
-        "with its planned time, which is its duration plus its drain. With connections, duration "
-        "and drain of phase 1 are added. When a limit that you set is used up, no invalid trial is "
-        f"repeated. When the default limit is used up, there are {INVALID_REPEATS} repeats at each "
-        "rate. If a command first searches for its rate, as latency does, the invalid trials "
-        "of this search count, too "
-        f"[default: {MEASUREMENT_S}, plus {VALID_FACTOR} times the time of the valid trials].",
-        metavar="S",
-    ),
 ]
 FrameSizeOption = Annotated[
     int | None,
@@ -107,40 +75,7 @@ DirectionOption = Annotated[
         metavar="WHICH",
     ),
 ]
-SeedOption = Annotated[
-    int | None,
-    trials_option(
-        help="Seed of all pseudorandom choices; the same seed sends the same frames [default: a "
-        "new one, which the result shows].",
-        metavar="N",
-    ),
-]
-LossOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Let a trial pass if each direction lost at most this share of its frames, for "
-        "example 0.01% [default: no loss].",
-        metavar="PERCENT",
-    ),
-]
-EarlyEndOption = Annotated[
-    bool,
-    typer.Option(
-        "--early-end",
-        help="End a trial as failed as soon as one frame has not arrived within the frame "
-        "timeout after it was sent. Without a frame timeout, the length of the drain takes its "
-        "place (bisection only, not with --loss).",
-    ),
-]
-VerifyLossOption = Annotated[
-    int | None,
-    typer.Option(
-        help="Repeat a failed trial up to N times; its rate fails if all of them fail, or at once "
-        "if a trial lost more than half of a direction's frames (bisection only) [default: 0; "
-        "quick: 1].",
-        metavar="N",
-    ),
-]
+SeedOption = Annotated[int | None, option(SEED)]
 ConnectionsOption = Annotated[
     int | None,
     traffic_option(
@@ -155,14 +90,7 @@ EstablishmentRateOption = Annotated[
         help="Rate of phase 1, in connections a second [default: the testbed's].", metavar="CPS"
     ),
 ]
-RecordsOption = Annotated[
-    Path | None,
-    output_option(
-        help="New Parquet file for a record of every received frame, with its delay [default: "
-        "none].",
-        metavar="FILE",
-    ),
-]
+RecordsOption = Annotated[Path | None, option(RECORDS)]
 CoresOption = Annotated[
     str,
     typer.Option(help="CPUs of the tester's workers, for example 2,3 or 2-5.", metavar="LIST"),
@@ -173,52 +101,21 @@ JsonOption = Annotated[
 ]
 
 
-def error_option(number: str, *, ends: str = "End the search") -> Any:
-    """Returns the option of the error at which a search ends; `number` says what 100 counts."""
-    return typer.Option(
-        help=f"{ends} when the rate is known to within this error: a share of the rate, or "
-        f"{number} such as 100 [default: 0.1%].",
-        metavar="ERROR",
-    )
-
-
 # Progress goes to standard error: standard output is the result and nothing else.
 progress_console = console_of(stderr=True)
 # A file or a pipe has no width of its own: wide enough for every table.
 result_console = console_of(width=None if sys.stdout.isatty() else 120)
 
 
-@overload
-def seconds(option: str, value: float | None, default: Fraction) -> Fraction: ...
-
-
-@overload
-def seconds(option: str, value: float | None) -> Fraction | None: ...
-
-
-def seconds(option: str, value: float | None, default: Fraction | None = None) -> Fraction | None:
-    """Returns the option's value as an exact fraction: 0.2 is a fifth."""
-    if value is None:
-        return default
-    if not math.isfinite(value):
-        raise ConfigurationError(
-            f"{option}: {value} is not a duration (expected a number of seconds, for example 0.2)"
-        )
-    return Fraction(str(value))
-
-
 def seed_of(given: int | None) -> int:
     if given is None:
         return new_seed()
-    if not 0 <= given <= MAX_SEED:
-        raise ConfigurationError(f"--seed: {given} is out of range (expected 0 to {MAX_SEED})")
+    check(SEED, given, lowest=0, highest=MAX_SEED)
     return given
 
 
-def search_error(text: str | None) -> SearchError:
+def search_error(text: str) -> SearchError:
     """Reads `0.1%` of the bracket's lower end, or `100` frames a second."""
-    if text is None:
-        return DEFAULT_ERROR
     percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
     if percent and 0 < Fraction(percent[1]) < 100:
         return SearchError(fraction=Fraction(percent[1]) / 100)
@@ -230,10 +127,8 @@ def search_error(text: str | None) -> SearchError:
     )
 
 
-def loss_tolerance(text: str | None) -> LossTolerance | None:
-    """Reads `0.01%` of the frames; returns None where no loss is accepted."""
-    if text is None:
-        return None
+def loss_tolerance(text: str) -> LossTolerance:
+    """Reads `0.01%` of the frames."""
     percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
     if percent is None or not 0 < Fraction(percent[1]) < 100:
         raise ConfigurationError(
@@ -292,28 +187,28 @@ def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:
     return shlex.join(["natxy", *kept, "--seed", str(seed)])
 
 
-def words_of(option: str, text: str) -> list[str]:
+def words_of(setting: Setting | str, text: str) -> list[str]:
     """Returns the elements of a list; each may become a measurement."""
     words = [word.strip() for word in text.split(",")]
     if len(words) > MOST_LISTED:
         raise ConfigurationError(
-            f"{option}: has {len(words):,} values (expected at most {MOST_LISTED:,})"
+            setting, f": has {len(words):,} values (expected at most {MOST_LISTED:,})"
         )
     return words
 
 
-def numbers_of(option: str, text: str | None) -> tuple[int, ...]:
+def numbers_of(setting: Setting | str, text: str | None) -> tuple[int, ...]:
     """Reads whole numbers such as 1000,10000; returns none where the option is not given."""
     if text is None:
         return ()
-    words = words_of(option, text)
+    words = words_of(setting, text)
     if not all(re.fullmatch(r"\d{1,13}", word, re.ASCII) for word in words):
         raise ConfigurationError(
-            f'{option}: "{text}" is not a list of numbers (expected for example 1000,2000)'
+            setting, f': "{text}" is not a list of numbers (expected for example 1000,2000)'
         )
     numbers = tuple(int(word) for word in words)
     if 0 in numbers:
-        raise ConfigurationError(f"{option}: 0 is out of range (expected 1 or more)")
+        raise ConfigurationError(setting, ": 0 is out of range (expected 1 or more)")
     return numbers
 
 

@@ -1,6 +1,5 @@
 """`natxy overload`: measures how a test's figures degrade with the number of network flows."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -8,116 +7,88 @@ from typing import Annotated, Any
 import typer
 
 from natxy.cli.choices import listed, unknown_value
-from natxy.cli.options import RateOption, error_option, max_rate_option, seconds, words_of
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import found_first, rate_plan, throughput_search
 from natxy.errors import ConfigurationError
+from natxy.measure.flows import FLOWS
 from natxy.procedure import back_to_back, delay_variation, frame_loss, latency, recovery, reset
+from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.benchmarks import Benchmarked
 from natxy.procedure.overload import OverloadPlan
 from natxy.procedure.overload import overload as measure
+from natxy.procedure.throughput import ThroughputPlan
+from natxy.search.settings import error_of, max_rate_of
+from natxy.setting import Setting
 from natxy.trial.profile import PROFILES, Profile
+from natxy.trial.timing import RATE
 
-FLOWS = "10,100,1000,10000"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """Options that only some tests have; None where an option is not given."""
-
-    rate: int | None
-    max_rate: int | None
-    error: str | None
+FIRST_FLOWS = (10, 100, 1000, 10000)
+MAX_RATE = max_rate_of(
+    "max_rate_fps", "frames a second", what="Highest rate to try, and the rate within bursts"
+)
+ERROR = error_of("frames a second", ends="End a search for the throughput")
+OF_SOME = (RATE, MAX_RATE, ERROR)  # options that only some tests have
+Given = Mapping[str, Any]  # their values, by the field of their setting
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A test that `--of` names, and which options of Asked it takes."""
+    """A test that `--of` names, and which options of OF_SOME it takes."""
 
-    plan: Callable[[SeriesOptions, Asked], Benchmarked]
-    takes: tuple[str, ...] = ("rate",)
+    plan: Callable[[SeriesOptions, Given], Benchmarked]
+    takes: tuple[Setting, ...] = (RATE,)
 
 
 def _at_rate(kind: type[Any], profiles: Mapping[str, Profile]) -> Choice:
     """Returns a test that is measured at one rate."""
-    return Choice(plan=lambda options, asked: rate_plan(kind, profiles, options, rate=asked.rate))
+    return Choice(plan=lambda options, given: rate_plan(kind, profiles, options, **given))
 
 
-def _throughput(options: SeriesOptions, asked: Asked) -> Benchmarked:
-    return throughput_search(options, error=asked.error, max_rate=asked.max_rate)
+def _throughput(options: SeriesOptions, given: Given) -> Benchmarked:
+    return throughput_search(options, **given)
 
 
-def _frame_loss(options: SeriesOptions, asked: Asked) -> Benchmarked:
-    return frame_loss.FrameLossPlan(
-        **options.of_plan(frame_loss.PROFILES),
-        max_rate_fps=asked.max_rate,
-    )
+def _frame_loss(options: SeriesOptions, given: Given) -> Benchmarked:
+    return options.plan(frame_loss.FrameLossPlan, frame_loss.PROFILES, **given)
 
 
-def _back_to_back(options: SeriesOptions, asked: Asked) -> Benchmarked:
-    return back_to_back.BackToBackPlan(
-        **options.of_plan(back_to_back.PROFILES),
-        burst_rate_fps=asked.max_rate,
-        throughput_fps=asked.rate,
+def _back_to_back(options: SeriesOptions, given: Given) -> Benchmarked:
+    return options.plan(
+        back_to_back.BackToBackPlan,
+        back_to_back.PROFILES,
+        burst_rate_fps=given.get(MAX_RATE.name),
+        throughput_fps=given.get(RATE.name),
         search=found_first(replace(options, duration=None, drain=None)),
     )
 
 
 CHOICES = {
-    "throughput": Choice(plan=_throughput, takes=("max_rate", "error")),
+    "throughput": Choice(plan=_throughput, takes=(MAX_RATE, ERROR)),
     "latency": _at_rate(latency.LatencyPlan, latency.PROFILES),
     "pdv": _at_rate(delay_variation.PdvPlan, delay_variation.PROFILES),
     "ipdv": _at_rate(delay_variation.IpdvPlan, delay_variation.PROFILES),
-    "frame-loss": Choice(plan=_frame_loss, takes=("max_rate",)),
-    "back-to-back": Choice(plan=_back_to_back, takes=("rate", "max_rate")),
+    "frame-loss": Choice(plan=_frame_loss, takes=(MAX_RATE,)),
+    "back-to-back": Choice(plan=_back_to_back, takes=(RATE, MAX_RATE)),
     "recovery": _at_rate(recovery.RecoveryPlan, recovery.PROFILES),
     "reset": _at_rate(reset.ResetPlan, reset.PROFILES),
 }
 
 
-@measuring(PROFILES, without=("connections", "networks"))
+@measuring(
+    PROFILES,
+    [OverloadPlan, ThroughputPlan, RatePlan],
+    replace(FLOWS, default=",".join(map(str, FIRST_FLOWS))),
+    *("subscribers", "incremental", "step_s"),
+    *OF_SOME,
+    without=("connections", "networks"),
+)
 def overload(
     options: SeriesOptions,
-    flows: Annotated[
-        str | None,
-        typer.Option(
-            help="Numbers of network flows to measure; each is compared with one flow [default: "
-            f"{FLOWS}].",
-            metavar="N,...",
-        ),
-    ] = None,
-    subscribers: Annotated[
-        str | None,
-        typer.Option(
-            help="Numbers of subscribers to measure instead, for a testbed with [subscribers]; "
-            "each is compared with one subscriber [default: flows are measured].",
-            metavar="N,...",
-        ),
-    ] = None,
     of: Annotated[
         str, typer.Option("--of", help=f"Test to measure: {listed(CHOICES)}.", metavar="TEST")
     ] = "throughput",
-    incremental: Annotated[
-        bool,
-        typer.Option("--incremental", help="Start the flows one after the other within a trial."),
-    ] = False,
-    step: Annotated[
-        float | None,
-        typer.Option(
-            help="With --incremental: seconds between the starts of two flows. A drain follows "
-            "each quarter of the flows [default: each quarter is sent for a trial's duration].",
-            metavar="S",
-        ),
-    ] = None,
-    rate: RateOption = None,
-    max_rate: Annotated[
-        int | None,
-        max_rate_option("frames a second", what="Highest rate to try, and the rate within bursts"),
-    ] = None,
-    error: Annotated[
-        str | None, error_option("frames a second", ends="End a search for the throughput")
-    ] = None,
+    **own: Any,
 ) -> Work:
     """Measure how a test's figures degrade with network flows (RFC 8219 section 10).
 
@@ -126,35 +97,23 @@ def overload(
     is searched for first. The defaults of --duration, --drain,
     --settle and --repetitions are those of --of throughput.
     """
-    plan = OverloadPlan(
-        test=_test(options, of, Asked(rate=rate, max_rate=max_rate, error=error)),
-        flows=_numbers("--flows", FLOWS if subscribers is None and flows is None else flows),
-        subscribers=_numbers("--subscribers", subscribers),
-        incremental=incremental,
-        step_s=seconds("--step", step),
-    )
+    given = {each.name: own.pop(each.name) for each in OF_SOME if each.name in own}
+    if "subscribers" not in own:
+        own.setdefault("flows", FIRST_FLOWS)
+    for numbers in {"flows", "subscribers"} & own.keys():
+        own[numbers] = tuple(dict.fromkeys(own[numbers]))
+    plan = OverloadPlan(test=_test(options, of, given), **own)
     return Work(options=options, name="overload", measures=(planned(plan, measure),))
 
 
-def _test(options: SeriesOptions, of: str, asked: Asked) -> Benchmarked:
+def _test(options: SeriesOptions, of: str, given: Given) -> Benchmarked:
     if of not in CHOICES:
         raise unknown_value("--of", of, CHOICES)
     chosen = CHOICES[of]
-    for name, value in vars(asked).items():
-        if value is not None and name not in chosen.takes:
-            taking = (other for other, choice in CHOICES.items() if name in choice.takes)
+    for setting in OF_SOME:
+        if setting.name in given and setting not in chosen.takes:
+            taking = (other for other, choice in CHOICES.items() if setting in choice.takes)
             raise ConfigurationError(
-                f"--{name.replace('_', '-')}: is not possible with --of {of} (expected --of "
-                f"{listed(taking)})"
+                setting, f": is not possible with --of {of} (expected --of {listed(taking)})"
             )
-    return chosen.plan(options, asked)
-
-
-def _numbers(option: str, text: str | None) -> tuple[int, ...]:
-    if text is None:
-        return ()
-    if not re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
-        raise ConfigurationError(
-            f'{option}: "{text}" is not a list of numbers (expected for example 10,100)'
-        )
-    return tuple(dict.fromkeys(int(number) for number in words_of(option, text)))
+    return chosen.plan(options, given)

@@ -1,6 +1,8 @@
 """`natxy pdv`: measures how far the frames' delays lie above the smallest."""
 
-from natxy.cli.options import RateOption, RecordsOption
+from typing import Any
+
+from natxy.cli.options import RecordsOption
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import rate_plan
@@ -8,8 +10,8 @@ from natxy.procedure.delay_variation import PROFILES, PdvPlan
 from natxy.procedure.delay_variation import pdv as measure
 
 
-@measuring(PROFILES)
-def pdv(options: SeriesOptions, rate: RateOption = None, records: RecordsOption = None) -> Work:
+@measuring(PROFILES, [PdvPlan], "rate_fps")
+def pdv(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> Work:
     """Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1)."""
-    plan = rate_plan(PdvPlan, PROFILES, options, rate=rate, records=records)
+    plan = rate_plan(PdvPlan, PROFILES, options, records=records, **own)
     return Work(options=options, name="pdv", measures=(planned(plan, measure),), records=records)

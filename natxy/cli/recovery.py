@@ -1,10 +1,7 @@
 """`natxy recovery`: measures how long frames are lost after an overload."""
 
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from natxy.cli.options import ThroughputOption, seconds
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.throughput_search import rate_plan
@@ -12,22 +9,11 @@ from natxy.procedure.recovery import PROFILES, RecoveryPlan
 from natxy.procedure.recovery import recovery as measure
 
 
-@measuring(PROFILES)
-def recovery(
-    options: SeriesOptions,
-    throughput: ThroughputOption = None,
-    after: Annotated[
-        float | None,
-        typer.Option(
-            help="Seconds at the lower rate, after the overload [default: the duration].",
-            metavar="S",
-        ),
-    ] = None,
-) -> Work:
+@measuring(PROFILES, [RecoveryPlan], "rate_fps", "after_s")
+def recovery(options: SeriesOptions, **own: Any) -> Work:
     """Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5).
 
     --duration is that of the overload.
     """
-    after_s = seconds("--after", after)
-    plan = rate_plan(RecoveryPlan, PROFILES, options, rate=throughput, after_s=after_s)
+    plan = rate_plan(RecoveryPlan, PROFILES, options, **own)
     return Work(options=options, name="recovery", measures=(planned(plan, measure),))

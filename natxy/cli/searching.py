@@ -1,18 +1,18 @@
 """Options that scale-up and degradation share: which figure they measure, and how."""
 
-from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from natxy.cli.choices import unknown_value
-from natxy.cli.options import error_option, loss_tolerance, search_error
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment_search import DEFAULT_ALPHA, EstablishmentPlan
 from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.series import Searching
+from natxy.procedure.throughput import ThroughputPlan
+from natxy.search.settings import error_of
 
 FIGURES = ("establishment", "validated", "throughput")
 FigureOption = Annotated[
@@ -23,31 +23,26 @@ FigureOption = Annotated[
         metavar="FIGURE",
     ),
 ]
-ErrorOption = Annotated[str | None, error_option("frames a second", ends="End each search")]
+OWN = (
+    [ThroughputPlan],
+    error_of("frames a second", ends="End each search"),
+    "max_rate_fps",
+    "loss",
+)
 
 
-def searching(
-    options: SeriesOptions,
-    figure: str,
-    *,
-    error: str | None,
-    max_rate: int | None,
-    loss: str | None = None,
-) -> Searching:
+def searching(options: SeriesOptions, figure: str, **own: Any) -> Searching:
     if figure not in FIGURES:
         raise unknown_value("--of", figure, FIGURES)
     if figure == "throughput":
-        of_phase_2 = throughput_search(options, error=error, max_rate=max_rate)
-        return replace(of_phase_2, loss=loss_tolerance(loss))
+        return throughput_search(options, **own)
     _refuse_of_phase_2(options, figure)
-    base = options.profile_of(ESTABLISHMENT_PROFILES)
-    return EstablishmentPlan(
-        **options.of_plan(ESTABLISHMENT_PROFILES),
-        max_rate_cps=max_rate,
-        error=search_error(error),
+    return options.plan(
+        EstablishmentPlan,
+        ESTABLISHMENT_PROFILES,
+        max_rate_cps=own.pop("max_rate_fps", None),
         alpha=DEFAULT_ALPHA if figure == "validated" else None,
-        loss=loss_tolerance(loss),
-        loss_verifications=base.loss_verifications,
+        **own,
     )
 
 

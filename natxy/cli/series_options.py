@@ -1,35 +1,48 @@
 """The options of all measuring commands, and how a command gets them."""
 
-import copy
 import functools
 import inspect
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import (
     ConnectionsOption,
     DirectionOption,
-    DrainOption,
-    DurationOption,
-    EstablishmentRateOption,
     JsonOption,
-    RetryTimeOption,
     SeedOption,
-    SettleOption,
     TestbedArgument,
+    loss_tolerance,
+    numbers_of,
+    option,
     output_option,
-    seconds,
+    search_error,
     seed_of,
     traffic_option,
     trials_option,
 )
+from natxy.exact import exact
+from natxy.measure.plan import REPETITIONS, Plan
+from natxy.search.bisection import SearchError
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.setting import Setting, settings_of
 from natxy.trial.profile import Profile
-from natxy.trial.timing import Timing
+from natxy.trial.timing import DRAIN, DURATION, RETRY_TIME, SETTLE, Timing
 
+AnyPlan = TypeVar("AnyPlan", bound=Plan)
+# How the command line takes the value of a field, and how it reads it, by the field's type.
+READ: dict[Any, tuple[type, Callable[[Setting, Any], Any]]] = {
+    int: (int, lambda _, number: number),
+    bool: (bool, lambda _, given: given),
+    Fraction: (float, exact),
+    SearchError: (str, lambda _, text: search_error(text)),
+    LossTolerance: (str, lambda _, text: loss_tolerance(text)),
+    tuple[int, ...]: (str, numbers_of),
+}
 # Options without effect where phase 1 is measured: a trial lasts as long as its connections take,
 # in the initiator's direction, and its rate is what the search looks for.
 OF_PHASE_2 = ("duration", "direction", "establishment_rate")
@@ -40,15 +53,19 @@ class SeriesOptions:
     """The options of all measuring commands, by their names."""
 
     testbed: TestbedArgument
-    profile: Annotated[str, trials_option(metavar="NAME")] = "rfc"
-    duration: DurationOption = None
-    drain: DrainOption = None
-    settle: SettleOption = None
-    retry_time: RetryTimeOption = None
-    repetitions: Annotated[
-        int | None,
-        trials_option(help="Number of repetitions.", metavar="N"),
-    ] = None
+    profile: Annotated[
+        str,
+        trials_option(
+            help="Defaults of the options: rfc has the values that the RFCs ask for, quick has "
+            "short trials for a first look; the help of each option shows both.",
+            metavar="NAME",
+        ),
+    ] = "rfc"
+    duration: Annotated[float | None, DURATION] = None
+    drain: Annotated[float | None, DRAIN] = None
+    settle: Annotated[float | None, SETTLE] = None
+    retry_time: Annotated[float | None, RETRY_TIME] = None
+    repetitions: Annotated[int | None, REPETITIONS] = None
     frame_size: Annotated[
         str | None,
         traffic_option(
@@ -79,7 +96,15 @@ class SeriesOptions:
     ] = None
     direction: DirectionOption = None
     connections: ConnectionsOption = None
-    establishment_rate: EstablishmentRateOption = None
+    establishment_rate: Annotated[
+        int | None,
+        traffic_option(
+            help="Rate of phase 1, in connections a second [default: the testbed's; if it has "
+            "none, Natxy first searches for the highest rate of new connections and uses half of "
+            "it].",
+            metavar="CPS",
+        ),
+    ] = None
     seed: SeedOption = None
     output: Annotated[
         Path | None,
@@ -99,30 +124,40 @@ class SeriesOptions:
         ),
     ] = False
 
-    def timing(self, base: Timing, frame_timeout: float | None = None) -> Timing:
-        return Timing(
-            frame_timeout_s=seconds("--frame-timeout", frame_timeout, base.frame_timeout_s),
-            duration_s=seconds("--duration", self.duration, base.duration_s),
-            drain_s=seconds("--drain", self.drain, base.drain_s),
-            settle_s=seconds("--settle", self.settle, base.settle_s),
-            retry_s=self.retry_s,
-        )
+    def timing(self, base: Timing, frame_timeout_s: Fraction | None = None) -> Timing:
+        given: dict[str, Any] = {
+            "duration_s": self.duration,
+            "drain_s": self.drain,
+            "settle_s": self.settle,
+            "frame_timeout_s": frame_timeout_s,
+            "retry_s": self.retry_time,
+        }
+        return replace(base, **{name: value for name, value in given.items() if value is not None})
 
     @property
     def retry_s(self) -> Fraction | None:
         """The limit of the time for INVALID trials; None: there is none."""
-        return seconds("--retry-time", self.retry_time)
+        return None if self.retry_time is None else exact(RETRY_TIME, self.retry_time)
 
-    def of_plan(
-        self, profiles: Mapping[str, Profile], frame_timeout: float | None = None
-    ) -> dict[str, Any]:
-        """Returns the fields that every plan has."""
+    def plan(
+        self,
+        kind: type[AnyPlan],
+        profiles: Mapping[str, Profile],
+        *,
+        frame_timeout_s: Fraction | None = None,
+        **own: Any,
+    ) -> AnyPlan:
+        """Returns a plan; `own` has the fields that not every plan has, or not from the profile."""
         base = self.profile_of(profiles)
-        return {
-            "timing": self.timing(base.timing, frame_timeout),
-            "seed": self.seed_value,
-            "repetitions": base.repetitions if self.repetitions is None else self.repetitions,
+        of_profile = {
+            field.name: getattr(base, field.name)
+            for field, setting in settings_of(kind)
+            if setting.of_profile
         }
+        if self.repetitions is not None:
+            of_profile["repetitions"] = self.repetitions
+        timing = self.timing(base.timing, frame_timeout_s)
+        return kind(**{**of_profile, "timing": timing, "seed": self.seed_value, **own})
 
     def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
         if self.profile not in profiles:
@@ -138,77 +173,100 @@ Verb = Callable[..., Any]
 
 
 def measuring(
-    profiles: Mapping[str, Profile], *, without: Collection[str] = ()
+    profiles: Mapping[str, Profile],
+    plans: Sequence[type[Any]] = (),
+    *own: str | Setting,
+    without: Collection[str] = (),
 ) -> Callable[[Verb], Verb]:
-    """Gives a command `command(options, ...)` the options of SeriesOptions beside its own.
+    """Gives a command `command(options, ..., **own)` options beside those that it declares.
 
-    The help of these options shows the defaults of `profiles`. Options `without` effect on what
-    the command measures are left out.
+    These are the options of SeriesOptions, and those of the `own` fields of plans and their parts.
+    A setting stands for the field of its name, with another help. The command gets the values that
+    are given, as the plan takes them. The help shows the defaults of `profiles`. Options `without`
+    effect on what the command measures are left out.
     """
-    return functools.partial(_with_options, profiles=profiles, without=without)
+    known = {field.name: (setting, field) for plan in plans for field, setting in settings_of(plan)}
+    offered = [
+        known[each] if isinstance(each, str) else (each, known[each.name][1]) for each in own
+    ]
+    return functools.partial(_with_options, profiles=profiles, own=offered, without=without)
 
 
-def _with_options(verb: Verb, *, profiles: Mapping[str, Profile], without: Collection[str]) -> Verb:
-    own = list(inspect.signature(verb).parameters.values())[1:]
-    hints = get_type_hints(verb, include_extras=True)
-    shared = get_type_hints(SeriesOptions, include_extras=True)
-    for name, text in _profile_help(profiles).items():
-        shared[name] = _with_help(shared[name], text)
+def _with_options(
+    verb: Verb,
+    *,
+    profiles: Mapping[str, Profile],
+    own: Sequence[tuple[Setting, Field[Any]]],
+    without: Collection[str],
+) -> Verb:
     offered = [field for field in fields(SeriesOptions) if field.name not in without]
 
     @functools.wraps(verb)
     def with_options(**given: Any) -> Any:
         options = SeriesOptions(**{field.name: given.pop(field.name) for field in offered})
+        for setting, field in own:
+            value = given.pop(setting.name)
+            if value is not None and value is not False:
+                given[setting.name] = READ[_kind(field)][1](setting, value)
         return verb(options, **given)
 
+    shared = get_type_hints(SeriesOptions, include_extras=True)
+    hints = get_type_hints(verb, include_extras=True)
+    declared = [
+        *((f.name, f.default, shared[f.name]) for f in offered),
+        *(
+            (each.name, each.default, hints[each.name])
+            for each in list(inspect.signature(verb).parameters.values())[1:]
+            if each.kind is not inspect.Parameter.VAR_KEYWORD
+        ),
+        *((setting.name, *_taken(setting, field)) for setting, field in own),
+    ]
     parameters = [
         inspect.Parameter(
-            field.name,
+            name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.name == "testbed" else field.default,
-            annotation=shared[field.name],
+            default=inspect.Parameter.empty if default is MISSING else default,
+            annotation=_as_option(annotation, profiles),
         )
-        for field in offered
-    ]
-    parameters += [
-        each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])
-        for each in own
+        for name, default, annotation in declared
     ]
     with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     with_options.__annotations__ = {each.name: each.annotation for each in parameters}
     return with_options
 
 
-def _profile_help(profiles: Mapping[str, Profile]) -> dict[str, str]:
-    """Returns the help of each option, by the option's name in SeriesOptions."""
-    rfc, quick = profiles["rfc"], profiles["quick"]
-    duration, drain, settle = (
-        _default(getattr(rfc.timing, name), getattr(quick.timing, name))
-        for name in ("duration_s", "drain_s", "settle_s")
-    )
-    if quick.buffer_frames is not None:
-        duration = duration.replace("]", ", less at high rates]")
-    repetitions = _default(rfc.repetitions, quick.repetitions)
-    return {
-        "profile": "Defaults of the options: rfc has the values that the RFCs ask for, quick has "
-        "short trials for a first look; the help of each option shows both.",
-        "duration": f"Seconds during which a trial sends frames {duration}.",
-        "drain": f"Seconds during which a trial still receives after its last frame {drain}.",
-        "settle": f"Seconds between two trials {settle}.",
-        "repetitions": f"How often each figure is measured {repetitions}.",
-        "establishment_rate": "Rate of phase 1, in connections a second [default: the testbed's; "
-        "if it has none, Natxy first searches for the highest rate of new connections and uses "
-        "half of it].",
-    }
+def _kind(field: Field[Any]) -> Any:
+    """Returns the type of the field's value, if it is not None."""
+    kind = field.type.__origin__  # type: ignore[union-attr]
+    return get_args(kind)[0] if isinstance(kind, UnionType) else kind
 
 
-def _with_help(annotation: Any, text: str) -> Any:
-    """Returns an option's annotation with this help."""
-    option = copy.copy(annotation.__metadata__[0])
-    option.help = text
+def _taken(setting: Setting, field: Field[Any]) -> tuple[Any, Any]:
+    """Returns the default and the annotation of a field's option; a default that words describe is
+    None."""
+    taken: Any = READ[_kind(field)][0]
+    default = None if setting.default or setting.of_profile else field.default
+    if isinstance(default, int | Fraction):
+        return taken(default), Annotated[taken, setting]
+    return None, Annotated[taken | None, setting]
+
+
+def _as_option(annotation: Any, profiles: Mapping[str, Profile]) -> Any:
+    """Returns the annotation with the option that its setting declares."""
+    (said,) = annotation.__metadata__
+    if not isinstance(said, Setting):
+        return annotation
     form: Any = Annotated
-    return form[annotation.__origin__, option]
+    words = _of_profiles(said.name, profiles) if said.of_profile else ""
+    return form[annotation.__origin__, option(said, words)]
 
 
-def _default(rfc: Any, quick: Any) -> str:
-    return f"[default: {float(rfc):g}; quick: {float(quick):g}]"
+def _of_profiles(name: str, profiles: Mapping[str, Profile]) -> str:
+    """Returns the words of a default that the profiles have."""
+    words = []
+    for profile in (profiles["rfc"], profiles["quick"]):
+        value = getattr(profile if hasattr(profile, name) else profile.timing, name)
+        is_error = isinstance(value, SearchError)
+        words.append(f"{float(value.fraction * 100):g}%" if is_error else f"{float(value):g}")
+    is_less = name == DURATION.name and profiles["quick"].buffer_frames is not None
+    return f"{'; quick: '.join(words)}{', less at high rates' if is_less else ''}"

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from natxy.cli.options import search_error
 from natxy.cli.series_options import SeriesOptions
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.throughput import ThroughputPlan
@@ -13,20 +13,17 @@ from natxy.trial.profile import PROFILES, RFC, Profile
 
 
 def throughput_search(
-    options: SeriesOptions,
-    *,
-    error: str | None = None,
-    max_rate: int | None = None,
-    frame_timeout: float | None = None,
+    options: SeriesOptions, frame_timeout_s: Fraction | None = None, **own: Any
 ) -> ThroughputPlan:
     """Returns the plan; `--duration` switches off the profile's shorter trials at high rates."""
     base = options.profile_of(PROFILES)
-    return ThroughputPlan(
-        **options.of_plan(PROFILES, frame_timeout),
-        error=search_error(error),
-        max_rate_fps=max_rate,
-        buffer_frames=base.buffer_frames if options.duration is None else None,
-        loss_verifications=base.loss_verifications,
+    buffer_frames = base.buffer_frames if options.duration is None else None
+    return options.plan(
+        ThroughputPlan,
+        PROFILES,
+        frame_timeout_s=frame_timeout_s,
+        buffer_frames=buffer_frames,
+        **own,
     )
 
 
@@ -41,23 +38,17 @@ def found_first(options: SeriesOptions) -> ThroughputPlan:
     return replace(search, repetitions=1, timing=replace(timing, duration_s=longest_s))
 
 
-Plan = TypeVar("Plan", bound=RatePlan)
+AnyPlan = TypeVar("AnyPlan", bound=RatePlan)
 
 
 def rate_plan(
-    kind: type[Plan],
+    kind: type[AnyPlan],
     profiles: Mapping[str, Profile],
     options: SeriesOptions,
-    *,
-    rate: int | None,
     records: Path | None = None,
     **own: Any,
-) -> Plan:
+) -> AnyPlan:
     """Returns the plan; `own` are the fields that only plans of this kind have."""
-    return kind(
-        **options.of_plan(profiles),
-        rate_fps=rate,
-        records=records is not None,
-        search=found_first(options),
-        **own,
+    return options.plan(
+        kind, profiles, records=records is not None, search=found_first(options), **own
     )

@@ -13,26 +13,24 @@ from natxy.cli.command_line import beside_options
 from natxy.cli.options import (
     ConnectionsOption,
     DirectionOption,
-    DrainOption,
-    DurationOption,
     EstablishmentRateOption,
     FrameSizeOption,
     JsonOption,
     RecordsOption,
     SeedOption,
     TestbedArgument,
+    option,
     progress_console,
     repeat_command,
     result_console,
-    seconds,
     seed_of,
-    trials_option,
     with_connection_options,
     with_traffic_options,
 )
 from natxy.cli.sentences import say
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, StorageError, TrialRefused
+from natxy.exact import exact
 from natxy.model.event import Progress
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
@@ -44,7 +42,7 @@ from natxy.report.trial_text import trial_text
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
-from natxy.trial.timing import Timing
+from natxy.trial.timing import DRAIN, DURATION, FRAME_TIMEOUT, RATE, Timing
 from natxy.trial.trials import Trials
 
 DURATION_S = Fraction(1)
@@ -73,13 +71,16 @@ def trial(
             help="Rate in frames a second per direction; required without --spec.", metavar="FPS"
         ),
     ] = None,
-    duration: DurationOption = None,
-    drain: DrainOption = None,
+    duration: Annotated[float | None, option(DURATION, f"{DURATION_S}")] = None,
+    drain: Annotated[float | None, option(DRAIN, f"{float(DRAIN_S)}")] = None,
     frame_timeout: Annotated[
         float | None,
-        trials_option(
-            help="Delay in seconds after which a frame counts as late [default: no limit].",
-            metavar="S",
+        option(
+            replace(
+                FRAME_TIMEOUT,
+                help="Delay in seconds after which a frame counts as late",
+                panel="Trials",
+            )
         ),
     ] = None,
     frame_size: FrameSizeOption = None,
@@ -123,12 +124,12 @@ def trial(
         )
     chosen_seed = seed_of(seed)
     timing = Timing(
-        duration_s=seconds("--duration", duration, DURATION_S),
-        drain_s=seconds("--drain", drain, DRAIN_S),
-        frame_timeout_s=seconds("--frame-timeout", frame_timeout, Fraction(0)),
+        duration_s=DURATION_S if duration is None else exact(DURATION, duration),
+        drain_s=DRAIN_S if drain is None else exact(DRAIN, drain),
+        frame_timeout_s=exact(FRAME_TIMEOUT, frame_timeout or 0),
     )
     if rate is not None:
-        timing.check_rate("--rate", rate)
+        timing.check_rate(RATE, rate)
     given = None if spec is None else read_spec(spec)
     written, source = read_testbed(testbed)
     source = beside_options(

@@ -9,7 +9,9 @@ from ipaddress import IPv6Network
 
 from natxy.errors import ConfigurationError
 from natxy.model.subscribers import Mechanism, SubscribersSection
+from natxy.setting import Setting
 
+FORMAT = Setting("format")
 Lines = Iterator[str]
 
 
@@ -97,7 +99,9 @@ def bindings_of(asked: SubscribersSection, format_: str) -> Lines:
     lines, mechanisms = FORMATS[format_]
     if asked.mechanism not in mechanisms:
         raise ConfigurationError(
-            f'--format: {format_} has no bindings of mechanism "{asked.mechanism}" (expected a '
-            f"testbed with {' or '.join(mechanisms)}, or --format csv)"
+            FORMAT,
+            f': {format_} has no bindings of mechanism "{asked.mechanism}" (expected a testbed '
+            f"with {' or '.join(mechanisms)}, or ",
+            *(FORMAT, " csv)"),
         )
     return lines(asked)

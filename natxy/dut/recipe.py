@@ -241,7 +241,7 @@ def read_recipe(name: str, source: Source | None = None) -> Recipe:
     """
     source = source or Source(name="recipe")
     if name.endswith(".toml"):
-        path = Path(source.name).parent / with_home(name)
+        path = Path(str(source.name)).parent / with_home(name)
         read = Source.read(path)
         return read.validated(Recipe, {"name": path.stem, **read.toml()})
     if name not in recipe_names():

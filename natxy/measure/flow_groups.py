@@ -9,14 +9,16 @@ from fractions import Fraction
 from itertools import pairwise
 
 from natxy.errors import ConfigurationError
-from natxy.measure.flows import ranges_of, with_flows
+from natxy.measure.flows import FLOWS, ranges_of, with_flows
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.remark import Remark, Topic
+from natxy.setting import Setting
 from natxy.trial.setup import ReadyTester, Starting
 from natxy.trial.timing import Timing
 
 QUARTERS = 4  # the intermediary points of RFC 8219 section 10.2.2
 CLAUSE = "RFC 8219 section 10.2.2"
+INCREMENTAL = Setting("incremental", "Start the flows one after the other within a trial")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +50,9 @@ def check_parts(flows: int) -> None:
             ranges_of(part.flows)
         except ConfigurationError as error:
             raise ConfigurationError(
-                f"--flows: {flows} is not possible with --incremental, since its part of "
+                *(FLOWS, f": {flows} is not possible with ", INCREMENTAL, ", since its part of "),
                 f"{part.flows} flows is no possible number of port pairs (expected a number whose "
-                "quarters are possible too)"
+                "quarters are possible too)",
             ) from error
 
 

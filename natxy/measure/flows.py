@@ -9,8 +9,19 @@ from natxy.model.subscribers import SubscribersSection
 from natxy.model.testbed import AddressField, PortRanges
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
+from natxy.setting import Setting
 from natxy.trial.setup import ReadyTester
 
+FLOWS = Setting(
+    "flows", "Numbers of network flows to measure; each is compared with one flow", "N,..."
+)
+SUBSCRIBERS = Setting(
+    "subscribers",
+    "Numbers of subscribers to measure instead, for a testbed with [subscribers]; each is compared "
+    "with one subscriber",
+    "N,...",
+    default="flows are measured",
+)
 FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5
 FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151
 
@@ -42,8 +53,9 @@ def ranges_of(flows: int) -> FlowRanges:
         if gcd(sources, destinations) == 1:
             return FlowRanges(source_ports=sources, destination_ports=destinations)
     raise ConfigurationError(
-        f"--flows: {flows} is not a possible number of port pairs (expected 1 to {SOURCE_PORTS}, "
-        f"or a product of two coprime numbers up to {SOURCE_PORTS} and {DESTINATION_PORTS})"
+        FLOWS,
+        f": {flows} is not a possible number of port pairs (expected 1 to {SOURCE_PORTS}, or a "
+        f"product of two coprime numbers up to {SOURCE_PORTS} and {DESTINATION_PORTS})",
     )
 
 
@@ -57,8 +69,9 @@ def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
         tester.traffic.source.refuse(
             ("subscribers",),
             "is not possible with a given number of flows, since subscribers have addresses and "
-            "ports of their own (expected a testbed without it; to measure numbers of subscribers, "
-            '--subscribers, or an experiment with [[vary]] and key = "subscribers.count")',
+            "ports of their own (expected a testbed without it; to measure numbers of ",
+            *("subscribers, ", SUBSCRIBERS),
+            ', or an experiment with [[vary]] and key = "subscribers.count")',
         )
     ranges = ranges_of(flows)
     source = Series.counted(FIRST_SOURCE_PORT, ranges.source_ports)
@@ -77,15 +90,16 @@ def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
 
 def with_subscribers(tester: ReadyTester, count: int) -> ReadyTester:
     """Returns a tester with this many subscribers; ConfigurationError if they do not fit."""
-    asked, option = tester.testbed.subscribers, Source(name="--subscribers")
+    asked, option = tester.testbed.subscribers, Source(name=SUBSCRIBERS)
     if asked is None:
         tester.traffic.source.refuse(
-            ("subscribers",), "is missing: --subscribers needs it (expected a mechanism)"
+            ("subscribers",), "is missing: ", SUBSCRIBERS, " needs it (expected a mechanism)"
         )
     if tester.testbed.dut.get("driver") == "aftr" and count > asked.count:
         raise ConfigurationError(
-            f"--subscribers: {count} is more than subscribers.count, for which the lab has "
-            f"softwires (expected at most {asked.count})"
+            SUBSCRIBERS,
+            f": {count} is more than subscribers.count, for which the lab has softwires (expected "
+            f"at most {asked.count})",
         )
     written = asked.model_dump(mode="json", exclude_none=True) | {"count": count}
     section: SubscribersSection = option.validated(SubscribersSection, written, at=("subscribers",))

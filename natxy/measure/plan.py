@@ -3,25 +3,36 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import TypeVar, get_args
+from typing import Annotated, TypeVar, get_args
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
+from natxy.exact import check_settings
 from natxy.model.event import Hello
 from natxy.model.measurement import Conditions, Figure, Media, SearchConditions
 from natxy.model.reason import Reason
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Side
+from natxy.setting import Setting, settings_of
 from natxy.trial.connection_conditions import connection_conditions
 from natxy.trial.frame_formats import frame_formats
 from natxy.trial.maximum import media_fps
 from natxy.trial.observer import Observer
-from natxy.trial.seeds import MAX_SEED
+from natxy.trial.seeds import SEED
 from natxy.trial.setup import ReadyTester, name_of
 from natxy.trial.tester_delay import tester_delay
-from natxy.trial.timing import Timing, check
+from natxy.trial.timing import Timing
 from natxy.trial.trials import After, Trials, nothing
 
+REPETITIONS = Setting(
+    "repetitions",
+    "How often each figure is measured",
+    "N",
+    lowest=1,
+    highest=10**6,
+    panel="Trials",
+    of_profile=True,
+)
 Repetition = TypeVar("Repetition")
 
 
@@ -30,14 +41,19 @@ class Plan:
     """The options of a measurement, checked when the plan is created."""
 
     timing: Timing
-    seed: int
-    repetitions: int
+    seed: Annotated[int, SEED]
+    repetitions: Annotated[int, REPETITIONS]
     dut_name: str | None = None  # None: the name that the DUT reports
 
     def __post_init__(self) -> None:
         check_members(self, timing=Timing, seed=int, repetitions=int)
-        check("--repetitions", self.repetitions, lowest=1, highest=10**6)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        check_settings(self)
+        for field, setting in settings_of(self):
+            if field.name.endswith("_fps") and setting.highest is None:
+                value = getattr(self, field.name)
+                for rate_fps in value if isinstance(value, tuple) else (value,):
+                    if rate_fps is not None:
+                        self.timing.check_rate(setting, rate_fps)
 
     @property
     def finds_rate(self) -> bool:

@@ -2,34 +2,72 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from natxy.measure.plan import Plan, check_members
 from natxy.model.measurement import Figure, SearchConditions, Unit
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
-from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.search.loss_tolerance import LOSS, LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS
+from natxy.search.settings import error_of
+from natxy.setting import Setting
 from natxy.trial.bound import Bounded
 from natxy.trial.maximum import Maximum
 from natxy.trial.repeats import INVALID_REPEATS
-from natxy.trial.timing import check
+from natxy.trial.timing import RETRY_TIME
+
+EARLY_END = Setting(
+    "early_end",
+    (
+        "End a trial as failed as soon as one frame has not arrived within the frame timeout after "
+        "it was sent. Without a frame timeout, the length of the drain takes its place (bisection "
+        "only, not with ",
+        LOSS,
+        ")",
+    ),
+)
+PATIENCE = Setting(
+    "patience_s",
+    (
+        "Time limit in seconds for each combination of frame size, mix, number of networks and ",
+        *(
+            "burst length. When the planned times (see ",
+            RETRY_TIME,
+            ") of all its trials, invalid ",
+        ),
+        "ones included, add up to this limit, no further repetition starts (bisection only)",
+    ),
+    "S",
+    default="no limit",
+    lowest=0,
+    highest=86400,
+)
+VERIFY_LOSS = Setting(
+    "loss_verifications",
+    "Repeat a failed trial up to N times; its rate fails if all of them fail, or at once if a "
+    "trial lost more than half of a direction's frames (bisection only)",
+    "N",
+    option="verify-loss",
+    lowest=0,
+    highest=MOST_REPEATS,
+    of_profile=True,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchPlan(Plan):
     """The options of a search for a rate, checked when the plan is created."""
 
-    error: SearchError = DEFAULT_ERROR
-    loss: LossTolerance | None = None  # None: a trial that loses a frame is a FAIL
-    loss_verifications: int = 0  # how often a FAIL is repeated before its rate fails
-    early_end: bool = False  # a trial ends at its first certain loss, and is a FAIL
+    error: Annotated[SearchError, error_of("frames a second")] = DEFAULT_ERROR
+    loss: Annotated[LossTolerance | None, LOSS] = None
+    loss_verifications: Annotated[int, VERIFY_LOSS] = 0
+    early_end: Annotated[bool, EARLY_END] = False
     invalid_repeats: int = INVALID_REPEATS
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_members(self, error=SearchError)
-        check_tolerance("--loss", self.loss)
-        check("--verify-loss", self.loss_verifications, lowest=0, highest=MOST_REPEATS)
+        check_tolerance(LOSS, self.loss)
 
     def search_conditions(
         self, found: Sequence[Bounded], maximum: Maximum, unit: Unit = "fps", **own: Any

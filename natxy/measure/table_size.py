@@ -6,13 +6,32 @@ These name their columns by the numbers; no two columns share a name.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Annotated
 
 from natxy.dut.base import ConnectionTable, Dut
 from natxy.errors import ConfigurationError, DutError
+from natxy.exact import check_settings
 from natxy.model.testbed import PortRanges, Testbed
 from natxy.model.traffic_spec import MAX_CONNECTIONS, Series
+from natxy.setting import Setting
 from natxy.trial.setup import ReadyTester, name_of
 
+COUNTS = Setting(
+    "connections",
+    "Number of connections",
+    "LIST",
+    option="counts",
+    default="all combinations of the given ports",
+    lowest=1,
+    highest=MAX_CONNECTIONS,
+)
+SOURCE_PORTS = Setting("source_ports", "Source ports", "LIST", default="the testbed's")
+DESTINATION_PORTS = Setting(
+    "destination_ports",
+    "Destination ports",
+    "LIST",
+    default=("as many as ", COUNTS, " needs"),
+)
 HIGHEST_PORT = 2**16 - 1
 PORTS = 2  # of the sizes of ranges: source and destination ports; more are those of addresses
 
@@ -24,12 +43,13 @@ class PortRange:
     count: int
     first: int | None = None
 
-    def series(self, written: Series, option: str) -> Series:
+    def series(self, written: Series, setting: Setting) -> Series:
         first = written.min if self.first is None else self.first
         if self.count < 1 or first + self.count - 1 > HIGHEST_PORT:
             raise ConfigurationError(
-                f"{option}: {self.count} ports from {first} on are not possible (expected at most "
-                f"{HIGHEST_PORT - first + 1})"
+                setting,
+                f": {self.count} ports from {first} on are not possible (expected at most "
+                f"{HIGHEST_PORT - first + 1})",
             )
         return Series.counted(first, self.count)
 
@@ -44,16 +64,16 @@ class Size:
     their combinations are connections, unless fewer are asked for.
     """
 
-    connections: int | None = None  # None: every combination of the ranges
-    source_ports: PortRange | None = None  # None: the testbed's
-    destination_ports: PortRange | None = None  # None: as many as are needed
+    connections: Annotated[int | None, COUNTS] = None
+    source_ports: Annotated[PortRange | None, SOURCE_PORTS] = None
+    destination_ports: Annotated[PortRange | None, DESTINATION_PORTS] = None
 
     def __post_init__(self) -> None:
-        if self.connections is not None:
-            _check_connections("--counts", self.connections)
-        elif self.destination_ports is None:
+        check_settings(self)
+        if self.connections is None and self.destination_ports is None:
             raise ConfigurationError(
-                "--counts, --destination-ports: neither is given (expected one of them)"
+                *(COUNTS, ", ", DESTINATION_PORTS),
+                ": neither is given (expected one of them)",
             )
 
     def of(self, tester: ReadyTester) -> ReadyTester:
@@ -62,23 +82,27 @@ class Size:
         written: PortRanges = getattr(tester.testbed.traffic, outward)
         source = Series.counted(written.source_port.min, written.source_port.values)
         if self.source_ports is not None:
-            source = self.source_ports.series(source, "--source-ports")
+            source = self.source_ports.series(source, SOURCE_PORTS)
         fields = tester.traffic.ranges.source_field.values
         fields *= tester.traffic.ranges.destination_field.values
         each = source.values * fields  # of one destination port
         needed = self.destination_ports or PortRange(count=ceil((self.connections or 0) / each))
-        option = "--destination-ports" if self.destination_ports else "--counts"
-        destination = needed.series(written.destination_port, option)
+        setting = DESTINATION_PORTS if self.destination_ports else COUNTS
+        destination = needed.series(written.destination_port, setting)
         combinations = each * destination.values
         if self.connections is not None and self.connections > combinations:
             raise ConfigurationError(
-                f"--counts: {self.connections} connections are more than the {combinations} "
-                "combinations of the ports and addresses (expected fewer connections, or more "
-                "ports)"
+                COUNTS,
+                f": {self.connections} connections are more than the {combinations} combinations "
+                "of the ports and addresses (expected fewer connections, or more ports)",
             )
         ranges = PortRanges(source_port=source, destination_port=destination).model_dump()
         count = combinations if self.connections is None else self.connections
-        _check_connections("--source-ports, --destination-ports", count)
+        if count > MAX_CONNECTIONS:
+            raise ConfigurationError(
+                *(SOURCE_PORTS, ", ", DESTINATION_PORTS),
+                f": {count} is out of range (expected 1 to {MAX_CONNECTIONS})",
+            )
         return tester.with_connections(count=count).with_traffic(**{outward: ranges})
 
     def about(self, testbed: Testbed) -> int:
@@ -115,13 +139,6 @@ def table_of(dut: Dut) -> ConnectionTable:
             '[dut] with kind = "command" and commands that do it, or another gateway).'
         )
     return dut.table
-
-
-def _check_connections(option: str, count: int) -> None:
-    if not 1 <= count <= MAX_CONNECTIONS:
-        raise ConfigurationError(
-            f"{option}: {count} is out of range (expected 1 to {MAX_CONNECTIONS})"
-        )
 
 
 def named_by_size(columns: Sequence[ReadyTester]) -> list[str]:

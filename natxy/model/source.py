@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from natxy.errors import ConfigurationError
 from natxy.model.refusal import first_refusal, path_text
+from natxy.setting import Setting
 
 T = TypeVar("T")
 ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
@@ -31,7 +32,7 @@ _KEY = re.compile(r"""^\s*([\w"'][\w."'\- ]*?)\s*=""")
 class Source:
     """A text and its name; only the name where a program composed the values."""
 
-    name: str
+    name: str | Setting
     text: str = ""
 
     @classmethod
@@ -100,11 +101,11 @@ class Source:
             self.refuse((*at, *path), sentence)
         return checked
 
-    def refuse(self, path: tuple[str, ...], sentence: str) -> NoReturn:
+    def refuse(self, path: tuple[str, ...], *sentence: str | Setting) -> NoReturn:
         line = _line_of(self.text, path)
-        where = self.name if line is None else f"{self.name}, line {line}"
+        where = "" if line is None else f", line {line}"
         separator = ": " if path else " "
-        raise ConfigurationError(f"{where}: {path_text(path)}{separator}{sentence}")
+        raise ConfigurationError(self.name, f"{where}: {path_text(path)}{separator}", *sentence)
 
 
 def with_home(name: str) -> Path:

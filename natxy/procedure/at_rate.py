@@ -7,7 +7,7 @@ The rate is the throughput, which is measured first, or a given rate (RFC 2544 s
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Annotated
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
@@ -25,6 +25,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
 from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.setting import Setting, setting_of
 from natxy.statistics import median
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
@@ -33,27 +34,33 @@ from natxy.trial.profile import RFC, few_repetitions
 from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import RATE
 from natxy.verdict.delay_error import QUIET, DelayError, doubts, error_remarks
 
 NO_TRIALS = TrialCounts()
 SEARCH_S = Fraction(60)  # longest trial of the search (RFC 2544 section 24)
+KNOWN_THROUGHPUT = Setting(
+    "throughput_fps",
+    "Throughput that was measured before, in frames a second",
+    "FPS",
+    default="it is searched for first",
+)
+TAGS_AFTER = Setting(
+    "tags_after_s",
+    "Seconds of a trial before its first tagged frame",
+    "S",
+    default="half of the duration",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RatePlan(Plan):
     """The options of a measurement at one rate, checked when the plan is created."""
 
-    rate_option: ClassVar[str] = "--rate"
-
-    rate_fps: int | None = None  # per direction; None: the throughput, which is measured first
+    rate_fps: Annotated[int | None, RATE] = None  # None: the throughput, which is measured first
     search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
     invalid_repeats: int = INVALID_REPEATS
     records: bool = False  # record every frame, to the pipe with which the tester was set up
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.rate_fps is not None:
-            self.timing.check_rate(self.rate_option, self.rate_fps)
 
     @property
     def finds_rate(self) -> bool:
@@ -109,7 +116,7 @@ def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | 
     timing = replace(plan.timing, duration_s=min(plan.timing.duration_s, SEARCH_S))
     search = plan.search or ThroughputPlan(timing=timing, seed=plan.seed, repetitions=1)
     search = replace(search, seed=repetition_seed(plan.seed, 0))
-    return found_rate(search, plan.rate_option, tester, dut, observer)
+    return found_rate(search, setting_of(plan, "rate_fps"), tester, dut, observer)
 
 
 def rate_deviations(plan: RatePlan, rate: Rate, clause: str) -> Deviations:
@@ -121,12 +128,16 @@ def rate_deviations(plan: RatePlan, rate: Rate, clause: str) -> Deviations:
 
 
 def found_rate(
-    search: ThroughputPlan, option: str, tester: ReadyTester, dut: Dut, observer: Observer | None
+    search: ThroughputPlan,
+    setting: Setting,
+    tester: ReadyTester,
+    dut: Dut,
+    observer: Observer | None,
 ) -> Rate:
     """Measures the throughput; returns the median of its repetitions, rounded down to a whole rate.
 
     `search` has another seed than the measurement that uses the rate, so that it draws other ports.
-    `option` gives the rate of that measurement.
+    `setting` gives the rate of that measurement.
     """
     found = throughput(search, tester, dut, observer)
     figure = found.figures[0]
@@ -134,7 +145,8 @@ def found_rate(
     if rate_fps == 0:
         raise DutError(
             f"{found.conditions.dut} loses frames at every rate, so there is no throughput to "
-            f"measure at; set {option}"
+            "measure at; set ",
+            setting,
         )
     count = len(figure.values)
     return Rate(
@@ -244,8 +256,9 @@ def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Frames:
     tags = recording.tags
     if tags is not None and tags.after_ns > last_due_ns:
         raise ConfigurationError(
-            f"--tags-after: {tags.after_ns / 1e9:g} s is after the last frame of a trial at "
-            f"{rate_fps} frames a second (expected 0 to {last_due_ns / 1e9:g})"
+            TAGS_AFTER,
+            f": {tags.after_ns / 1e9:g} s is after the last frame of a trial at {rate_fps} frames "
+            f"a second (expected 0 to {last_due_ns / 1e9:g})",
         )
     return load
 

@@ -4,9 +4,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Annotated
 
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
+from natxy.exact import check
 from natxy.measure.flows_used import Sent
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import cut_remarks
@@ -17,9 +19,10 @@ from natxy.model.remark import Remark, Topic
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Segment
 from natxy.model.verdict import Limit, Verdict
-from natxy.procedure.at_rate import Rate, found_rate
+from natxy.procedure.at_rate import KNOWN_THROUGHPUT, Rate, found_rate
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import Bisection, SearchError
+from natxy.setting import Setting
 from natxy.trial.bursts import burst_rate
 from natxy.trial.load import Frames
 from natxy.trial.observer import Observer
@@ -27,7 +30,7 @@ from natxy.trial.profile import Profile, few_repetitions
 from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import Timing, check
+from natxy.trial.timing import DRAIN, DURATION, Timing
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
@@ -44,6 +47,21 @@ EXCESS_S = Fraction(20, 10**6)
 RFC_REPETITIONS = 50
 RFC_WAIT_S = Fraction(2)  # after the burst was received (RFC 9004 section 6.2)
 LONGEST_S = Fraction(1800)  # longest time to receive a burst; the RFC asks for 30 s of sending
+BURST_RATE = Setting(
+    "burst_rate_fps",
+    "Rate within a burst, in frames a second",
+    "FPS",
+    default="the media's rate",
+)
+STEP = Setting(
+    "step_frames",
+    "Error of the search in frames: it ends when the longest burst is known to within N frames. A "
+    "trial is invalid if its burst left too slowly, by more than N frames take at the throughput",
+    "N",
+    default=f"the frames that pass in {float(EXCESS_S * 10**6):g} us at the throughput",
+    lowest=1,
+    highest=10**6,
+)
 PROFILES = {
     "rfc": Profile(
         timing=Timing(duration_s=Fraction(2), drain_s=RFC_WAIT_S, settle_s=Fraction(0)),
@@ -66,25 +84,16 @@ class BackToBackPlan(Plan):
     after each burst.
     """
 
-    burst_rate_fps: int | None = None  # None: the media's rate
-    throughput_fps: int | None = None  # None: it is measured first
+    burst_rate_fps: Annotated[int | None, BURST_RATE] = None
+    throughput_fps: Annotated[int | None, KNOWN_THROUGHPUT] = None
     search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
-    # Error of the longest burst; None: the frames that pass in EXCESS_S at the throughput.
-    step_frames: int | None = None
+    step_frames: Annotated[int | None, STEP] = None
     invalid_repeats: int = INVALID_REPEATS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check("--duration", self.timing.duration_s, lowest=0, highest=LONGEST_S)
-        check("--drain", self.timing.drain_s, lowest=0, highest=LONGEST_S)
-        if self.step_frames is not None:
-            check("--step", self.step_frames, lowest=1, highest=10**6)
-        for option, rate_fps in (
-            ("--burst-rate", self.burst_rate_fps),
-            ("--throughput", self.throughput_fps),
-        ):
-            if rate_fps is not None:
-                self.timing.check_rate(option, rate_fps)
+        check(DURATION, self.timing.duration_s, lowest=0, highest=LONGEST_S)
+        check(DRAIN, self.timing.drain_s, lowest=0, highest=LONGEST_S)
 
     def sent(self, result: Measurement) -> list[Sent]:
         """Returns the shortest burst of the result; empty if no burst passed."""
@@ -101,8 +110,8 @@ def back_to_back(
 ) -> Measurement:
     """Measures the longest burst of each repetition, and the buffer times that follow from it."""
     tester = tester.with_retry_time(plan.timing.retry_s)
-    rate_fps = burst_rate(tester, plan.burst_rate_fps)
-    plan.timing.check_rate("--burst-rate", rate_fps)
+    rate_fps = burst_rate(tester, plan.burst_rate_fps, BURST_RATE)
+    plan.timing.check_rate(BURST_RATE, rate_fps)
     found = _throughput(plan, tester, dut, observer)
     train = Train(plan=plan, rate_fps=rate_fps, throughput=found)
     pace = Pace(rate_fps, train.excess_ns)
@@ -188,7 +197,7 @@ def _throughput(
         return Rate(fps=plan.throughput_fps)
     seed = repetition_seed(plan.seed, 0)  # so that the search draws other ports
     search = plan.search or ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1)
-    return found_rate(replace(search, seed=seed), "--throughput", tester, dut, observer)
+    return found_rate(replace(search, seed=seed), KNOWN_THROUGHPUT, tester, dut, observer)
 
 
 def _bursts(train: Train, trials: Trials) -> list[_Burst]:

@@ -4,11 +4,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
-from natxy.exact import make_exact
 from natxy.measure.memory import memory_per_connection
 from natxy.measure.plan import Plan, check_members, repeat
 from natxy.measure.search_deviations import is_coarse
@@ -20,11 +19,11 @@ from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.procedure.establishment_search import DEFAULT_ALPHA
+from natxy.procedure.establishment_search import ALPHA, DEFAULT_ALPHA
 from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
 from natxy.search.capacity_attempt import Answer, Attempt, Outcome
-from natxy.search.capacity_goal import COARSEST, CapacityGoal
+from natxy.search.capacity_goal import C0, COARSEST, CapacityGoal
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.establishing import Establishing, connections_held
@@ -32,7 +31,6 @@ from natxy.trial.observer import Observer
 from natxy.trial.past import Collapsed
 from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.setup import ReadyTester, name_of
-from natxy.trial.timing import check
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
@@ -59,13 +57,11 @@ class CapacityPlan(Plan):
     """
 
     goal: CapacityGoal
-    alpha: Fraction = DEFAULT_ALPHA
+    alpha: Annotated[Fraction, replace(ALPHA, default=f"{float(DEFAULT_ALPHA):g}")] = DEFAULT_ALPHA
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_members(self, goal=CapacityGoal)
-        make_exact(self, alpha="--alpha")
-        check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)
 
 
 @dataclass(kw_only=True)
@@ -138,8 +134,9 @@ def _within(goal: CapacityGoal, tester: ReadyTester) -> CapacityGoal:
     combinations = tester.traffic.ranges.combinations
     if goal.c0 > combinations:
         raise ConfigurationError(
-            f"--c0: {goal.c0} connections are more than the {combinations} combinations of the "
-            "initiator's ports and addresses (expected a lower number, or wider ranges)"
+            C0,
+            f": {goal.c0} connections are more than the {combinations} combinations of the "
+            "initiator's ports and addresses (expected a lower number, or wider ranges)",
         )
     return replace(goal, most=min(goal.most, combinations))
 
@@ -163,7 +160,9 @@ def _search(
         except UnsafeStart as unsafe:
             raise DutError(
                 f"{name_of(trials.dut)} does not hold C0 = {goal.c0:,} connections at any rate; "
-                f"use a smaller --c0{course.last_collapse}"
+                "use a smaller ",
+                C0,
+                course.last_collapse,
             ) from unsafe
         except TooManyInvalid as invalid:
             raise TesterLimit(_stays_invalid(attempt, valid_trials.done[-1])) from invalid

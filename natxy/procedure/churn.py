@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
+from natxy.exact import check
 from natxy.measure.search_plan import rate_figure
 from natxy.measure.search_remarks import all_lost, cut_remarks, rate_remarks
 from natxy.model.delays import P999, Delays
@@ -21,14 +22,37 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS, Direction, Kind
 from natxy.procedure.throughput import Search, ThroughputPlan, searches
+from natxy.search.bisection import DEFAULT_ERROR, SearchError
+from natxy.search.settings import error_of
+from natxy.setting import Setting
 from natxy.trial.churn import Sought, churn_load, most_new
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.load import Frames
 from natxy.trial.maximum import Maximum, maximum_of, maximum_of_connections, media_beside
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import check
 
+NEW_CPS = Setting(
+    "new_cps",
+    "New connections a second; the load of established connections is searched",
+    "CPS",
+    default=("searched, with ", Setting("load_fps")),
+)
+LOAD = Setting(
+    "load_fps",
+    "Frames a second per direction that use established connections; the rate of new connections "
+    "is searched",
+    "FPS",
+    default=("searched, with ", NEW_CPS),
+    lowest=0,
+    highest=MAX_RATE_FPS - 1,
+)
+MAX_RATE = Setting(
+    "max_rate_fps",
+    "Highest rate to try",
+    "RATE",
+    default="the media's rate, or what the ranges of ports and the gateway's table allow",
+)
 # What a frame of the background creates. With TCP it is a SYN, which nobody answers.
 NEW, NEW_BY_SYN = "new connections", "new half-open connections"
 FIRST, STEADY = "first-packet latency", "latency of established connections"
@@ -43,8 +67,10 @@ class ChurnPlan(ThroughputPlan):
     highest load.
     """
 
-    load_fps: int | None = None
-    new_cps: int | None = None
+    error: Annotated[SearchError, error_of("a number")] = DEFAULT_ERROR
+    max_rate_fps: Annotated[int | None, MAX_RATE] = None
+    load_fps: Annotated[int | None, LOAD] = None
+    new_cps: Annotated[int | None, NEW_CPS] = None
     # The measurement sets these: the initiator's direction, and whether its limits are guesses of
     # what no gateway reaches, because neither the user nor the media gave one.
     outward: Direction = "forward"
@@ -56,13 +82,11 @@ class ChurnPlan(ThroughputPlan):
         if self.bursts is not None:
             raise ConfigurationError("bursts: are not possible with churn (expected None)")
         if (self.load_fps is None) == (self.new_cps is None):
-            both = "is given with --new" if self.new_cps is not None else "is missing, as is --new"
-            raise ConfigurationError(f"--load: {both} (expected one of them)")
-        if self.load_fps is not None:
-            check("--load", self.load_fps, lowest=0, highest=MAX_RATE_FPS - 1)
+            both = ": is missing, as is " if self.new_cps is None else ": is given with "
+            raise ConfigurationError(LOAD, both, NEW_CPS, " (expected one of them)")
         if self.new_cps is not None:
             lowest_cps = ceil(1 / self.timing.duration_s)  # a trial creates a connection
-            check("--new", self.new_cps, lowest=lowest_cps, highest=MAX_RATE_FPS - 1)
+            check(NEW_CPS, self.new_cps, lowest=lowest_cps, highest=MAX_RATE_FPS - 1)
 
     @property
     def sought(self) -> Sought:
@@ -147,9 +171,9 @@ def _check_traffic(traffic: TrafficPlan) -> None:
             "connections take the background's place (expected n = 1 and m = 1)"
         )
     if asked.outward not in traffic.testbed.traffic.directions:
-        raise ConfigurationError(
-            f"--direction: the initiator creates connections {asked.outward} (expected this "
-            "direction, or both)"
+        traffic.source.refuse(
+            ("traffic", "direction"),
+            f"the initiator creates connections {asked.outward} (expected this direction, or both)",
         )
     if asked.order == "repeating":
         raise ConfigurationError(

@@ -6,6 +6,7 @@ It is the highest rate at which the gateway forwards each segment that ends a co
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Annotated
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
@@ -18,6 +19,7 @@ from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.establishment_search import EstablishmentPlan, Search, searches
+from natxy.setting import Setting
 from natxy.trial.closing import SEGMENTS, Closer, Closing
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.observer import Observer
@@ -26,13 +28,14 @@ from natxy.trial.setup import ReadyTester
 from natxy.verdict.counted import Counting
 
 RATE = "TCP connection tear-down rate"
+BY = Setting("by", "What ends the connections", "HOW")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosingPlan(EstablishmentPlan):
     """The options of a measurement, checked when the plan is created."""
 
-    by: Closer = "fin"
+    by: Annotated[Closer, BY] = "fin"
     made_cps: int = 1  # rate of the handshakes, which the testbed has or a search finds
 
     def load(self, rate_cps: int, above_cps: int) -> Closing:
@@ -44,8 +47,9 @@ def check_transport(by: str, traffic: TrafficPlan) -> None:
     """Raises ConfigurationError if the connections are not TCP's."""
     if not traffic.required_connections.is_tcp:
         raise ConfigurationError(
-            f'--by: "{by}" ends connections of TCP (expected connections.transport = "tcp" in the '
-            "testbed)"
+            BY,
+            f': "{by}" ends connections of TCP (expected connections.transport = "tcp" in the '
+            "testbed)",
         )
 
 

@@ -4,13 +4,14 @@ Each figure is shown with the sizes of the gateway's hash table and connection t
 """
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.memory import MemorySamples, Samples, memory_at_points
 from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
-from natxy.measure.table_size import Size, named_by_size, table_of, told_apart
+from natxy.measure.table_size import COUNTS, Size, named_by_size, table_of, told_apart
 from natxy.model.deviation import each_once
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.model.remark import Remark, Topic
@@ -25,22 +26,27 @@ from natxy.procedure.series import (
     of_point,
 )
 from natxy.search.bisection import SearchError
+from natxy.setting import Setting
 from natxy.statistics import median
 from natxy.trial.connection_conditions import of_several
-from natxy.trial.connection_table import WithoutConnections, parameters_of
+from natxy.trial.connection_table import TIMEOUT, WithoutConnections, parameters_of
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.setup import ReadyTester, name_of
 
 DEGRADATION = "degradation"
+ENTRIES = Setting("entries", "Entries of the gateway's table", default="unchanged")
+HASH_SIZE = Setting(
+    "hash_size", "Hash buckets of the gateway's table", option="hash-sizes", default="unchanged"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column(Size):
     """One column of the series; None: the gateway's setting, or the plan's for all columns."""
 
-    entries: int | None = None  # of the gateway's connection tracking table
-    hash_size: int | None = None
-    timeout_s: float | None = None
+    entries: Annotated[int | None, ENTRIES] = None
+    hash_size: Annotated[int | None, HASH_SIZE] = None
+    timeout_s: Annotated[float | None, TIMEOUT] = None
     repetitions: int | None = None
     error: SearchError | None = None
 
@@ -62,7 +68,7 @@ class DegradationPlan:
     def __post_init__(self) -> None:
         check_members(self, search=Searching)
         if not self.columns:
-            raise ConfigurationError("--counts: is empty (expected one such as 1000,10000,100000)")
+            raise ConfigurationError(COUNTS, ": is empty (expected one such as 1000,10000,100000)")
         for column in self.columns:
             if column.connections is not None:
                 _check_entries(column, column.connections)
@@ -141,8 +147,9 @@ def _of(column: Column, tester: ReadyTester) -> ReadyTester:
 def _check_entries(column: Column, connections: int) -> None:
     if column.entries is not None and column.entries < connections:
         raise ConfigurationError(
-            f"--entries: a table of {column.entries} does not hold the column's {connections} "
-            f"connections (expected at least {connections})"
+            ENTRIES,
+            f": a table of {column.entries} does not hold the column's {connections} connections "
+            f"(expected at least {connections})",
         )
 
 

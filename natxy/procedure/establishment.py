@@ -24,6 +24,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.establishment_search import Search, searches
 from natxy.search.bisection import SearchError
+from natxy.setting import Setting
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import refuse_small_table
 from natxy.trial.maximum import maximum_of_connections
@@ -138,8 +139,9 @@ def with_phase_1_rate(
     rate_fps = int(found_cps * SAFE)
     if not rate_fps:
         raise DutError(
-            f"{name_of(dut)} loses connections at every rate, so there is no rate for phase 1; "
-            "set --establishment-rate"
+            f"{name_of(dut)} loses connections at every rate, so there is no rate for phase 1; ",
+            "set ",
+            Setting("connections.rate_fps", option="establishment-rate"),
         )
     clause = found.counts.invalid_clause
     origin = f"half of the establishment rate, {found_cps:,}, found first{clause}"

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
-from natxy.exact import make_exact
 from natxy.measure.plan import repeat
-from natxy.measure.search_plan import SearchPlan
+from natxy.measure.search_plan import EARLY_END, SearchPlan
 from natxy.measure.search_remarks import cut_remarks
 from natxy.model.measurement import Figure, TrialCounts
 from natxy.model.phase_names import AGAIN, ESTABLISH
@@ -18,7 +17,10 @@ from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
-from natxy.search.bisection import GROWTH, Bisection
+from natxy.search.bisection import DEFAULT_ERROR, GROWTH, Bisection, SearchError
+from natxy.search.loss_tolerance import LOSS
+from natxy.search.settings import error_of, max_rate_of
+from natxy.setting import Setting
 from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.confirmed_search import ConfirmedSearch
 from natxy.trial.connection_table import check_answers, explain_incomplete
@@ -27,7 +29,7 @@ from natxy.trial.maximum import Maximum, maximum_of_connections
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import check
+from natxy.trial.timing import DRAIN
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.counted import Counting
@@ -35,10 +37,28 @@ from natxy.verdict.stuck import is_stuck
 
 DEFAULT_ALPHA = Fraction(1, 2)
 LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
-LOST_AT_EVERY_RATE = "as many are lost at every rate; use --loss to accept a share of them"
+LOST_AT_EVERY_RATE = ("as many are lost at every rate; use ", LOSS, " to accept a share of them")
 HOPELESS_CPS = 1000  # a trial that is INVALID at this rate has another reason than the rate
 LONGEST_S = 60  # a phase 1 that lasts as long and fails would fail at lower rates as well
 PROFILES = {"rfc": RFC, "quick": replace(QUICK, buffer_frames=None)}
+
+MAX_RATE = max_rate_of("max_rate_cps", "connections a second")
+FIRST = Setting(
+    "first_cps",
+    "First rate of the search",
+    "CPS",
+    default="the maximum, or a guess",
+    lowest=1,
+    highest=MAX_RATE_FPS,
+)
+ALPHA = Setting(
+    "alpha",
+    "Rate of validation, as a share of phase 1's rate",
+    "SHARE",
+    default="no validation",
+    lowest=Fraction(1, 1000),
+    highest=1000,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,22 +70,17 @@ class EstablishmentPlan(SearchPlan):
     of its rate. `loss` is the share of frames that may be lost in phase 1 and in validation.
     """
 
-    max_rate_cps: int | None = None  # None: the media's rate
-    first_cps: int | None = None  # first rate of the search; None: the maximum, or a guess
-    alpha: Fraction | None = None
+    error: Annotated[SearchError, error_of("connections a second")] = DEFAULT_ERROR
+    max_rate_cps: Annotated[int | None, MAX_RATE] = None
+    first_cps: Annotated[int | None, FIRST] = None
+    alpha: Annotated[Fraction | None, ALPHA] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        make_exact(self, alpha="--alpha")
-        for option, rate_cps in (("--max-rate", self.max_rate_cps), ("--first", self.first_cps)):
-            if rate_cps is not None:
-                check(option, rate_cps, lowest=1, highest=MAX_RATE_FPS)
-        if self.alpha is not None:
-            check("--alpha", self.alpha, lowest=Fraction(1, 1000), highest=1000)
         if self.early_end and (self.loss is not None or not self.timing.drain_s):
             raise ConfigurationError(
-                "--early-end: is not possible with --loss or a --drain of 0, since trials end at "
-                "their first certain loss (expected neither)"
+                *(EARLY_END, ": is not possible with ", LOSS, " or a ", DRAIN, " of 0, since "),
+                "trials end at their first certain loss (expected neither)",
             )
 
     def load(self, rate_cps: int, above_cps: int) -> Establishing:

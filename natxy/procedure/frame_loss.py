@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.exact import make_exact
+from natxy.exact import check
 from natxy.measure.flows_used import Sent
-from natxy.measure.plan import Plan, repeat
+from natxy.measure.plan import REPETITIONS, Plan, repeat
 from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
@@ -18,6 +18,8 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
 from natxy.search.loss_tolerance import LossTolerance, check_tolerance
+from natxy.search.settings import max_rate_of
+from natxy.setting import Setting
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
 from natxy.trial.maximum import maximum_of
@@ -25,7 +27,6 @@ from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.repeats import INVALID_REPEATS, SHARE
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import check
 from natxy.trial.trials import Trials
 from natxy.verdict.loss_error import Key, LossRate, loss_rates, silent_share
 
@@ -34,6 +35,18 @@ MISSING = "no valid trial"
 HIGHEST_STEP = Fraction(1, 10)
 LOSSLESS_TO_END = 2  # successive rates without loss that end the series
 PROFILES = profiles(repetitions=(1, 1))
+MAX_RATE = max_rate_of(
+    "max_rate_fps", "frames a second per direction", what="Rate that is 100 % of the series"
+)
+STEP = Setting("step", "Difference between two rates of the series", "PERCENT")
+LOSS_TO_END = Setting(
+    "loss",
+    "End the series when two successive rates lose at most this share of the frames, for example "
+    "0.01%",
+    "PERCENT",
+    default="no loss",
+)
+RATES = Setting("rates_fps", "Rates to measure instead of the series, in frames a second", "FPS")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,22 +58,17 @@ class FrameLossPlan(Plan):
     `repetitions` trials.
     """
 
-    repetitions: int = 1
-    max_rate_fps: int | None = None  # None: the media's rate
-    step: Fraction = HIGHEST_STEP  # as a share of the maximum
-    rates_fps: tuple[int, ...] = ()
-    loss: LossTolerance | None = None  # the series ends if two successive rates lose no more
+    repetitions: Annotated[int, REPETITIONS] = 1
+    max_rate_fps: Annotated[int | None, MAX_RATE] = None
+    step: Annotated[Fraction, STEP] = HIGHEST_STEP  # as a share of the maximum
+    rates_fps: Annotated[tuple[int, ...], RATES] = ()
+    loss: Annotated[LossTolerance | None, LOSS_TO_END] = None
     invalid_repeats: int = INVALID_REPEATS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        make_exact(self, step="--step")
-        check_tolerance("--loss", self.loss)
-        check("--step", self.step * 100, lowest=Fraction(1, 10), highest=HIGHEST_STEP * 100)
-        for rate_fps in self.rates_fps:
-            self.timing.check_rate("--rates", rate_fps)
-        if self.max_rate_fps is not None:
-            self.timing.check_rate("--max-rate", self.max_rate_fps)
+        check_tolerance(LOSS_TO_END, self.loss)
+        check(STEP, self.step * 100, lowest=Fraction(1, 10), highest=HIGHEST_STEP * 100)
 
     def load(self, rate_fps: int) -> Frames:
         accepted = self.loss or LossTolerance()
@@ -135,8 +143,11 @@ def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
     maximum_fps = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps).rate_fps
     if maximum_fps is None:
         raise ConfigurationError(
-            "--max-rate: is missing: the ports' media have no rate of which 100 % could be sent "
-            "(expected frames a second, or --rates)"
+            *(
+                MAX_RATE,
+                ": is missing: the ports' media have no rate of which 100 % could be sent ",
+            ),
+            *("(expected frames a second, or ", RATES, ")"),
         )
     shares = [1 - plan.step * i for i in range(int(1 / plan.step) + 1)]
     wanted = {share: int(maximum_fps * share) for share in shares}

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 from natxy.dut.base import Dut
-from natxy.exact import make_exact
+from natxy.exact import check
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
 from natxy.model.deviation import Deviation, Deviations, Differs
@@ -16,11 +17,11 @@ from natxy.model.stream_counters import TagCounters
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_TAGS, Recording, Tags
-from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.at_rate import TAGS_AFTER, AtRate, RatePlan, Value, measure
+from natxy.setting import Setting
 from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import check
 from natxy.verdict.clean_tags import too_few, waits
 from natxy.verdict.delay_error import DelayError
 
@@ -47,14 +48,15 @@ class LatencyPlan(RatePlan):
     `tags_after_s` is by default half of the duration, as RFC 2544's 60 s of 120 s.
     """
 
-    tags: int = 50_000
-    tags_after_s: Fraction | None = None
+    tags: Annotated[
+        int,
+        Setting("tags", "Tagged frames of a trial, per direction", "N", lowest=1, highest=MAX_TAGS),
+    ] = 50_000
+    tags_after_s: Annotated[Fraction | None, TAGS_AFTER] = None
 
     def __post_init__(self) -> None:
-        make_exact(self, tags_after_s="--tags-after")
         super().__post_init__()
-        check("--tags", self.tags, lowest=1, highest=MAX_TAGS)
-        check("--tags-after", self.after_s, lowest=0, highest=self.timing.duration_s)
+        check(TAGS_AFTER, self.after_s, lowest=0, highest=self.timing.duration_s)
 
     @property
     def after_s(self) -> Fraction:

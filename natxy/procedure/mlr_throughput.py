@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Annotated
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
-from natxy.measure.plan import Plan, repeat
+from natxy.measure.plan import REPETITIONS, Plan, repeat
 from natxy.measure.search_deviations import THROUGHPUT
 from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
 from natxy.measure.traffic_deviations import setup_deviations
@@ -21,6 +22,7 @@ from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.confirmation import Confirmation, why_is_known
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
+from natxy.search.settings import MAX_RATE
 from natxy.trial.bound import Bound, disproved
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
@@ -29,6 +31,7 @@ from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, deviations, few_repetitions
 from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.setup import ReadyTester
+from natxy.trial.timing import DURATION
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.trial.worst_loss import worst_loss
@@ -46,9 +49,9 @@ class MlrThroughputPlan(Plan):
     """
 
     goals: tuple[MlrGoal, ...]
-    repetitions: int = 1
+    repetitions: Annotated[int, REPETITIONS] = 1
     min_rate_fps: int = 100  # lower rates are not tried
-    max_rate_fps: int | None = None  # None: the media's rate
+    max_rate_fps: Annotated[int | None, MAX_RATE] = None
     invalid_repeats: int = INVALID_REPEATS
 
     def __post_init__(self) -> None:
@@ -56,13 +59,12 @@ class MlrThroughputPlan(Plan):
         longest_s = max((goal.final_duration_s for goal in self.goals), default=Fraction(0))
         if longest_s != self.timing.duration_s:
             raise ConfigurationError(
-                f"--duration: {float(self.timing.duration_s):g} s is not the duration of the "
-                f"goals' longest trials (expected {float(longest_s):g} s)"
+                DURATION,
+                f": {float(self.timing.duration_s):g} s is not the duration of the goals' longest "
+                f"trials (expected {float(longest_s):g} s)",
             )
         if len({goal.name for goal in self.goals}) < len(self.goals):
             raise ConfigurationError("goals: two have the same name (expected different names)")
-        if self.max_rate_fps is not None:
-            self.timing.check_rate("--max-rate", self.max_rate_fps)
 
 
 def mlr_throughput(
@@ -103,12 +105,13 @@ def _maximum(plan: MlrThroughputPlan, tester: ReadyTester) -> int:
     known_fps = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps).rate_fps
     if known_fps is None:
         raise ConfigurationError(
-            "--max-rate: is missing: the ports' media have no rate with which MLRsearch could "
-            "start (expected frames a second)"
+            MAX_RATE,
+            ": is missing: the ports' media have no rate with which MLRsearch could start "
+            "(expected frames a second)",
         )
     if known_fps <= plan.min_rate_fps:
         raise ConfigurationError(
-            f"--max-rate: {known_fps} is out of range (expected more than {plan.min_rate_fps})"
+            MAX_RATE, f": {known_fps} is out of range (expected more than {plan.min_rate_fps})"
         )
     return min(known_fps, plan.timing.highest_rate_fps)
 

@@ -6,17 +6,20 @@ Behind a gateway of IPv4-as-a-Service, the number may be that of subscribers ins
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Annotated
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
+from natxy.exact import check_settings
 from natxy.measure.flow_groups import (
+    INCREMENTAL,
     check_parts,
     group_deviations,
     group_remarks,
     parts_of,
     ramp_of,
 )
-from natxy.measure.flows import ranges_of, with_flows, with_subscribers
+from natxy.measure.flows import FLOWS, SUBSCRIBERS, ranges_of, with_flows, with_subscribers
 from natxy.measure.flows_used import unused_flows, unused_in_parts
 from natxy.measure.plan import check_members
 from natxy.measure.traffic_deviations import flow_deviations
@@ -25,13 +28,25 @@ from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.testbed import TrafficSection
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
+from natxy.setting import Setting
 from natxy.statistics import median
 from natxy.trial.frame_formats import frame_formats
 from natxy.trial.observer import Observer
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import LONGEST_S, check
+from natxy.trial.timing import LONGEST_S
 
 DEGRADATION = "degradation"
+STEP = Setting(
+    "step_s",
+    (
+        *("With ", INCREMENTAL, ": seconds between the starts of two flows. A drain follows each "),
+        "quarter of the flows",
+    ),
+    "S",
+    default="each quarter is sent for a trial's duration",
+    lowest=Fraction(1, 10**6),
+    highest=LONGEST_S,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,36 +63,36 @@ class OverloadPlan:
     """
 
     test: Benchmarked
-    flows: tuple[int, ...] = ()
-    subscribers: tuple[int, ...] = ()
-    incremental: bool = False
-    step_s: Fraction | None = None
+    flows: Annotated[tuple[int, ...], FLOWS] = ()
+    subscribers: Annotated[tuple[int, ...], SUBSCRIBERS] = ()
+    incremental: Annotated[bool, INCREMENTAL] = False
+    step_s: Annotated[Fraction | None, STEP] = None
 
     def __post_init__(self) -> None:
         check_members(self, test=Benchmarked)
         if self.subscribers:
             self._check_subscribers()
         elif not self.flows:
-            raise ConfigurationError("--flows: is empty (expected a list such as 10,100,1000)")
+            raise ConfigurationError(FLOWS, ": is empty (expected a list such as 10,100,1000)")
         for flows in self.flows:
             ranges_of(flows)
             if self.incremental:
                 check_parts(flows)
         if self.incremental and not self.benchmark.starts:
             raise ConfigurationError(
-                f"--incremental: is not possible with {self.benchmark.name}, which has its own "
-                "rates or resets (expected simultaneous load)"
+                INCREMENTAL,
+                f": is not possible with {self.benchmark.name}, which has its own rates or resets "
+                "(expected simultaneous load)",
             )
-        if self.step_s is not None:
-            if not self.incremental:
-                raise ConfigurationError("--step: needs --incremental (expected both, or neither)")
-            check("--step", self.step_s, lowest=Fraction(1, 10**6), highest=LONGEST_S)
+        if self.step_s is not None and not self.incremental:
+            raise ConfigurationError(STEP, ": needs ", INCREMENTAL, " (expected both, or neither)")
+        check_settings(self)
 
     def _check_subscribers(self) -> None:
-        for option, given in (("--flows", self.flows), ("--incremental", self.incremental)):
+        for setting, given in ((FLOWS, self.flows), (INCREMENTAL, self.incremental)):
             if given:
                 raise ConfigurationError(
-                    f"{option}: is not possible with --subscribers (expected one of them)"
+                    setting, ": is not possible with ", SUBSCRIBERS, " (expected one of them)"
                 )
 
     @property

@@ -2,12 +2,12 @@
 26.5)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Annotated
 
 from natxy.dut.base import Dut
-from natxy.exact import make_exact
+from natxy.exact import check
 from natxy.measure.plan import repeat
 from natxy.measure.traffic_deviations import setup_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
@@ -18,14 +18,15 @@ from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
-from natxy.procedure.at_rate import Rate, RatePlan, rate_of
+from natxy.procedure.at_rate import KNOWN_THROUGHPUT, Rate, RatePlan, rate_of
+from natxy.setting import Setting
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames
 from natxy.trial.maximum import maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import LONGEST_S, check, refuse_frame_timeout
+from natxy.trial.timing import LONGEST_S, refuse_frame_timeout
 from natxy.verdict.delay_error import ERROR_SHARE
 
 CLAUSE = "RFC 2544 section 26.5"
@@ -34,6 +35,10 @@ LOST = "lost frames"
 OVERLOAD = Fraction(11, 10)  # of the throughput
 AFTERWARDS = Fraction(1, 2)  # of the overload's rate
 SHORTEST_S = Fraction(1, 10**6)
+THROUGHPUT = replace(KNOWN_THROUGHPUT, name="rate_fps", option="throughput")
+AFTER = Setting(
+    "after_s", "Seconds at the lower rate, after the overload", "S", default="the duration"
+)
 PROFILES = profiles(repetitions=(20, 3), repetitions_of=CLAUSE)
 RFC = PROFILES["rfc"]
 
@@ -46,16 +51,14 @@ class RecoveryPlan(RatePlan):
     of the lower rate after it (by default the same).
     """
 
-    rate_option: ClassVar[str] = "--throughput"
-
-    after_s: Fraction | None = None
+    rate_fps: Annotated[int | None, THROUGHPUT] = None
+    after_s: Annotated[Fraction | None, AFTER] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        make_exact(self, after_s="--after")
         refuse_frame_timeout(self.timing)
         left_s = LONGEST_S - self.timing.duration_s - self.timing.drain_s
-        check("--after", self.lasts_after_s, lowest=SHORTEST_S, highest=left_s)
+        check(AFTER, self.lasts_after_s, lowest=SHORTEST_S, highest=left_s)
         if self.rate_fps is not None:
             self.check_overload(self.rate_fps)
 
@@ -67,7 +70,7 @@ class RecoveryPlan(RatePlan):
         """Refuses a throughput of which 110 % is not a possible rate, or makes too many frames."""
         part_s = self.timing.duration_s + AFTERWARDS * self.lasts_after_s
         highest_fps = int(min(Fraction(MAX_RATE_FPS), MAX_FRAMES / part_s) / OVERLOAD)
-        check(self.rate_option, throughput_fps, lowest=1, highest=highest_fps)
+        check(THROUGHPUT, throughput_fps, lowest=1, highest=highest_fps)
 
 
 def recovery(

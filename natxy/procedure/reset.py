@@ -5,11 +5,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, TrialCancelled
-from natxy.exact import make_exact
+from natxy.exact import check
 from natxy.measure.plan import repeat
 from natxy.measure.traffic_deviations import OF_RESETS, reset_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
@@ -22,13 +22,14 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Direction, WatchedCpu
 from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
+from natxy.setting import Setting
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.phases import phase_1_s
 from natxy.trial.profile import RFC, Profile, deviations
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import Timing, check, refuse_frame_timeout
+from natxy.trial.timing import DURATION, Timing, refuse_frame_timeout
 from natxy.trial.trials import Trials
 from natxy.verdict.delay_error import ABSENCE_NS, ERROR_SHARE
 
@@ -46,6 +47,9 @@ PROFILES = {
 }
 RFC_BEFORE_S = Fraction(15)  # of forwarding before the reset (RFC 6201 section 4)
 LATEST = Fraction(9, 10)  # of the sending; the effect of a later reset could not be seen
+RESET_AFTER = Setting(
+    "reset_after_s", "Seconds of sending before the reset", "S", default="a third of the duration"
+)
 ENDS_WITHIN_S = 60.0  # after the trial; a reset that takes longer is an error
 
 
@@ -56,14 +60,13 @@ class ResetPlan(RatePlan):
     `reset_after_s` is by default a third of the duration.
     """
 
-    reset_after_s: Fraction | None = None
+    reset_after_s: Annotated[Fraction | None, RESET_AFTER] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        make_exact(self, reset_after_s="--reset-after")
         latest_s = self.timing.duration_s * LATEST
         refuse_frame_timeout(self.timing)
-        check("--reset-after", self.after_s, lowest=0, highest=latest_s)
+        check(RESET_AFTER, self.after_s, lowest=0, highest=latest_s)
 
     @property
     def after_s(self) -> Fraction:
@@ -145,7 +148,7 @@ class Resetter(Observer):
         thread, self._thread = self._thread, None
         if thread is None:
             raise DutError(
-                "The trial ended before the gateway could be reset; use a longer --duration."
+                "The trial ended before the gateway could be reset; use a longer ", DURATION, "."
             )
         thread.join(ENDS_WITHIN_S)
         self.check()

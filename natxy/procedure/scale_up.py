@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
@@ -21,11 +22,13 @@ from natxy.procedure.series import (
     measured,
     of_point,
 )
+from natxy.setting import Setting
 from natxy.statistics import median
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.setup import ReadyTester, name_of
 
 RELATIVE = "relative scale up"
+CORES = Setting("cores", "Numbers of cores that the gateway uses, in turn", "LIST")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,17 +39,18 @@ class ScaleUpPlan:
     """
 
     search: Searching
-    cores: tuple[int, ...]
+    cores: Annotated[tuple[int, ...], CORES]
 
     def __post_init__(self) -> None:
         check_members(self, search=Searching)
         if not self.cores or self.cores[0] != 1:
             raise ConfigurationError(
-                "--cores: does not start with 1, with which others are compared (expected a list "
-                "such as 1,2,4)"
+                CORES,
+                ": does not start with 1, with which others are compared (expected a list such as "
+                "1,2,4)",
             )
         if list(self.cores) != sorted(set(self.cores)):
-            raise ConfigurationError("--cores: does not increase (expected a list such as 1,2,4)")
+            raise ConfigurationError(CORES, ": does not increase (expected a list such as 1,2,4)")
 
 
 def scale_up(

@@ -7,11 +7,12 @@ gateway with a throughput near this limit is measured at the limit of the tester
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
 
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
+from natxy.exact import check_settings
 from natxy.measure.plan import check_members
 from natxy.model.base import Model
 from natxy.model.delays import P999, Delays
@@ -25,9 +26,9 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK
 from natxy.trial.repeats import INVALID_REPEATS
-from natxy.trial.seeds import MAX_SEED, repetition_seed
+from natxy.trial.seeds import SEED, repetition_seed
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import Timing, check
+from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.delay_error import DelayError, TimingErrors, doubts
 
@@ -57,14 +58,14 @@ class Ceiling(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class SelfTestPlan:
-    seed: int
+    seed: Annotated[int, SEED]
     sizes_bytes: tuple[int, ...] = SIZES_BYTES
     timing: Timing = QUICK.timing
     error: SearchError = ERROR
 
     def __post_init__(self) -> None:
         check_members(self, timing=Timing, seed=int, error=SearchError)
-        check("--seed", self.seed, lowest=0, highest=MAX_SEED)
+        check_settings(self)
 
 
 def looped(testbed: Testbed) -> Testbed:

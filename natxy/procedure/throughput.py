@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.flows_used import Sent
 from natxy.measure.plan import repeat
 from natxy.measure.search_deviations import THROUGHPUT, found_deviations, search_deviations
-from natxy.measure.search_plan import SearchPlan, rate_figure
+from natxy.measure.search_plan import EARLY_END, PATIENCE, SearchPlan, rate_figure
 from natxy.measure.search_remarks import (
     all_lost,
     burst_remarks,
@@ -28,9 +28,10 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import GROWTH, Bisection, SearchError
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.loss_tolerance import LOSS, LossTolerance
+from natxy.search.settings import MAX_RATE
 from natxy.trial.bound import Bounded, without_disproved
-from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
+from natxy.trial.bursts import BURSTS, LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.confirmed_search import ConfirmedSearch
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
@@ -38,7 +39,7 @@ from natxy.trial.maximum import Maximum, maximum_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, deviations, few_repetitions
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import check
+from natxy.trial.timing import DRAIN, FRAME_TIMEOUT
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.counted import Counting
@@ -52,13 +53,12 @@ HOPELESS_FPS = 1000  # a trial that is INVALID at this rate has another reason t
 class ThroughputPlan(SearchPlan):
     """The options of a measurement, checked when the plan is created."""
 
-    max_rate_fps: int | None = None  # None: the media's rate
+    max_rate_fps: Annotated[int | None, MAX_RATE] = None
     # Frames that a queue on the path holds. A trial then lasts only as long as an overload by the
     # search's error needs to fill the queue, so that noise makes fewer trials invalid. None: a
     # trial lasts as long as `timing` says.
     buffer_frames: int | None = None
-    # No repetition starts after this time, except the first one. None: no limit.
-    patience_s: Fraction | None = None
+    patience_s: Annotated[Fraction | None, PATIENCE] = None
     bursts: Bursts | None = None  # None: steady traffic
     can_last: ClassVar[bool] = True  # a trial may last longer than others
 
@@ -66,18 +66,14 @@ class ThroughputPlan(SearchPlan):
         super().__post_init__()
         if self.early_end and not (self.timing.frame_timeout_s or self.timing.drain_s):
             raise ConfigurationError(
-                "--early-end: needs a time after which a frame is lost (expected a --frame-timeout "
-                "or a --drain of more than 0)"
+                *(EARLY_END, ": needs a time after which a frame is lost (expected a "),
+                *(FRAME_TIMEOUT, " or a ", DRAIN, " of more than 0)"),
             )
         if self.early_end and self.loss is not None:
             raise ConfigurationError(
-                "--early-end: is not possible with --loss, since trials end at their first certain "
-                "loss (expected one of them)"
+                *(EARLY_END, ": is not possible with ", LOSS, ", since trials end at their first "),
+                "certain loss (expected one of them)",
             )
-        if self.patience_s is not None:
-            check("--patience", self.patience_s, lowest=0, highest=86400)
-        if self.max_rate_fps is not None:
-            self.timing.check_rate("--max-rate", self.max_rate_fps)
 
     def duration_s(self, rate_fps: int) -> Fraction:
         longest_s = self.timing.duration_s
@@ -222,9 +218,9 @@ class _Rates:
         highest_fps = min(rate_fps for rate_fps in known if rate_fps is not None)
         if plan.bursts is not None and highest_fps < plan.least_fps:
             raise ConfigurationError(
-                f"--bursts: {LEAST_BURSTS} bursts of {plan.bursts.frames} frames at {highest_fps} "
-                "frames a second make too long a trial (expected a rate of "
-                f"{plan.least_fps} or more)"
+                BURSTS,
+                f": {LEAST_BURSTS} bursts of {plan.bursts.frames} frames at {highest_fps} frames a "
+                f"second make too long a trial (expected a rate of {plan.least_fps} or more)",
             )
         return cls(
             maximum=maximum,

@@ -5,7 +5,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from natxy.errors import ConfigurationError
+from natxy.setting import Setting
 from natxy.trial.setup import FrameRecords
+
+RECORDS = Setting(
+    "records",
+    "New Parquet file for a record of every received frame, with its delay",
+    "FILE",
+    default="none",
+    panel="Output",
+)
 
 
 @contextmanager
@@ -18,8 +27,9 @@ def records_to(path: Path | None) -> Iterator[FrameRecords | None]:
         from natxy.records.parquet_file import RecordsFile
     except ModuleNotFoundError as missing:
         raise ConfigurationError(
-            f"--records: the Python package {missing.name} is not installed (`make records` or "
-            'pip install "natxy[records]" installs it)'
+            RECORDS,
+            f": the Python package {missing.name} is not installed (`make records` or pip install "
+            '"natxy[records]" installs it)',
         ) from None
     with RecordsFile(path) as records:
         yield records

@@ -69,7 +69,7 @@ class RecordsFile:
                 self._writer = opened.enter_context(writer)
                 self._opened = opened.pop_all()
         except StorageError as error:  # before anything is measured
-            raise ConfigurationError(error.in_options) from None
+            raise ConfigurationError(*error.args) from None
         return self
 
     def __exit__(

@@ -3,29 +3,36 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
+from typing import Annotated
 
 from natxy.errors import ConfigurationError
-from natxy.exact import make_exact
+from natxy.exact import check_settings
 from natxy.model.verdict import Limit, Verdict
+from natxy.setting import Setting
+
+RATE_FPS = Setting("rate_fps", "An absolute width, in place of `fraction`", option="error")
+FRACTION = Setting("fraction", "A share: 0.01 is 1 %", option="error")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchError:
     """The width of the bracket at which a search ends: absolute, or a share of its lower end."""
 
-    rate_fps: int | None = None
-    fraction: Fraction = Fraction(1, 1000)
+    rate_fps: Annotated[int | None, RATE_FPS] = None
+    fraction: Annotated[Fraction, FRACTION] = Fraction(1, 1000)
 
     def __post_init__(self) -> None:
-        make_exact(self, fraction="--error")
+        check_settings(self)
         if not 0 < self.fraction < 1:
             raise ConfigurationError(
-                f"--error: {float(self.fraction * 100):g} % is out of range (expected more than "
-                "0 %, less than 100 %)"
+                FRACTION,
+                f": {float(self.fraction * 100):g} % is out of range (expected more than 0 %, less "
+                "than 100 %)",
             )
         if self.rate_fps is not None and self.rate_fps < 1:
             raise ConfigurationError(
-                f"--error: {self.rate_fps} is out of range (expected 1 or more frames a second)"
+                RATE_FPS,
+                f": {self.rate_fps} is out of range (expected 1 or more frames a second)",
             )
 
     def at(self, lower_fps: int) -> int:

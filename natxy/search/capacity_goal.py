@@ -2,18 +2,68 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 from natxy.errors import ConfigurationError
-from natxy.exact import make_exact
+from natxy.exact import check, check_settings
 from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.search.bisection import SearchError
+from natxy.search.settings import max_rate_of
+from natxy.setting import Setting
 
 # A step needs only the order of magnitude of its rate.
 COARSE = SearchError(fraction=Fraction(1, 20))
 COARSEST = SearchError(fraction=Fraction(1, 5))
 
 FIRST_CPS = 1000
+
+C0 = Setting(
+    "c0",
+    "C0: connections that the table certainly holds, with which the search begins",
+    "N",
+    default="count in the testbed's [connections]",
+)
+ERROR = Setting(
+    "error", "E: end the search when the capacity is bounded to within N connections", "N"
+)
+BETA = Setting(
+    "beta",
+    "Fail a step of the exponential search if its establishment rate falls below RATIO times the "
+    "previous step's",
+    "RATIO",
+)
+GAMMA = Setting(
+    "gamma",
+    "Fail a step of the final search if its establishment rate falls below RATIO times that of the "
+    "last step that passed in the exponential search",
+    "RATIO",
+)
+MOST = Setting(
+    "most",
+    "Largest number of connections to try",
+    "N",
+    default=str(MAX_CONNECTIONS),
+    lowest=1,
+    highest=MAX_CONNECTIONS,
+)
+RATE_ERROR = Setting(
+    "rate_error",
+    "End the search for a step's establishment rate when this rate is known to within this error: "
+    "a share of the rate, or connections a second",
+    "ERROR",
+    of_profile=True,
+)
+FIRST_RATE = Setting(
+    "first_cps",
+    "First rate of the search for R0, in connections a second",
+    "CPS",
+    option="first-rate",
+    default=f"rate_fps in the testbed's [connections], or {FIRST_CPS}",
+    lowest=1,
+    highest=MAX_RATE_FPS,
+)
+MAX_RATE = max_rate_of("max_cps", "connections a second", default="no limit")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,17 +75,17 @@ class CapacityGoal:
     final search fails below `gamma` times RS.
     """
 
-    c0: int
-    error: int = 1  # E, connections
-    beta: Fraction = Fraction(1, 5)
-    gamma: Fraction = Fraction(2, 5)
-    most: int = MAX_CONNECTIONS  # highest number of connections that can be tested
+    c0: Annotated[int, C0]
+    error: Annotated[int, ERROR] = 1
+    beta: Annotated[Fraction, BETA] = Fraction(1, 5)
+    gamma: Annotated[Fraction, GAMMA] = Fraction(2, 5)
+    most: Annotated[int, MOST] = MAX_CONNECTIONS
     # Table entries as the gateway reports them. The search tries this number early, but does not
     # rely on it.
     told: int | None = None
-    rate_error: SearchError = COARSE
-    first_cps: int = FIRST_CPS  # first rate of the search for R0
-    max_cps: int = MAX_RATE_FPS
+    rate_error: Annotated[SearchError, RATE_ERROR] = COARSE
+    first_cps: Annotated[int, FIRST_RATE] = FIRST_CPS
+    max_cps: Annotated[int, MAX_RATE] = MAX_RATE_FPS
     # A failure must be confirmed by another one. A full table holds the same number of connections
     # each time. If the numbers differ, frames were lost for other reasons; then the step fails
     # after this many failures.
@@ -43,21 +93,12 @@ class CapacityGoal:
     invalid_repeats: int = 10  # repeats of an invalid trial before the search gives up
 
     def __post_init__(self) -> None:
-        make_exact(self, beta="--beta", gamma="--gamma")
-        for option, value, highest in (
-            ("--most", self.most, MAX_CONNECTIONS),
-            ("--c0", self.c0, self.most),
-            ("--error", self.error, self.most),
-            ("--first-rate", self.first_cps, MAX_RATE_FPS),
-            ("--max-rate", self.max_cps, MAX_RATE_FPS),
-        ):
-            if not 1 <= value <= highest:
-                raise ConfigurationError(
-                    f"{option}: {value} is out of range (expected 1 to {highest})"
-                )
-        for option, share in (("--beta", self.beta), ("--gamma", self.gamma)):
+        check_settings(self)
+        check(C0, self.c0, lowest=1, highest=self.most)
+        check(ERROR, self.error, lowest=1, highest=self.most)
+        for setting, share in ((BETA, self.beta), (GAMMA, self.gamma)):
             if not 0 < share < 1:
                 raise ConfigurationError(
-                    f"{option}: {float(share):g} is out of range (expected more than 0, less than "
-                    "1)"
+                    setting,
+                    f": {float(share):g} is out of range (expected more than 0, less than 1)",
                 )

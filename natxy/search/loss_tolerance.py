@@ -4,7 +4,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.errors import ConfigurationError
-from natxy.exact import make_exact
+from natxy.exact import exact
+from natxy.setting import Setting
+
+LOSS = Setting(
+    "loss",
+    "Let a trial pass if each direction lost at most this share of its frames, for example 0.01%",
+    "PERCENT",
+    default="no loss",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +22,7 @@ class LossTolerance:
     fraction: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        make_exact(self, fraction="a loss tolerance")
+        object.__setattr__(self, "fraction", exact("a loss tolerance", self.fraction))
         if not 0 <= self.fraction < 1:
             raise ConfigurationError(
                 f"a loss tolerance: {float(self.fraction):g} is out of range (expected at least 0, "
@@ -32,10 +40,11 @@ class LossTolerance:
 NO_LOSS = LossTolerance()
 
 
-def check_tolerance(option: str, loss: object) -> None:
+def check_tolerance(setting: Setting | str, loss: object) -> None:
     """Refuses a bare number as a tolerance, since it could mean a share or a percentage."""
     if not isinstance(loss, LossTolerance | None):
         raise ConfigurationError(
-            f"{option}: {loss} is not a LossTolerance (expected, for example, "
-            "LossTolerance(fraction=0.01) for 1 %)"
+            setting,
+            f": {loss} is not a LossTolerance (expected, for example, LossTolerance(fraction=0.01) "
+            "for 1 %)",
         )

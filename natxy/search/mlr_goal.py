@@ -2,12 +2,44 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
 from natxy.errors import ConfigurationError
-from natxy.exact import make_exact
-from natxy.search.loss_tolerance import NO_LOSS, LossTolerance, check_tolerance
+from natxy.exact import check_settings
+from natxy.search.loss_tolerance import LOSS, NO_LOSS, LossTolerance, check_tolerance
+from natxy.setting import Setting
 
 RFC2544_TRIAL_S = Fraction(60)  # RFC 2544 section 24
+
+EXCEED_RATIO = Setting(
+    "exceed_ratio",
+    (
+        "A rate passes if trials with too much loss took at most this share of the time of all its "
+        "trials. For the NDR, one lost frame is too much; for a PDR, more than its ",
+        LOSS,
+    ),
+    "RATIO",
+    default="0",
+    panel="Search",
+)
+DURATION_SUM = Setting(
+    "duration_sum_s",
+    "Total seconds of the full-length trials that decide about a rate",
+    "S",
+    default="the duration",
+    panel="Search",
+)
+INITIAL_DURATION = Setting(
+    "initial_duration_s",
+    "Seconds of the first, shortest trials",
+    "S",
+    default="1, or the duration if that is shorter",
+    panel="Search",
+)
+WIDTH = Setting(
+    "width", "Distance of the bounds at which the search ends, as a share of the upper one"
+)
+FINAL_DURATION = Setting("final_duration_s", "Duration of the trials that decide")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,22 +54,15 @@ class MlrGoal:
 
     name: str
     tolerance: LossTolerance = NO_LOSS
-    exceed_ratio: Fraction = Fraction(0)
-    width: Fraction = Fraction(1, 1000)  # distance of the bounds, as a share of the upper one
-    initial_duration_s: Fraction = Fraction(1)
-    final_duration_s: Fraction = RFC2544_TRIAL_S
-    duration_sum_s: Fraction | None = None  # None: one final trial
+    exceed_ratio: Annotated[Fraction, EXCEED_RATIO] = Fraction(0)
+    width: Annotated[Fraction, WIDTH] = Fraction(1, 1000)
+    initial_duration_s: Annotated[Fraction, INITIAL_DURATION] = Fraction(1)
+    final_duration_s: Annotated[Fraction, FINAL_DURATION] = RFC2544_TRIAL_S
+    duration_sum_s: Annotated[Fraction | None, DURATION_SUM] = None  # None: one final trial
 
     def __post_init__(self) -> None:
         check_tolerance(self.name, self.tolerance)
-        make_exact(
-            self,
-            exceed_ratio="--exceed-ratio",
-            width=f"{self.name}, width",
-            initial_duration_s="--initial-duration",
-            final_duration_s=f"{self.name}, final duration",
-            duration_sum_s="--duration-sum",
-        )
+        check_settings(self)
         self._check_exceed_ratio()
         self._check_durations()
 
@@ -49,21 +74,24 @@ class MlrGoal:
     def _check_exceed_ratio(self) -> None:
         if not 0 <= self.exceed_ratio < 1:
             raise ConfigurationError(
-                f"--exceed-ratio: {float(self.exceed_ratio):g} is out of range (expected at least "
-                "0, less than 1)"
+                EXCEED_RATIO,
+                f": {float(self.exceed_ratio):g} is out of range (expected at least 0, less than "
+                "1)",
             )
 
     def _check_durations(self) -> None:
         final_s = float(self.final_duration_s)
         if not 0 < self.initial_duration_s <= self.final_duration_s:
             raise ConfigurationError(
-                f"--initial-duration: {float(self.initial_duration_s):g} s is out of range "
-                f"(expected more than 0, at most the longest trials' {final_s:g} s)"
+                INITIAL_DURATION,
+                f": {float(self.initial_duration_s):g} s is out of range (expected more than 0, at "
+                f"most the longest trials' {final_s:g} s)",
             )
         if self.total_s < self.final_duration_s:
             raise ConfigurationError(
-                f"--duration-sum: {float(self.total_s):g} s is out of range (expected at least the "
-                f"longest trials' {final_s:g} s)"
+                DURATION_SUM,
+                f": {float(self.total_s):g} s is out of range (expected at least the longest "
+                f"trials' {final_s:g} s)",
             )
 
 

@@ -3,29 +3,54 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
+from typing import Annotated
 
 from natxy.errors import ConfigurationError
+from natxy.exact import check_settings
 from natxy.model.trial_spec import MAX_BURST_FRAMES, MAX_RATE_FPS, Segment
+from natxy.setting import Setting
 from natxy.trial.maximum import maximum_of
 from natxy.trial.profile import RFC
 from natxy.trial.setup import ReadyTester
-from natxy.trial.timing import check
 
 # Bursts of a trial, at least. A buffer may hold fewer bursts, whatever their interval.
 LEAST_BURSTS = 10
+
+BURSTS = Setting(
+    "frames",
+    "Send repeated bursts of N frames, search for the highest mean rate without loss, and report "
+    "the interval between bursts at that rate",
+    "N,...",
+    option="bursts",
+    default="steady traffic",
+    lowest=2,
+    highest=MAX_BURST_FRAMES,
+    panel="Bursts",
+)
+BURST_RATE = Setting(
+    "rate_fps",
+    (
+        *("With ", BURSTS, ": rate within a burst, in frames a second; on veth and memif, whose "),
+        "media have no rate, it is required",
+    ),
+    "FPS",
+    option="burst-rate",
+    default="the media's rate",
+    lowest=1,
+    highest=MAX_RATE_FPS,
+    panel="Bursts",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bursts:
     """The bursts of a search; their interval follows from the mean rate that the search tries."""
 
-    frames: int
-    rate_fps: int | None = None  # within a burst; None: the media's rate
+    frames: Annotated[int, BURSTS]
+    rate_fps: Annotated[int | None, BURST_RATE] = None
 
     def __post_init__(self) -> None:
-        check("--bursts", self.frames, lowest=2, highest=MAX_BURST_FRAMES)
-        if self.rate_fps is not None:
-            check("--burst-rate", self.rate_fps, lowest=1, highest=MAX_RATE_FPS)
+        check_settings(self)
 
     def rate_of(self, tester: ReadyTester) -> int:
         return burst_rate(tester, self.rate_fps)
@@ -47,13 +72,14 @@ class Bursts:
         )
 
 
-def burst_rate(tester: ReadyTester, given_fps: int | None) -> int:
+def burst_rate(tester: ReadyTester, given_fps: int | None, setting: Setting = BURST_RATE) -> int:
     """Returns the rate within a burst: the media's, or the given one."""
     rate_fps = maximum_of(tester.hello, tester.traffic, given_fps).rate_fps
     if rate_fps is None:
         raise ConfigurationError(
-            "--burst-rate: is missing: the ports' media have no rate (expected frames a second, "
-            "such as the limit that `natxy self-test` reports)"
+            setting,
+            ": is missing: the ports' media have no rate (expected frames a second, such as the "
+            "limit that `natxy self-test` reports)",
         )
     return rate_fps
 

@@ -16,12 +16,19 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.model.verdict import Verdict
+from natxy.setting import Setting
 from natxy.trial.emptied_table import count_of
 
 MARGIN_S = 2.0  # for resolving neighbours, touching memory, and coarse timers of the gateway
 SAMPLE_LOSS = 0.1  # a larger share of lost frames is not chance
 RUN = 3  # lost replies in a row that are not chance
-LOST_ADVICE = 'use a lower phase 1 rate, or connections.incomplete = "accept"'
+LOST_ADVICE = ('use a lower phase 1 rate, or connections.incomplete = "accept"',)
+TIMEOUT = Setting(
+    "timeout_s",
+    "Seconds after which the gateway drops an idle connection",
+    option="timeouts",
+    default="unchanged",
+)
 
 
 class WithoutConnections(MeasurementError):
@@ -99,8 +106,9 @@ def hold(dut: Dut, spec: TrialSpec, asked_s: float | None = None) -> None:
     table, needed_s = dut.table, needed_timeout_s(spec)
     if asked_s is not None and asked_s < needed_s:
         raise ConfigurationError(
-            f"--timeouts: {asked_s:g} s is shorter than a trial, which may last {needed_s:g} s "
-            "(expected a longer timeout, fewer connections or a higher phase 1 rate)"
+            TIMEOUT,
+            f": {asked_s:g} s is shorter than a trial, which may last {needed_s:g} s (expected a "
+            "longer timeout, fewer connections or a higher phase 1 rate)",
         )
     if table is None or _lasts(dut, needed_s):
         return
@@ -169,7 +177,9 @@ def check_repeating(made: StreamResult | None) -> None:
         )
 
 
-def explain_incomplete(trial: TrialRecord, dut: Dut, advice: str = LOST_ADVICE) -> NoReturn:
+def explain_incomplete(
+    trial: TrialRecord, dut: Dut, advice: tuple[str | Setting, ...] = LOST_ADVICE
+) -> NoReturn:
     """Raises IncompletePhase1 with the reason, as far as known; `advice` is for lost frames."""
     made, table = trial.established, trial.result.connections
     assert made is not None, "a trial of connections begins with phase 1"
@@ -177,8 +187,9 @@ def explain_incomplete(trial: TrialRecord, dut: Dut, advice: str = LOST_ADVICE) 
     stored, asked = table.stored, _asked(made)
     why = _why(parameters_of(dut).entries, trial.connections_left, stored, asked)
     raise IncompletePhase1(
-        f"Phase 1 created {stored:,} of {asked:,} connections: "
-        f"{why or f'{asked - stored:,} frames were lost; {advice}'}."
+        f"Phase 1 created {stored:,} of {asked:,} connections: ",
+        *((why,) if why else (f"{asked - stored:,} frames were lost; ", *advice)),
+        ".",
     )
 
 

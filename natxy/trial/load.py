@@ -16,7 +16,7 @@ from natxy.model.trial_spec import NO_RECORDING, Phase, Recording, Segment
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.trial.phases import apart, before_phase_2, phase, steady_segment
 from natxy.trial.setup import Starting
-from natxy.trial.timing import Timing
+from natxy.trial.timing import RATE, Timing
 from natxy.verdict.away import away_in
 from natxy.verdict.counted import Counted, Counting, counted
 from natxy.verdict.losses import Losses
@@ -118,7 +118,7 @@ class Frames(Load):
         self, traffic: TrafficPlan, timing: Timing, ramp: Sequence[Starting] = ()
     ) -> tuple[Phase, ...]:
         for segment in self.segments:
-            timing.check_rate("--rate", segment.rate_fps)
+            timing.check_rate(RATE, segment.rate_fps)
         if traffic.connections is not None:
             if ramp:
                 raise ConfigurationError(

@@ -3,7 +3,18 @@
 import hashlib
 import secrets
 
+from natxy.setting import Setting
+
 MAX_SEED = 2**64 - 1
+SEED = Setting(
+    "seed",
+    "Seed of all pseudorandom choices; the same seed sends the same frames",
+    "N",
+    default="a new one, which the result shows",
+    lowest=0,
+    highest=MAX_SEED,
+    panel="Trials",
+)
 
 
 def new_seed() -> int:

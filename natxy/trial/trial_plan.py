@@ -9,7 +9,7 @@ from natxy.model.trial_spec import VERSION, Phase, TrialSpec, WarmUp, WatchedCpu
 from natxy.trial.load import Load, steady
 from natxy.trial.phases import LONGEST_APART_NS
 from natxy.trial.setup import Starting
-from natxy.trial.timing import REALTIME_LIMIT_S, Timing
+from natxy.trial.timing import RATE, REALTIME_LIMIT_S, Timing
 from natxy.verdict.pacing import lateness_tolerance_ns
 
 
@@ -36,7 +36,7 @@ class TrialPlan:
     def load(self, load: Load | int) -> Load:
         if not isinstance(load, int):
             return load
-        self.timing.check_rate("--rate", load)
+        self.timing.check_rate(RATE, load)
         return steady(load, self.timing.duration_s)
 
     def spec(

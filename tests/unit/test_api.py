@@ -75,7 +75,7 @@ def test_times_are_exact() -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "soon"])
 def test_what_is_no_time_is_refused_in_one_sentence(value: float) -> None:
-    with pytest.raises(natxy.NatxyError, match=f"duration: {value} is not valid"):
+    with pytest.raises(natxy.NatxyError, match=f"duration_s: {value} is not valid"):
         natxy.timing(duration=value)
 
 
@@ -99,7 +99,7 @@ def test_a_plans_own_times_are_taken_as_written() -> None:
     assert ANY.RecoveryPlan(**asked, after_s=0.1).after_s == Fraction(1, 10)
     assert ANY.ResetPlan(**asked, reset_after_s=0.1).after_s == Fraction(1, 10)
     assert ANY.LatencyPlan(**asked, tags_after_s=0.1).tags_after_s == Fraction(1, 10)
-    with pytest.raises(natxy.NatxyError, match="after: soon is not valid"):
+    with pytest.raises(natxy.NatxyError, match="after_s: soon is not valid"):
         ANY.RecoveryPlan(**asked, after_s="soon")
 
 

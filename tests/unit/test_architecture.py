@@ -18,6 +18,7 @@ OF_ALL_ROOMS = {
     "interrupts",
     "program_output",
     "runtime_folder",
+    "setting",
     "statistics",
     "visible",
     "whole_file",

@@ -278,7 +278,9 @@ def test_nobody_asks_for_a_resets_trials_to_be_long() -> None:
 
 def test_tags_after_the_last_frame_are_refused(setup: Setup) -> None:
     plan = LatencyPlan(**GIVEN, tags_after_s=Fraction("0.02"))
-    with pytest.raises(ConfigurationError, match=r"tags_after: 0.02 s .* \(expected 0 to 0.0199\)"):
+    with pytest.raises(
+        ConfigurationError, match=r"tags_after_s: 0.02 s .* \(expected 0 to 0.0199\)"
+    ):
         latency(plan, setup.tester, setup.dut)
 
 

@@ -119,7 +119,7 @@ def test_a_burst_that_no_trial_can_wait_for_is_not_tried(nat64: TrafficPlan) -> 
     assert result.figure(BURST).values == (1800,)
     assert result.figure(BURST).lower_bound == (True,)
     assert about(Topic.BURSTS_SENT, result.remarks).facts["longest"] == 1800
-    with pytest.raises(ConfigurationError, match="duration: 1801 is out of range"):
+    with pytest.raises(ConfigurationError, match="duration_s: 1801 is out of range"):
         plan(timing=replace(times, duration_s=Fraction(1801)))
 
 
@@ -252,7 +252,7 @@ def test_bursts_come_at_the_medias_rate(nat64: TrafficPlan) -> None:
 
 
 def test_without_a_rate_it_is_refused(nat64: TrafficPlan) -> None:
-    with pytest.raises(ConfigurationError, match="burst_rate: is missing"):
+    with pytest.raises(ConfigurationError, match="burst_rate_fps: is missing"):
         back_to_back(plan(burst_rate_fps=None), ScriptedEngine().tester(nat64), NoDut())
 
 
@@ -331,10 +331,10 @@ def test_the_step_ends_the_search_and_is_reported(nat64: TrafficPlan) -> None:
 @pytest.mark.parametrize(
     ("option", "changes"),
     [
-        ("step", {"step_frames": 0}),
-        ("step", {"step_frames": 10**6 + 1}),
-        ("burst_rate", {"burst_rate_fps": 0}),
-        ("throughput", {"throughput_fps": 0}),
+        ("step_frames", {"step_frames": 0}),
+        ("step_frames", {"step_frames": 10**6 + 1}),
+        ("burst_rate_fps", {"burst_rate_fps": 0}),
+        ("throughput_fps", {"throughput_fps": 0}),
     ],
 )
 def test_steps_and_rates_that_cannot_be_are_refused(option: str, changes: dict[str, int]) -> None:

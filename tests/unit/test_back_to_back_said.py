@@ -92,8 +92,8 @@ def test_a_rest_shorter_than_two_seconds_departs(nat64: TrafficPlan) -> None:
 @pytest.mark.parametrize(
     ("timing", "said"),
     [
-        ({"drain_s": Fraction(1801)}, r"drain: 1801 is out of range \(expected 0 to 1800\)"),
-        ({"duration_s": Fraction(1801)}, r"duration: 1801 is out of range"),
+        ({"drain_s": Fraction(1801)}, r"drain_s: 1801 is out of range \(expected 0 to 1800\)"),
+        ({"duration_s": Fraction(1801)}, r"duration_s: 1801 is out of range"),
     ],
 )
 def test_a_burst_or_a_rest_longer_than_half_an_hour_is_refused(
@@ -110,7 +110,7 @@ def test_the_media_of_a_very_long_trial_are_too_fast(nat64: TrafficPlan) -> None
     timing = Timing(duration_s=Fraction(1800), drain_s=Fraction(2))
     engine = ScriptedEngine(link_mbps=10**6)
     asked = plan(timing=timing, burst_rate_fps=None)
-    with pytest.raises(ConfigurationError, match=r"^burst_rate: .* is out of range"):
+    with pytest.raises(ConfigurationError, match=r"^burst_rate_fps: .* is out of range"):
         back_to_back(asked, engine.tester(nat64), NoDut())
     assert not engine.specs
 

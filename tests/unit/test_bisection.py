@@ -140,12 +140,14 @@ def test_an_error_is_as_it_was_written_and_says_itself() -> None:
     assert (str(SearchError()), str(SearchError(rate_fps=7))) == ("0.1 %", "7 fps")
     # What a caller writes whom no type checker stops.
     assert SearchError(fraction=0.1).fraction == Fraction(1, 10)  # type: ignore[arg-type]
-    with pytest.raises(ConfigurationError, match=r"^error: much is not valid"):
+    with pytest.raises(ConfigurationError, match=r"^fraction: much is not valid"):
         SearchError(fraction="much")  # type: ignore[arg-type]
     for fraction in (0, 1, 2):
-        with pytest.raises(ConfigurationError, match=f"error: {fraction * 100} % is out of range"):
+        with pytest.raises(
+            ConfigurationError, match=f"fraction: {fraction * 100} % is out of range"
+        ):
             SearchError(fraction=Fraction(fraction))
-    with pytest.raises(ConfigurationError, match="error: 0 is out of range"):
+    with pytest.raises(ConfigurationError, match="rate_fps: 0 is out of range"):
         SearchError(rate_fps=0)
 
 
@@ -162,7 +164,9 @@ def test_an_error_that_ends_no_search_is_refused(error: dict[str, Any], said: st
     expected = "1 or more frames a second" if "rate_fps" in error else "more than 0 %, less than"
     with pytest.raises(ConfigurationError) as refused:
         SearchError(**error)
-    assert str(refused.value).startswith(f"error: {said} is out of range (expected {expected}")
+    assert str(refused.value).startswith(
+        f"{next(iter(error))}: {said} is out of range (expected {expected}"
+    )
 
 
 def test_an_empty_bracket_is_refused() -> None:

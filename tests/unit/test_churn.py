@@ -94,7 +94,7 @@ def test_no_rate_is_so_high_that_the_mix_has_no_frame_of_the_given_one() -> None
 def test_each_trial_creates_a_connection() -> None:
     plan = replace(PLAN, timing=Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 20)))
     assert plan.least_fps == 5
-    with pytest.raises(ConfigurationError, match="new: 4 is out of range"):
+    with pytest.raises(ConfigurationError, match="new_cps: 4 is out of range"):
         replace(plan, load_fps=None, new_cps=4)
 
 
@@ -164,10 +164,10 @@ def test_a_rate_that_uses_all_there_are_is_a_lower_bound(entries: int | None, mo
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"load_fps": None}, "load: is missing, as is new"),
-        ({"new_cps": 1}, "load: is given with new"),
-        ({"load_fps": -1}, "load: -1 is out of range"),
-        ({"load_fps": None, "new_cps": 0}, "new: 0 is out of range"),
+        ({"load_fps": None}, "load_fps: is missing, as is new_cps"),
+        ({"new_cps": 1}, "load_fps: is given with new_cps"),
+        ({"load_fps": -1}, "load_fps: -1 is out of range"),
+        ({"load_fps": None, "new_cps": 0}, "new_cps: 0 is out of range"),
         ({"bursts": Bursts(frames=16)}, "bursts: are not possible with churn"),
     ],
 )

@@ -180,13 +180,16 @@ def test_the_search_is_described_in_the_unit_of_what_is_sought() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"load_fps": 2**33}, r"^load: 8589934592 is out of range \(expected 0 to 8589934591\)"),
+        (
+            {"load_fps": 2**33},
+            r"^load_fps: 8589934592 is out of range \(expected 0 to 8589934591\)",
+        ),
         (
             {"load_fps": None, "new_cps": 2**33},
-            r"^new: 8589934592 .*\(expected 1 to 8589934591\)",
+            r"^new_cps: 8589934592 .*\(expected 1 to 8589934591\)",
         ),
-        ({"load_fps": None}, "^load: is missing, as is new"),
-        ({"new_cps": 5}, "^load: is given with new"),
+        ({"load_fps": None}, "^load_fps: is missing, as is new_cps"),
+        ({"new_cps": 5}, "^load_fps: is given with new_cps"),
     ],
     ids=str,
 )

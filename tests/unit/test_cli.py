@@ -167,7 +167,7 @@ def test_a_series_of_throughputs_is_a_row_each(
         (["--rate", "0"], "--rate: 0 is out of range (expected 1 to 8589934592)"),
         (["--rate", "-5"], "--rate: -5 is out of range"),
         (["--rate", "1", "--duration", "0"], "--duration: 0 is out of range"),
-        (["--rate", "1", "--duration", "nan"], "--duration: nan is not a duration"),
+        (["--rate", "1", "--duration", "nan"], "--duration: nan is not valid"),
         (["--rate", "1", "--drain", "-1"], "--drain: -1 is out of range"),
         (["--rate", "1", "--frame-size", "83"], "--frame-size: 83 is out of"),
         (["--rate", "1", "--direction", "up"], '--direction: unknown value "up"'),
@@ -219,7 +219,7 @@ def test_bad_options_of_a_trial(
         (["--search", "mlr", "--exceed-ratio", "-0.1"], "--exceed-ratio: -0.1 is out of range"),
         (["--search", "mlr", "--exceed-ratio", "nan"], "--exceed-ratio: nan is not valid"),
         (["--search", "mlr", "--duration-sum", "59"], "--duration-sum: 59 s is out of range"),
-        (["--search", "mlr", "--duration-sum", "inf"], "--duration-sum: inf is not a duration"),
+        (["--search", "mlr", "--duration-sum", "inf"], "--duration-sum: inf is not valid"),
         (["--search", "mlr", "--initial-duration", "0"], "--initial-duration: 0 s is out of range"),
         (["--search", "mlr", "--initial-duration", "61"], "--initial-duration: 61 s is out of"),
     ],
@@ -374,6 +374,7 @@ def test_what_needs_no_verb_imports_none(arguments: list[str]) -> None:
         "natxy.cli.verbs",
         "natxy.errors",
         "natxy.interrupts",
+        "natxy.setting",
         "natxy.visible",
     }
     assert not {"pydantic", "numpy", "pyarrow", "MLRsearch", "rich"} & found

@@ -11,7 +11,7 @@ from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions
 from natxy.cli.sizes import one_each, sizes_of
 from natxy.errors import ConfigurationError
-from natxy.measure.table_size import PortRange, Size
+from natxy.measure.table_size import COUNTS, PortRange, Size
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
 
@@ -51,8 +51,8 @@ def test_options_override_their_keys_alone() -> None:
     ("testbed", "count", "rate", "sentence"),
     [
         (STATEFUL, 0, None, "connections.*0 is out of range"),
-        (STATEFUL, None, 0, "establishment_rate.*0 is out of range"),
-        (STATELESS, None, 5, r"establishment_rate: the testbed has no \[connections\]"),
+        (STATEFUL, None, 0, "--establishment-rate.*0 is out of range"),
+        (STATELESS, None, 5, r"--establishment-rate: the testbed has no \[connections\]"),
     ],
 )
 def test_what_is_wrong_names_the_option(
@@ -66,7 +66,6 @@ def test_accepted_loss_is_a_share() -> None:
     accepted = loss_tolerance("0.01%")
     assert accepted
     assert accepted.fraction == Fraction(1, 10_000)
-    assert loss_tolerance(None) is None
     for wrong in ("0%", "100%", "1", "-1%", "0.01%,1%"):
         with pytest.raises(ConfigurationError, match="loss: "):
             loss_tolerance(wrong)
@@ -165,7 +164,7 @@ def test_columns_are_lists_of_numbers_and_of_ranges() -> None:
         ((None, "2-1", "1"), 'source_ports: "2-1" is neither a number'),
         ((None, None, "0"), 'destination_ports: "0" is neither a number'),
         (("1,2,3", "1,2", None), "source_ports: 2 values do not fit 3 columns"),
-        ((None, "40000", None), "counts, destination_ports: neither is given"),
+        ((None, "40000", None), "connections, destination_ports: neither is given"),
     ],
 )
 def test_columns_that_are_wrong_name_the_option(
@@ -178,7 +177,7 @@ def test_columns_that_are_wrong_name_the_option(
 @pytest.mark.parametrize("figure", ["establishment", "validated", "throughput"])
 def test_an_accepted_loss_is_the_searchs(figure: str) -> None:
     options = SeriesOptions(testbed=Path("testbed.toml"))
-    search = searching(options, figure, error=None, max_rate=None, loss="0.01%")
+    search = searching(options, figure, loss=loss_tolerance("0.01%"))
     assert search.loss == loss_tolerance("0.01%")
 
 
@@ -203,6 +202,6 @@ def test_the_list_of_n_is_enough_for_connections(
 
 
 def test_a_single_value_is_that_of_every_column() -> None:
-    assert one_each("--entries", [5], 3) == [5, 5, 5]
-    assert one_each("--entries", [5, 6, 7], 3) == [5, 6, 7]
-    assert one_each("--entries", [], 3) == [None, None, None]
+    assert one_each(COUNTS, [5], 3) == [5, 5, 5]
+    assert one_each(COUNTS, [5, 6, 7], 3) == [5, 6, 7]
+    assert one_each(COUNTS, [], 3) == [None, None, None]

@@ -138,9 +138,9 @@ def test_quick_searches_confirm_a_failure_once_and_find_rates_of_a_capacity_coar
 @pytest.mark.parametrize(
     ("kind", "given", "member", "option"),
     [
-        (latency.LatencyPlan, PLAN, "tags_after_s", "tags_after"),
-        (recovery.RecoveryPlan, PLAN, "after_s", "after"),
-        (reset.ResetPlan, PLAN, "reset_after_s", "reset_after"),
+        (latency.LatencyPlan, PLAN, "tags_after_s", "tags_after_s"),
+        (recovery.RecoveryPlan, PLAN, "after_s", "after_s"),
+        (reset.ResetPlan, PLAN, "reset_after_s", "reset_after_s"),
         (frame_loss.FrameLossPlan, PLAN, "step", "step"),
         (establishment_search.EstablishmentPlan, PLAN, "alpha", "alpha"),
         (capacity.CapacityPlan, {**PLAN, "goal": CapacityGoal(c0=1)}, "alpha", "alpha"),

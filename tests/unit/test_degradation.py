@@ -200,7 +200,7 @@ def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
 
 @pytest.mark.parametrize(
     ("columns", "option"),
-    [((), "counts"), (columns_of(9, entries=8), "entries")],
+    [((), "connections"), (columns_of(9, entries=8), "entries")],
 )
 def test_columns_that_make_no_sense_are_refused(columns: tuple[Column, ...], option: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{option}: .* \(expected "):
@@ -307,7 +307,7 @@ def test_columns_that_differ_by_their_table_are_told_apart_by_it() -> None:
 def test_a_timeout_that_was_asked_for_is_not_made_longer_for_a_trial(rate: int | None) -> None:
     columns = (Column(connections=1000, timeout_s=60), Column(connections=1000, timeout_s=2))
     with pytest.raises(
-        ConfigurationError, match=r"^timeouts: 2 s .* may last 3 s \(expected a longer"
+        ConfigurationError, match=r"^timeout_s: 2 s .* may last 3 s \(expected a longer"
     ):
         measure(columns, THROUGHPUT, connections={"rate_fps": rate})
     result, _, dut = measure(columns[:1], THROUGHPUT, connections={"rate_fps": rate})

@@ -314,7 +314,7 @@ def test_the_first_guess_is_a_short_trial() -> None:
     ("changes", "option"),
     [
         ({"repetitions": 0}, "repetitions"),
-        ({"max_rate_cps": 0}, "max_rate"),
+        ({"max_rate_cps": 0}, "max_rate_cps"),
         ({"alpha": Fraction(0)}, "alpha"),
         ({"loss": 0.01}, "loss"),
         ({"early_end": True, "loss": LossTolerance(fraction=HALF)}, "early_end"),

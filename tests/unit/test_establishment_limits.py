@@ -154,14 +154,17 @@ def test_what_may_be_lost_is_told_to_the_trial() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"max_rate_cps": 2**33 + 1}, r"^max_rate: 8589934593 is out of range \(expected 1 to 8"),
-        ({"first_cps": 0}, r"^first: 0 is out of range \(expected 1 to 8589934592\)"),
+        (
+            {"max_rate_cps": 2**33 + 1},
+            r"^max_rate_cps: 8589934593 is out of range \(expected 1 to 8",
+        ),
+        ({"first_cps": 0}, r"^first_cps: 0 is out of range \(expected 1 to 8589934592\)"),
         ({"alpha": Fraction(1, 1001)}, r"^alpha: 0\.000999001 .* \(expected 0\.001 to 1000\)"),
         ({"alpha": Fraction(1001)}, r"^alpha: 1001 is out of range"),
         ({"loss_verifications": -1}, r"^loss_verifications: -1 is out of range"),
         (
             {"early_end": True, "timing": Timing(duration_s=Fraction(1), drain_s=Fraction(0))},
-            r"^early_end: is not possible with loss or a drain of 0",
+            r"^early_end: is not possible with loss or a drain_s of 0",
         ),
     ],
     ids=str,

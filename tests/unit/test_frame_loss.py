@@ -157,7 +157,7 @@ def test_no_rate_that_can_be_sent_is_an_error(nat64: TrafficPlan) -> None:
 
 
 def test_without_a_maximum_it_is_refused(nat64: TrafficPlan) -> None:
-    with pytest.raises(ConfigurationError, match="max_rate: is missing"):
+    with pytest.raises(ConfigurationError, match="max_rate_fps: is missing"):
         frame_loss(plan(max_rate_fps=None), ScriptedEngine().tester(nat64), NoDut())
 
 

@@ -117,9 +117,9 @@ def test_steps_of_a_thousandth_up_to_a_tenth_are_possible(step: Fraction) -> Non
             {"step": Fraction(1, 1001)},
             r"step: 0\.0999001 is out of range \(expected 0\.1 to 10\)",
         ),
-        ({"rates_fps": (1000, 0)}, "rates: 0 is out of range"),
-        ({"rates_fps": (1, 2**33 + 1)}, "rates: 8589934593 is out of range"),
-        ({"max_rate_fps": 0}, "max_rate: 0 is out of range"),
+        ({"rates_fps": (1000, 0)}, "rates_fps: 0 is out of range"),
+        ({"rates_fps": (1, 2**33 + 1)}, "rates_fps: 8589934593 is out of range"),
+        ({"max_rate_fps": 0}, "max_rate_fps: 0 is out of range"),
         ({"loss": 0.01}, "loss"),
     ],
 )

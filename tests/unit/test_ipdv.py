@@ -185,9 +185,9 @@ LATENCY: dict[str, Any] = {
     [
         ({"tags": 0}, r"^tags: 0 is out of range \(expected 1 to 200000\)"),
         ({"tags": MAX_TAGS + 1}, "^tags: 200001 is out of range"),
-        ({"tags_after_s": Fraction(101, 10)}, r"^tags_after: 10\.1 .* \(expected 0 to 10\)"),
-        ({"rate_fps": 0}, "^rate: 0 is out of range"),
-        ({"rate_fps": 2**33 + 1}, "^rate: 8589934593 is out of range"),
+        ({"tags_after_s": Fraction(101, 10)}, r"^tags_after_s: 10\.1 .* \(expected 0 to 10\)"),
+        ({"rate_fps": 0}, "^rate_fps: 0 is out of range"),
+        ({"rate_fps": 2**33 + 1}, "^rate_fps: 8589934593 is out of range"),
     ],
     ids=str,
 )

@@ -85,10 +85,10 @@ def test_the_media_bound_the_search(nat64: TrafficPlan) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"max_rate_fps": 100}, r"^max_rate: 100 is out of range \(expected more than 100\)"),
-        ({"goals": ()}, r"^duration: 0\.05 s is not the duration .* \(expected 0 s\)"),
-        ({"max_rate_fps": 0}, "^max_rate: 0 is out of range"),
-        ({"max_rate_fps": 2**33 + 1}, "^max_rate: 8589934593 is out of range"),
+        ({"max_rate_fps": 100}, r"^max_rate_fps: 100 is out of range \(expected more than 100\)"),
+        ({"goals": ()}, r"^duration_s: 0\.05 s is not the duration .* \(expected 0 s\)"),
+        ({"max_rate_fps": 0}, "^max_rate_fps: 0 is out of range"),
+        ({"max_rate_fps": 2**33 + 1}, "^max_rate_fps: 8589934593 is out of range"),
     ],
 )
 def test_a_maximum_that_leaves_no_rate_to_try_is_refused(

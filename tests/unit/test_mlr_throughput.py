@@ -139,7 +139,7 @@ def test_the_highest_rate_that_passes_is_a_lower_bound(capacity: int, nat64: Tra
 
 
 def test_what_cannot_be_searched_is_refused(capacity: int, nat64: TrafficPlan) -> None:
-    with pytest.raises(ConfigurationError, match="max_rate: is missing"):
+    with pytest.raises(ConfigurationError, match="max_rate_fps: is missing"):
         measured(plan(max_rate_fps=None), nat64)
     with pytest.raises(ConfigurationError, match="duration"):
         plan(goals=(rfc2544_goal(),))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from natxy.cli.overload import CHOICES, Asked, _test
+from natxy.cli.overload import CHOICES, OF_SOME, _test
 from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
@@ -506,9 +506,9 @@ def test_up_to_four_flows_start_one_by_one(nat64: TrafficPlan) -> None:
             {"test": ResetPlan(**TIMES), "incremental": True},
             "incremental: is not possible with reset",
         ),
-        ({"step_s": Fraction(1)}, "step: needs incremental"),
-        ({"step_s": Fraction(0), "incremental": True}, "step: 0 is out of range"),
-        ({"step_s": Fraction(1, 10**6 + 1), "incremental": True}, "step: 9.* is out of range"),
+        ({"step_s": Fraction(1)}, "step_s: needs incremental"),
+        ({"step_s": Fraction(0), "incremental": True}, "step_s: 0 is out of range"),
+        ({"step_s": Fraction(1, 10**6 + 1), "incremental": True}, "step_s: 9.* is out of range"),
     ],
 )
 def test_flows_that_cannot_start_so_are_refused(changes: dict[str, Any], sentence: str) -> None:
@@ -536,7 +536,7 @@ def test_no_test_is_without_an_option() -> None:
 @pytest.mark.parametrize("of", OPTIONS)
 def test_every_test_is_named_by_an_option(of: str) -> None:
     options = SeriesOptions(testbed=Path("testbed.toml"), profile="quick")
-    test = _test(options, of, Asked(rate=None, max_rate=None, error=None))
+    test = _test(options, of, {})
     assert type(test) is OPTIONS[of]
-    with pytest.raises(ConfigurationError, match=rf"^\w+: is not possible with of {of} "):
-        _test(options, of, Asked(rate=5, max_rate=5, error="5"))
+    with pytest.raises(ConfigurationError, match=rf"^\w+: is not possible with --of {of} "):
+        _test(options, of, {each.name: 5 for each in OF_SOME})

@@ -64,7 +64,7 @@ def test_a_device_that_loses_connections_at_every_rate_has_no_phase_2() -> None:
     """Fewer than 1000 in a minute; its table is nobody's to look at."""
     tester = StatefulEngine(gateway=StatefulGateway(new_cps=10)).tester(plan({"rate_fps": None}))
     dut = CommandDut(CommandConfig(kind="command"))
-    with pytest.raises(DutError, match=r"at every rate.*set establishment_rate"):
+    with pytest.raises(DutError, match=r"at every rate.*set connections.rate_fps"):
         with_phase_1_rate(tester, dut, TIMING, seed=1, observer=Observer())
 
 

@@ -223,14 +223,14 @@ def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
 
 
 def test_a_device_that_passes_nothing_has_no_throughput(nat64: TrafficPlan) -> None:
-    with pytest.raises(DutError, match=r"loses frames at every rate.*set throughput"):
+    with pytest.raises(DutError, match=r"loses frames at every rate.*set rate_fps"):
         recovery(plan(rate_fps=None), ScriptedEngine(lose=lambda _: [0]).tester(nat64), NoDut())
 
 
 @pytest.mark.parametrize("after_s", [-5, 0, 100_000, 10**9])
 def test_a_time_afterwards_that_cannot_be_is_refused(after_s: int) -> None:
     with pytest.raises(
-        ConfigurationError, match=r"after: -?\d+ is out of range \(expected 1e-06 to 86399"
+        ConfigurationError, match=r"after_s: -?\d+ is out of range \(expected 1e-06 to 86399"
     ):
         plan(after_s=Fraction(after_s))
 
@@ -238,7 +238,7 @@ def test_a_time_afterwards_that_cannot_be_is_refused(after_s: int) -> None:
 def test_a_trial_of_two_long_parts_is_refused() -> None:
     """60,000 s and as many again are more than the day that a trial may last."""
     long = Timing(duration_s=Fraction(60_000), drain_s=Fraction(0))
-    with pytest.raises(ConfigurationError, match="after: 60000 is out of range"):
+    with pytest.raises(ConfigurationError, match="after_s: 60000 is out of range"):
         plan(timing=long)
 
 
@@ -260,7 +260,7 @@ def test_a_trial_of_two_long_parts_is_refused() -> None:
 def test_a_throughput_whose_overload_is_no_rate_is_refused(
     given: dict[str, Any], highest: int
 ) -> None:
-    with pytest.raises(ConfigurationError, match=f"throughput: .* \\(expected 1 to {highest}\\)"):
+    with pytest.raises(ConfigurationError, match=f"rate_fps: .* \\(expected 1 to {highest}\\)"):
         plan(**given)
 
 

@@ -252,7 +252,7 @@ def test_a_reset_that_has_begun_is_waited_for(nat64: TrafficPlan) -> None:
 
 @pytest.mark.parametrize("after_s", [Fraction(-1), Fraction(91, 1000), Fraction(1)])
 def test_a_reset_outside_the_trial_is_refused(after_s: Fraction) -> None:
-    with pytest.raises(ConfigurationError, match=r"reset_after: .* \(expected 0 to 0.09\)"):
+    with pytest.raises(ConfigurationError, match=r"reset_after_s: .* \(expected 0 to 0.09\)"):
         plan(reset_after_s=after_s)
     assert plan(reset_after_s=None).after_s == FAST.duration_s / 3
 

@@ -41,7 +41,7 @@ def test_lists_of_sizes_and_shares_are_read() -> None:
 
 @pytest.mark.parametrize("text", ["", "84,", "84;512", "-84", "1e3", "rfc"])
 def test_what_is_no_list_of_sizes_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"frame_size: .*\(expected "):
+    with pytest.raises(ConfigurationError, match=r"--frame-size: .*\(expected "):
         sizes_of(text)
 
 
@@ -102,7 +102,7 @@ def test_each_size_is_measured_with_each_mix(tester: ReadyTester) -> None:
 
 
 def test_a_frame_size_out_of_range_names_the_option(tester: ReadyTester) -> None:
-    with pytest.raises(ConfigurationError, match=r"frame_size.*83 is out of range"):
+    with pytest.raises(ConfigurationError, match=r"--frame-size.*83 is out of range"):
         places(tester, (83,), None)
 
 

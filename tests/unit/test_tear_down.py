@@ -167,7 +167,7 @@ def test_a_device_without_a_table_is_refused() -> None:
 
 @pytest.mark.parametrize("count", [0, 2**32 + 1])
 def test_numbers_that_make_no_sense_are_refused(count: int) -> None:
-    with pytest.raises(ConfigurationError, match=r"counts: .* is out of range \(expected "):
+    with pytest.raises(ConfigurationError, match=r"connections: .* is out of range \(expected "):
         Size(connections=count)
 
 
@@ -210,17 +210,17 @@ def test_a_columns_own_ranges_are_all_connections() -> None:
     [
         (
             {"connections": 1000 * 65_456 + 1},
-            r"counts: 65457 ports from 80 on .* at most 65456\)",
+            r"connections: 65457 ports from 80 on .* at most 65456\)",
         ),
         (
             {"connections": 1001, "destination_ports": PortRange(count=1)},
-            "counts: 1001 connections are more than the 1000 combinations",
+            "connections: 1001 connections are more than the 1000 combinations",
         ),
         (
             {"connections": 1, "source_ports": PortRange(count=2, first=65_535)},
             r"source_ports: 2 ports from 65535 on are not possible \(expected at most 1\)",
         ),
-        ({"source_ports": PortRange(count=9)}, "counts, destination_ports: neither is given"),
+        ({"source_ports": PortRange(count=9)}, "connections, destination_ports: neither is given"),
     ],
 )
 def test_ranges_that_do_not_suffice_are_refused(size: dict[str, Any], sentence: str) -> None:

@@ -144,10 +144,10 @@ def test_a_repetition_begins_if_the_planned_time_of_those_before_is_shorter(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"patience_s": Fraction(-1)}, r"^patience: -1 .* \(expected 0 to 86400\)"),
-        ({"patience_s": Fraction(86_401)}, r"^patience: 86401 is out of range"),
-        ({"max_rate_fps": 0}, r"^max_rate: 0 is out of range"),
-        ({"max_rate_fps": 2**33 + 1}, r"^max_rate: 8589934593 is out of range"),
+        ({"patience_s": Fraction(-1)}, r"^patience_s: -1 .* \(expected 0 to 86400\)"),
+        ({"patience_s": Fraction(86_401)}, r"^patience_s: 86401 is out of range"),
+        ({"max_rate_fps": 0}, r"^max_rate_fps: 0 is out of range"),
+        ({"max_rate_fps": 2**33 + 1}, r"^max_rate_fps: 8589934593 is out of range"),
         ({"early_end": True}, r"^early_end: needs a time after which a frame is lost"),
         (
             {

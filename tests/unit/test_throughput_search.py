@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from natxy.cli.options import search_error
 from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions
 from natxy.cli.throughput_search import found_first, throughput_search
@@ -17,12 +18,12 @@ OPTIONS = SeriesOptions(testbed=Path("testbed.toml"), profile="quick", seed=7)
 
 
 def test_quick_searches_verify_a_loss_and_are_as_short_as_the_buffers_let_them_be() -> None:
-    plan = throughput_search(OPTIONS, error="1%", max_rate=10**6)
+    plan = throughput_search(OPTIONS, error=search_error("1%"), max_rate_fps=10**6)
     assert (plan.buffer_frames, plan.loss_verifications) == (QUICK.buffer_frames, 1)
     assert plan.repetitions == QUICK.repetitions
     assert plan.duration_s(10**6) == Fraction(1, 20)
     assert found_first(OPTIONS) == replace(throughput_search(OPTIONS), repetitions=1)
-    assert searching(OPTIONS, "throughput", error="1%", max_rate=10**6) == plan
+    assert searching(OPTIONS, "throughput", error=search_error("1%"), max_rate_fps=10**6) == plan
 
 
 def test_a_duration_that_is_given_is_every_trials() -> None:
@@ -41,6 +42,6 @@ def test_the_rfcs_search_is_whole_and_believes_each_trial() -> None:
 
 
 def test_an_establishment_rates_search_verifies_a_loss_as_well() -> None:
-    plan = searching(OPTIONS, "validated", error=None, max_rate=None)
+    plan = searching(OPTIONS, "validated")
     assert isinstance(plan, EstablishmentPlan)
     assert plan.loss_verifications == 1

@@ -32,6 +32,7 @@ from natxy.procedure.self_test import SelfTestPlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.report.numbers import seconds_left
 from natxy.tester.command import engine_command
+from natxy.trial.timing import DURATION
 
 Captured = pytest.CaptureFixture[str]
 LOCAL = TesterSection(left=Port(device="ring"), right=Port(device="ring"))
@@ -93,14 +94,12 @@ def test_the_option_is_named(
 def test_a_program_reads_the_names_of_arguments() -> None:
     with pytest.raises(ConfigurationError) as caught:
         timing(duration=float("nan"))
-    assert str(caught.value) == "duration: nan is not valid (expected a finite number)"
+    assert str(caught.value) == "duration_s: nan is not valid (expected a finite number)"
     assert caught.value.in_options.startswith("--duration: nan")
-    with pytest.raises(ConfigurationError, match=r"^frame_timeout: -1 is out of range"):
+    with pytest.raises(ConfigurationError, match=r"^frame_timeout_s: -1 is out of range"):
         timing(duration=1, frame_timeout=-1)
-    quoted = ConfigurationError("--of: missing (`run x --to-do`)")
-    assert str(quoted) == "of: missing (`run x --to-do`)"
-    failed = DutError("The trial ended before the reset; use a longer --duration.")
-    assert str(failed) == "The trial ended before the reset; use a longer duration."
+    failed = DutError("The trial ended before the reset; use a longer ", DURATION, ".")
+    assert str(failed) == "The trial ended before the reset; use a longer duration_s."
     assert failed.in_options.endswith("use a longer --duration.")
 
 

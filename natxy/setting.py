@@ -1,0 +1,62 @@
+"""Settings: each declares a field of a plan, and the option that gives it, in one place.
+
+A field carries its setting as `Annotated[int, Setting(...)]`. The command line makes the option of
+it, docs/reference/plans.md the row, and an error names it as the reader knows it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import Field, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fractions import Fraction  # `natxy --help` does without its module
+
+UNITS = ("_fps", "_cps", "_s", "_frames", "_bytes")  # a field has its unit in its name
+
+
+@dataclass(frozen=True)
+class Setting:
+    """`help` has no full stop at its end; it may consist of texts and of settings, whose names
+    stand there. `default` is what holds in place of None, in words."""
+
+    name: str  # of the field
+    help: "str | tuple[str | Setting, ...]" = ""
+    metavar: str | None = None
+    option: str = ""  # without hyphens; empty: the name without its unit
+    default: "str | tuple[str | Setting, ...]" = ""
+    lowest: "Fraction | int | None" = None  # None: the plan checks the range, which varies
+    highest: "Fraction | int | None" = None
+    panel: str | None = None  # heading in --help
+    of_profile: bool = False  # the default is that of the profile
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed."""
+        unit = next((unit for unit in UNITS if self.name.endswith(unit)), "")
+        return "--" + (self.option or self.name.removesuffix(unit).replace("_", "-"))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def in_options(parts: "str | Iterable[object]") -> str:
+    """Returns a sentence with the options' names of its settings."""
+    if isinstance(parts, str):
+        return parts
+    return "".join(part.flag if isinstance(part, Setting) else str(part) for part in parts)
+
+
+def in_python(parts: "str | Iterable[object]") -> str:
+    """Returns a sentence with the names of its settings' fields."""
+    return parts if isinstance(parts, str) else "".join(map(str, parts))
+
+
+def settings_of(plan: Any) -> Iterator[tuple[Field[Any], Setting]]:
+    """Yields the fields of a plan, or of its class, that have settings."""
+    for field in fields(plan):
+        for each in getattr(field.type, "__metadata__", ()):
+            yield field, each
+
+
+def setting_of(plan: Any, name: str) -> Setting:
+    return next(setting for field, setting in settings_of(plan) if field.name == name)
