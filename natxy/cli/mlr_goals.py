@@ -8,7 +8,7 @@ from typing import Any
 from natxy.cli.options import loss_tolerance, words_of
 from natxy.errors import ConfigurationError
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.loss_tolerance import LOSS, LossTolerance
 from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
 
 
@@ -36,4 +36,5 @@ def goals_of(
 
 
 def _tolerances(text: str | None) -> Iterable[LossTolerance]:
-    return dict.fromkeys(map(loss_tolerance, [] if text is None else words_of("--loss", text)))
+    shares = [] if text is None else words_of(LOSS, text)
+    return dict.fromkeys(loss_tolerance(LOSS, share) for share in shares)

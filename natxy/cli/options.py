@@ -114,7 +114,7 @@ def seed_of(given: int | None) -> int:
     return given
 
 
-def search_error(text: str) -> SearchError:
+def search_error(setting: Setting, text: str) -> SearchError:
     """Reads `0.1%` of the bracket's lower end, or `100` frames a second."""
     percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
     if percent and 0 < Fraction(percent[1]) < 100:
@@ -122,17 +122,19 @@ def search_error(text: str) -> SearchError:
     if re.fullmatch(r"[1-9]\d{0,9}", text.strip()):
         return SearchError(rate_fps=int(text))
     raise ConfigurationError(
-        f'--error: "{text}" is neither a share of the rate nor a number of frames a second '
-        "(expected for example 0.1% or 100)"
+        setting,
+        f': "{text}" is neither a share of the rate nor a number of frames a second (expected for '
+        "example 0.1% or 100)",
     )
 
 
-def loss_tolerance(text: str) -> LossTolerance:
+def loss_tolerance(setting: Setting, text: str) -> LossTolerance:
     """Reads `0.01%` of the frames."""
     percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
     if percent is None or not 0 < Fraction(percent[1]) < 100:
         raise ConfigurationError(
-            f'--loss: "{text}" is not a percentage between 0% and 100% (expected for example 0.01%)'
+            setting,
+            f': "{text}" is not a percentage between 0% and 100% (expected for example 0.01%)',
         )
     return LossTolerance(fraction=Fraction(percent[1]) / 100)
 

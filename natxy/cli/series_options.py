@@ -39,8 +39,8 @@ READ: dict[Any, tuple[type, Callable[[Setting, Any], Any]]] = {
     int: (int, lambda _, number: number),
     bool: (bool, lambda _, given: given),
     Fraction: (float, exact),
-    SearchError: (str, lambda _, text: search_error(text)),
-    LossTolerance: (str, lambda _, text: loss_tolerance(text)),
+    SearchError: (str, search_error),
+    LossTolerance: (str, loss_tolerance),
     tuple[int, ...]: (str, numbers_of),
 }
 # Options without effect where phase 1 is measured: a trial lasts as long as its connections take,

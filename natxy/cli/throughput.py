@@ -91,7 +91,7 @@ def throughput(
         if setting.name in of_goals:
             raise ConfigurationError(setting, ": is an option of MLRsearch (expected --search mlr)")
     if loss is not None:
-        own["loss"] = loss_tolerance(loss)
+        own["loss"] = loss_tolerance(LOSS, loss)
     plan = throughput_search(options, **own)
     measures = tuple(planned(replace(plan, bursts=each), measure) for each in each_burst)
     return Work(options=options, name="throughput", measures=measures)

@@ -19,6 +19,7 @@ from natxy.cli.options import repeat_command, search_error
 from natxy.cli.verbs import VERBS, command_of, summary_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
+from natxy.search.bisection import RATE_FPS
 from tests.programs import installed
 from tests.unit.cli import Captured, complaint
 from tests.unit.spec_examples import VALID, invalid, valid
@@ -280,11 +281,11 @@ def test_an_unknown_dut_is_refused(engine: list[str], testbed_file: Path, capsys
 
 
 def test_the_error_of_a_search() -> None:
-    assert str(search_error("0.1%")) == "0.1 %"
-    assert str(search_error("100")) == "100 fps"
-    assert search_error("0.1%").at(1_000_000) == 1000
+    assert str(search_error(RATE_FPS, "0.1%")) == "0.1 %"
+    assert str(search_error(RATE_FPS, "100")) == "100 fps"
+    assert search_error(RATE_FPS, "0.1%").at(1_000_000) == 1000
     with pytest.raises(ConfigurationError):
-        search_error("a bit")
+        search_error(RATE_FPS, "a bit")
 
 
 def test_the_command_that_repeats_a_measurement() -> None:

@@ -14,6 +14,7 @@ from natxy.errors import ConfigurationError
 from natxy.measure.table_size import COUNTS, PortRange, Size
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
+from natxy.search.loss_tolerance import LOSS
 
 STATELESS: Testbed = Source(name="test").validated(Testbed, {})
 STATEFUL: Testbed = Source(name="test").validated(
@@ -63,12 +64,12 @@ def test_what_is_wrong_names_the_option(
 
 
 def test_accepted_loss_is_a_share() -> None:
-    accepted = loss_tolerance("0.01%")
+    accepted = loss_tolerance(LOSS, "0.01%")
     assert accepted
     assert accepted.fraction == Fraction(1, 10_000)
     for wrong in ("0%", "100%", "1", "-1%", "0.01%,1%"):
         with pytest.raises(ConfigurationError, match="loss: "):
-            loss_tolerance(wrong)
+            loss_tolerance(LOSS, wrong)
 
 
 @pytest.mark.parametrize("verb", ["throughput", "establishment"])
@@ -177,8 +178,8 @@ def test_columns_that_are_wrong_name_the_option(
 @pytest.mark.parametrize("figure", ["establishment", "validated", "throughput"])
 def test_an_accepted_loss_is_the_searchs(figure: str) -> None:
     options = SeriesOptions(testbed=Path("testbed.toml"))
-    search = searching(options, figure, loss=loss_tolerance("0.01%"))
-    assert search.loss == loss_tolerance("0.01%")
+    search = searching(options, figure, loss=loss_tolerance(LOSS, "0.01%"))
+    assert search.loss == loss_tolerance(LOSS, "0.01%")
 
 
 @pytest.mark.parametrize("verb", ["scale-up", "degradation"])

@@ -12,18 +12,22 @@ from natxy.cli.series_options import SeriesOptions
 from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment_search import EstablishmentPlan
+from natxy.search.bisection import RATE_FPS
 from natxy.trial.profile import QUICK, RFC
 
 OPTIONS = SeriesOptions(testbed=Path("testbed.toml"), profile="quick", seed=7)
 
 
 def test_quick_searches_verify_a_loss_and_are_as_short_as_the_buffers_let_them_be() -> None:
-    plan = throughput_search(OPTIONS, error=search_error("1%"), max_rate_fps=10**6)
+    plan = throughput_search(OPTIONS, error=search_error(RATE_FPS, "1%"), max_rate_fps=10**6)
     assert (plan.buffer_frames, plan.loss_verifications) == (QUICK.buffer_frames, 1)
     assert plan.repetitions == QUICK.repetitions
     assert plan.duration_s(10**6) == Fraction(1, 20)
     assert found_first(OPTIONS) == replace(throughput_search(OPTIONS), repetitions=1)
-    assert searching(OPTIONS, "throughput", error=search_error("1%"), max_rate_fps=10**6) == plan
+    assert (
+        searching(OPTIONS, "throughput", error=search_error(RATE_FPS, "1%"), max_rate_fps=10**6)
+        == plan
+    )
 
 
 def test_a_duration_that_is_given_is_every_trials() -> None:
