@@ -1,10 +1,9 @@
 """Checks numbers of a plan, and converts them to fractions, exactly as they were written."""
 
 from fractions import Fraction
-from typing import get_args
 
 from natxy.errors import ConfigurationError
-from natxy.setting import Setting, settings_of
+from natxy.setting import Setting, kind_of, settings_of
 
 
 def exact(setting: Setting | str, value: Fraction | float | str) -> Fraction:
@@ -23,8 +22,7 @@ def check_settings(plan: object) -> None:
         value = getattr(plan, field.name)
         if value is None:
             continue
-        kind = field.type.__origin__  # type: ignore[union-attr]
-        if Fraction in (get_args(kind) or (kind,)):
+        if kind_of(field) is Fraction:
             object.__setattr__(plan, field.name, value := exact(setting, value))
         if setting.lowest is not None and setting.highest is not None:
             check(setting, value, lowest=setting.lowest, highest=setting.highest)

@@ -6,7 +6,8 @@ it, docs/reference/plans.md the row, and an error names it as the reader knows i
 
 from collections.abc import Iterable, Iterator
 from dataclasses import Field, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args
 
 if TYPE_CHECKING:
     from fractions import Fraction  # `natxy --help` does without its module
@@ -56,6 +57,12 @@ def settings_of(plan: Any) -> Iterator[tuple[Field[Any], Setting]]:
     for field in fields(plan):
         for each in getattr(field.type, "__metadata__", ()):
             yield field, each
+
+
+def kind_of(field: Field[Any]) -> Any:
+    """Returns the type of a field with a setting, without None."""
+    kind = field.type.__origin__  # type: ignore[union-attr]
+    return get_args(kind)[0] if isinstance(kind, UnionType) else kind
 
 
 def setting_of(plan: Any, name: str) -> Setting:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import (
@@ -29,7 +28,7 @@ from natxy.exact import exact
 from natxy.measure.plan import REPETITIONS, Plan
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
-from natxy.setting import Setting, settings_of
+from natxy.setting import Setting, kind_of, settings_of
 from natxy.trial.profile import Profile
 from natxy.trial.timing import DRAIN, DURATION, RETRY_TIME, SETTLE, Timing
 
@@ -207,7 +206,7 @@ def _with_options(
         for setting, field in own:
             value = given.pop(setting.name)
             if value is not None and value is not False:
-                given[setting.name] = READ[_kind(field)][1](setting, value)
+                given[setting.name] = READ[kind_of(field)][1](setting, value)
         return verb(options, **given)
 
     shared = get_type_hints(SeriesOptions, include_extras=True)
@@ -235,16 +234,10 @@ def _with_options(
     return with_options
 
 
-def _kind(field: Field[Any]) -> Any:
-    """Returns the type of the field's value, if it is not None."""
-    kind = field.type.__origin__  # type: ignore[union-attr]
-    return get_args(kind)[0] if isinstance(kind, UnionType) else kind
-
-
 def _taken(setting: Setting, field: Field[Any]) -> tuple[Any, Any]:
     """Returns the default and the annotation of a field's option; a default that words describe is
     None."""
-    taken: Any = READ[_kind(field)][0]
+    taken: Any = READ[kind_of(field)][0]
     default = None if setting.default or setting.of_profile else field.default
     if isinstance(default, int | Fraction):
         return taken(default), Annotated[taken, setting]

@@ -185,7 +185,7 @@ def trial(
     verdict, reasons = record.verdict, record.invalid_reasons
     used, lost = record.telemetry, record.lost_connections
     # A trial whose records cannot be written is a trial nevertheless.
-    refused = "" if failed is None or isinstance(failed, StorageError) else str(failed)
+    refused = "" if failed is None or isinstance(failed, StorageError) else failed.in_options
     if json_output:
         fields: dict[str, object] = {
             "verdict": verdict,
