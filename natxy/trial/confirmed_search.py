@@ -86,7 +86,8 @@ class ConfirmedSearch:
         # What passed as asked is the result, unless longer trials were to confirm it.
         is_in_doubt = limit is not Limit.DUT or (self.can_last and self.repeats > 0)
         is_open = self.is_steady and is_in_doubt and limit is not Limit.MAXIMUM
-        if is_open and (self._varies or self._refills or known.is_helped(result_fps)):
+        unsure = self._varies or self._refills or self._is_unsure
+        if is_open and (unsure or known.is_helped(result_fps)):
             # No trial told whether it can do more for long.
             sustained_fps = known.sustained_fps or result_fps
             error_fps += max(0, result_fps - sustained_fps)

@@ -10,6 +10,7 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.model.measurement import Measurement
+from natxy.model.reason import Code, Reason
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
@@ -299,3 +300,17 @@ def test_a_search_that_does_not_come_to_an_end_has_a_bound(nat64: TrafficPlan) -
     assert Topic.BOUND_VARIES in topics(result.remarks)
     streams = [trial.result.streams[0] for trial in kept.trials]
     assert sum(stream.sending_ns for stream in streams) < 120e9
+
+
+def test_what_noise_lets_nobody_try_again_is_no_bound(nat64: TrafficPlan) -> None:
+    """A bucket helps its trials to 10,500; those after a failure above, which wait, are INVALID."""
+    waits: list[float] = []
+    engine = ScriptedEngine(
+        lose=lambda s: beyond(CAPACITY_FPS, s)[50:] if rate_of(s) > 1.05 * CAPACITY_FPS else (),
+        rests=waits.append,
+        invalid=lambda _: Reason(code=Code.TESTER_AWAY) if any(waits) else None,
+        too_slow=False,
+    )
+    (figure,) = throughput(PLAN, engine.tester(nat64), NoDut()).figures
+    assert figure.lower_bound == (True,)
+    assert figure.values[0] <= CAPACITY_FPS
