@@ -18,6 +18,8 @@ SHOWN = 8  # errors above the result at which an overload shows itself in each t
 WIDEST = 1 / 2  # of the result; a failure further above says too little of it
 TELLING = 40  # lost frames, which fill a time if the rate is why
 SURELY = 3  # times what a bucket leaves to be lost is more than noise explains
+FAR = 2  # times a rate, at which far more would come through if that rate is no limit
+ABOUT = 0.95  # of a trial's time: rates are rounded
 MORE = 3  # errors by which a gateway that is full forwards more than the result
 
 
@@ -30,20 +32,30 @@ class Confirmation:
     failed: tuple[TrialRecord, ...]
     passed: tuple[tuple[int, float], ...]  # the rates of the trials that passed, and how long
     bounding: dict[int, TrialRecord]  # by rate, what the rate explains and no pass has overturned
+    can_last: bool = True  # False: each trial has the same number of frames
 
     @classmethod
-    def of(cls, trials: Iterable[TrialRecord], error: SearchError, accepted: float) -> Self:
+    def of(
+        cls,
+        trials: Iterable[TrialRecord],
+        error: SearchError,
+        accepted: float,
+        *,
+        can_last: bool = True,
+    ) -> Self:
         """Takes the trials of a search that count, in their order."""
         failed: list[TrialRecord] = []
         passed: list[tuple[int, float]] = []
         bounding: dict[int, TrialRecord] = {}
         for trial in trials:
             if trial.verdict is Verdict.PASS:
-                passed.append((trial.verdict_fps, _lasted_s(trial)))
+                passed.append((trial.verdict_fps, lasts_s(trial)))
                 bounding = {at: one for at, one in bounding.items() if at > trial.verdict_fps}
             elif trial.verdict is Verdict.FAIL:
                 failed.append(trial)
-                if trial.is_explained:
+                known = bounding.get(trial.rate_fps)
+                # Losses that fill a time say more than that nothing was lost.
+                if trial.spread or (trial.is_explained and not (known and known.spread)):
                     bounding[trial.rate_fps] = trial
         return cls(
             error=error,
@@ -51,6 +63,7 @@ class Confirmation:
             failed=tuple(failed),
             passed=tuple(passed),
             bounding=bounding,
+            can_last=can_last,
         )
 
     def near(self, result_fps: int) -> TrialRecord | None:
@@ -76,14 +89,26 @@ class Confirmation:
         What a bucket or a queue holds comes through in a shorter trial as well: such a one must
         have forwarded more frames than were sent in this one.
         """
-        lasted_s = _lasted_s(trial)
+        lasted_s = lasts_s(trial) if self.can_last else 0.0
         return any(
             (each.is_explained and each.full_fps[0] > trial.rate_fps)
             or (
                 not each.fail_reason
-                and each.forwarded_fps > trial.rate_fps * max(1.0, lasted_s / _lasted_s(each))
+                and each.forwarded_fps > trial.rate_fps * max(1.0, lasted_s / lasts_s(each))
             )
             for each in _alike(self.failed, trial)
+        )
+
+    def is_untried_above(self, trial: TrialRecord) -> bool:
+        """Returns whether only several trials together explain a failure, and none above lasted as
+        long, so that nobody knows whether far more would come through: pauses at a low rate lose
+        few frames each."""
+        if trial.fail_reason or any(of.spread for of in trial.counted):
+            return False
+        enough_s = ABOUT * lasts_s(trial) if self.can_last else 0.0
+        return not any(
+            each.rate_fps >= FAR * trial.rate_fps and lasts_s(each) >= enough_s
+            for each in self.failed
         )
 
     def rates_above(self, result_fps: int, failed_fps: int) -> list[int]:
@@ -114,7 +139,9 @@ class Confirmation:
             return 0
         spread = (each for each in self.bounding.values() if each.spread)
         least_fps = max(each.full_fps[0] for each in _alike(spread, lowest))
-        return int(min(least_fps, lowest.full_fps[1]) / (1 - self.accepted))
+        if least_fps > lowest.full_fps[1]:
+            least_fps = lowest.full_fps[0]
+        return int(least_fps / (1 - self.accepted))
 
     def is_helped(self, result_fps: int) -> bool:
         """Returns whether a bucket or a queue may have helped the pass.
@@ -129,21 +156,13 @@ class Confirmation:
 
     def _leaves(self, trial: TrialRecord, result_fps: int, full_fps: int) -> bool:
         """Returns whether a trial lost no more than what the bucket of the pass leaves."""
-        seconds = _lasted_s(trial)
+        seconds = lasts_s(trial)
         frames = seconds * trial.rate_fps
         held = (result_fps - full_fps) * self._passed_s(half_way(result_fps, full_fps))
         least = (trial.rate_fps - full_fps) * seconds - held
         lost = max((of.lost / of.clean for of in trial.counted if of.clean), default=0.0) * frames
         slack = (self.accepted + self.error.at(result_fps) / result_fps) * frames
         return lost <= SURELY * max(0.0, least) + slack
-
-    def refill_s(self, result_fps: int) -> float:
-        """Returns how long a bucket that helped the pass takes to be as full again."""
-        full_fps = self.overloaded_fps(result_fps)
-        if not full_fps:
-            return 0.0
-        held = (result_fps - full_fps) * self._passed_s(half_way(result_fps, full_fps))
-        return held / full_fps
 
     def _passed_s(self, least_fps: float) -> float:
         """Returns how long the last trial lasted that passed at this rate; where noise lowered the
@@ -217,7 +236,7 @@ def why_is_known(trials: Iterable[TrialRecord]) -> bool:
     )
 
 
-def _lasted_s(trial: TrialRecord) -> float:
+def lasts_s(trial: TrialRecord) -> float:
     return max(stream.due for stream in trial.result.streams) / trial.rate_fps
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
-from natxy.search.confirmation import Confirmation, half_way, why_is_known
+from natxy.search.confirmation import FAR, Confirmation, half_way, why_is_known
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Found
 from natxy.trial.load import Load
@@ -53,8 +53,7 @@ class ConfirmedSearch:
     _is_unsure: bool = field(default=False, init=False)  # noise let no longer trial tell anything
     _first_s: Fraction = field(default=Fraction(0), init=False)  # planned, of the first round
     _varies: bool = field(default=False, init=False)  # the search did not come to an end
-    _refills: bool = field(default=False, init=False)  # a failure passes after a wait
-    _rests: bool = field(default=False, init=False)  # before each trial, until a bucket is full
+    _refills: bool = field(default=False, init=False)  # it depends on the trial before
 
     def __post_init__(self) -> None:
         self.verified = LossVerification(search=self.search, repeats=self.repeats)
@@ -63,7 +62,8 @@ class ConfirmedSearch:
         """Ends at once where no rate will pass."""
         for _ in range(MOST_ROUNDS):
             for rate_fps in self.valid_trials.rates(self.verified):
-                if self._gives_up():
+                self._varies = self._is_late
+                if self._varies:
                     return
                 if rate_fps < self.least_fps:
                     self.search.tell(rate_fps, Verdict.FAIL)
@@ -125,7 +125,9 @@ class ConfirmedSearch:
         """What the failures so far say, except those that have been revoked."""
         known = self.valid_trials
         counting = (trial for trial in known.done if trial.number not in known.revoked)
-        return Confirmation.of(counting, self.search.error, float(self.accepted))
+        return Confirmation.of(
+            counting, self.search.error, float(self.accepted), can_last=self.can_last
+        )
 
     @property
     def _asks_why(self) -> bool:
@@ -134,16 +136,13 @@ class ConfirmedSearch:
             return False
         return why_is_known(self.valid_trials.done)
 
-    def _gives_up(self) -> bool:
-        """Ends the search if what confirms its result has taken too long."""
-        most_s = (1 + MOST_TIMES) * self._first_s
-        self._varies |= 0 < most_s < self.valid_trials.planned_s
-        return self._varies
+    @property
+    def _is_late(self) -> bool:
+        """Whether what confirms the result has taken too long."""
+        return 0 < (1 + MOST_TIMES) * self._first_s < self.valid_trials.planned_s
 
     def _attempt(self, rate_fps: int, above_fps: int, longer: int) -> TrialRecord:
         load = self.load(rate_fps, above_fps, longer)
-        if self._rests:
-            self.valid_trials.rest(self.confirmation.refill_s(self.search.result_fps or 0))
         trial = self._explained(self.valid_trials.run(load, self.search.bracket))
         self.verified.tell(
             rate_fps,
@@ -175,11 +174,31 @@ class ConfirmedSearch:
         result_fps = self.search.result_fps
         if not result_fps or not self._asks_why:
             return False
+        for _ in range(MOST_CONFIRMING):
+            if self._passes_near(result_fps):
+                return True
+            near = self.confirmation.near(result_fps)
+            if near is None or not self.confirmation.is_untried_above(near) or self._is_late:
+                return False
+            far_fps = min(self.search.upper_fps, 2 * FAR * near.rate_fps)
+            if far_fps < FAR * near.rate_fps:
+                return False
+            trial = self._attempt(far_fps, result_fps, TWICE * self._longer)
+            if trial.verdict is Verdict.PASS:
+                self.verified.forget_failures(up_to_fps=far_fps)
+                return True
+            if trial.verdict is Verdict.INVALID:
+                self._is_unsure = True
+                return False
+        return False
+
+    def _passes_near(self, result_fps: int) -> bool:
+        """Tries the rates next to the result, until a failure there bounds it or one passed."""
         for rate_fps in self.confirmation.rates_above(result_fps, self.search.bracket[1]):
             for _ in range(MOST_CONFIRMING):
                 near = self.confirmation.near(result_fps)
                 is_known = near is not None and near.rate_fps <= rate_fps
-                if is_known or rate_fps > self.search.upper_fps or self._gives_up():
+                if is_known or rate_fps > self.search.upper_fps or self._is_late:
                     return False
                 trial = self._attempt(rate_fps, result_fps, TWICE * self._longer)
                 if trial.verdict is Verdict.PASS:
@@ -190,43 +209,53 @@ class ConfirmedSearch:
         return False
 
     def _fails_longer(self) -> bool:
-        """Repeats the result for longer, if a bucket or a queue may have helped the pass; returns
-        whether it fails, so that the search goes on below it."""
+        """Repeats the result, for longer if a bucket or a queue may have helped the pass; returns
+        whether it fails, so that the search goes on below it.
+
+        A failure may lose more than a bucket explains, as the trial before has emptied it. So each
+        time that overload seems to make the gateway slower, the result has to pass behind such a
+        failure.
+        """
         result_fps = self.search.result_fps or 0
-        waited = set[int]()  # rates whose failure came again after a wait
-        while self.can_last and not self._gives_up():
+        while self.can_last:
             known = self.confirmation
             full_fps = known.overloaded_fps(result_fps)
             near = known.near(result_fps) if self._asks_why else None
             if full_fps is None or near is None:
                 return False
-            if not known.is_helped(result_fps):
-                rate_fps = known.lowest_failures[0].rate_fps
-                if rate_fps in waited and len(known.lowest_failures) >= FEWEST_FAILURES:
+            is_helped = known.is_helped(result_fps)
+            if self._is_late:
+                self._varies = not is_helped
+                return False
+            failures = known.lowest_failures
+            if is_helped:
+                if self._longer >= LONGEST:
                     return False
-                waited.add(rate_fps)
-                self._rests = True
+                self._longer *= STEP
+            elif (
+                len(failures) < FEWEST_FAILURES
+                or self.valid_trials.done[-1].rate_fps != failures[0].rate_fps
+            ):
+                rate_fps = failures[0].rate_fps
                 again = self._attempt(rate_fps, result_fps, self._longer).verdict
-                if again is Verdict.PASS:  # so may others, which followed failures
+                if again is Verdict.PASS:
                     self._refills = True
                     self.verified.keep_failures(set())
                 if again is Verdict.FAIL:
                     continue
                 self._is_unsure = again is Verdict.INVALID
                 return again is Verdict.PASS
-            if self._longer >= LONGEST:
-                return False
-            self._longer *= STEP
             if self._fails_at(result_fps, full_fps):
+                self._refills |= not is_helped
                 self.search.restart(max(1, full_fps - self.search.error.at(full_fps)))
                 return True
+            if not is_helped:
+                return False
         return False
 
     def _fails_at(self, rate_fps: int, full_fps: int) -> bool:
         """Returns whether the rate explains the failure of a longer trial."""
         for _ in range(MOST_CONFIRMING):
-            if self._gives_up():
-                return False
             trial = self._attempt(rate_fps, 0, self._longer)
             if trial.verdict is Verdict.INVALID:
                 break

@@ -127,11 +127,6 @@ class ValidTrials:
             f"{explained(last.invalid_reasons, rate_fps, too_slow=last.too_slow)}"
         )
 
-    def rest(self, seconds: float) -> None:
-        """Waits before the next trial, so that what the gateway holds is as before the others."""
-        self.trials.tester.engine.settle(seconds)
-        self.planned_s += Fraction(seconds)
-
     def run(self, load: Load, bracket: tuple[int, int]) -> TrialRecord:
         """Runs trials of the load until one is valid or the repeats are over; returns the last.
 

@@ -85,7 +85,6 @@ class ScriptedEngine:
     away_from_ns: int = 0
     late_runs: tuple[tuple[int, int], ...] = ()
     during: Callable[[], None] = lambda: None  # called while each trial "runs"
-    rests: Callable[[float], None] = lambda _: None  # called with the seconds of a wait
     specs: list[TrialSpec] = field(default_factory=list)
 
     def tester(self, traffic: TrafficPlan) -> ReadyTester:
@@ -114,8 +113,7 @@ class ScriptedEngine:
         return len(self.specs)
 
     def settle(self, seconds: float) -> None:
-        """Trials of a fake need no pause, but its gateway may."""
-        self.rests(seconds)
+        """Trials of a fake need no pause."""
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         self.specs.append(spec)

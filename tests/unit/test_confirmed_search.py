@@ -1,5 +1,6 @@
 """What an exact rate needs: a failure that the rate explains, and a pass that nothing helped."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,7 +14,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.reason import Code, Reason
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Stream
+from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
@@ -79,7 +80,7 @@ def test_a_bucket_that_was_emptied_before_is_not_taken_for_an_overload(
 ) -> None:
     """Between two trials, 0.1 s of tokens come back; a bucket of 2,000 is full after 0.2 s."""
     of = Bucket(depth)
-    engine = ScriptedEngine(lose=of.lose, rests=of.wait, during=lambda: of.wait(0.1))
+    engine = ScriptedEngine(lose=of.lose, during=lambda: of.wait(0.1))
     result = throughput(PLAN, engine.tester(nat64), NoDut())
     (figure,) = result.figures
     (value,) = figure.values
@@ -96,8 +97,8 @@ def test_what_a_bucket_holds_is_no_rate(tokens: int, nat64: TrafficPlan) -> None
     error_fps = max((*figure.errors, value * 0.01))
     assert figure.lower_bound == (False,)
     assert value - error_fps <= CAPACITY_FPS <= value + error_fps
-    longest = max(stream.due for trial in kept.trials for stream in trial.result.streams)
-    assert (longest > 5_000) == (tokens > 10), "only who was helped is tried for longer"
+    longest_s = max(t.result.streams[0].due / t.rate_fps for t in kept.trials)
+    assert (longest_s > 0.5) == (tokens > 10), "only who was helped is tried for longer"
 
 
 def test_noise_in_a_failed_trial_does_not_hide_what_a_bucket_holds(nat64: TrafficPlan) -> None:
@@ -235,9 +236,10 @@ def test_a_failure_bounds_nothing_if_more_came_through_in_another(nat64: Traffic
         return range(7, frames_in(stream), each) if rate_of(stream) > CAPACITY_FPS else ()
 
     (figure,) = found(lose, nat64).figures
-    assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
+    (value,) = figure.values
+    assert 0.98 * CAPACITY_FPS <= value <= 1.011 * CAPACITY_FPS, "or what a full gateway does"
     assert figure.lower_bound == (False,)
-    assert figure.values[0] + figure.errors[0] > 13_000
+    assert value + figure.errors[0] > 13_000
 
 
 def test_an_accepted_loss_helps_no_pass(nat64: TrafficPlan) -> None:
@@ -303,12 +305,17 @@ def test_a_search_that_does_not_come_to_an_end_has_a_bound(nat64: TrafficPlan) -
 
 
 def test_what_noise_lets_nobody_try_again_is_no_bound(nat64: TrafficPlan) -> None:
-    """A bucket helps its trials to 10,500; those after a failure above, which wait, are INVALID."""
-    waits: list[float] = []
+    """A bucket helps its trials to 10,500; noise lets no rate be tried twice."""
+    tried: Counter[int] = Counter()
+
+    def noise(spec: TrialSpec) -> Reason | None:
+        rate_fps = rate_of(spec.phases[0].streams[0])
+        tried[rate_fps] += 1
+        return Reason(code=Code.TESTER_AWAY) if tried[rate_fps] > 1 else None
+
     engine = ScriptedEngine(
         lose=lambda s: beyond(CAPACITY_FPS, s)[50:] if rate_of(s) > 1.05 * CAPACITY_FPS else (),
-        rests=waits.append,
-        invalid=lambda _: Reason(code=Code.TESTER_AWAY) if any(waits) else None,
+        invalid=noise,
         too_slow=False,
     )
     (figure,) = throughput(PLAN, engine.tester(nat64), NoDut()).figures
