@@ -19,11 +19,12 @@ from natxy.campaign.journal import as_journal, read_journal
 from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
 from natxy.campaign.records import CellState, read_campaign
+from natxy.model.coded import Statement
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
 from natxy.model.published import Published
-from natxy.model.reason import LossOfConnections
+from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.telemetry import Telemetry
 from natxy.model.verdict import Verdict
 from natxy.report.cell_figures import CellResult, as_shown
@@ -240,11 +241,11 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
     sent = sum(kind["sent"] for kind in kinds)
     lost = sum(kind["lost"] for kind in kinds)
     pauses = [stream["pauses"]["total_ns"] for stream in record["result"]["streams"]]
-    reasons = (*record["invalid_reasons"], record["fail_reason"], record["lost_connections"])
-    sentences = (
-        str(LossOfConnections.model_validate_json(json.dumps(reason)))
-        for reason in filter(None, reasons)
+    said: tuple[tuple[type[Statement], Any], ...] = (
+        *((Reason, each) for each in (*record["invalid_reasons"], record["fail_reason"])),
+        (LossOfConnections, record["lost_connections"]),
     )
+    sentences = (str(kind.model_validate_json(json.dumps(each))) for kind, each in said if each)
     return TrialPoint(
         column=reading.cell["column"],
         measure=reading.cell["measure"],

@@ -51,7 +51,10 @@ class Sentences(Enum):
             found = code if isinstance(code, cls) else cls.__members__.get(str(code).upper())
             return found or refuse(f"is unknown (expected {', '.join(m.code for m in cls)})")
 
-        written = core_schema.plain_serializer_function_ser_schema(lambda member: member.code)
+        written = core_schema.plain_serializer_function_ser_schema(
+            lambda member: member.code,
+            return_schema=core_schema.literal_schema([member.code for member in cls]),
+        )
         return core_schema.no_info_plain_validator_function(read, serialization=written)
 
 
@@ -60,7 +63,7 @@ class Statement(Model):
 
     code: Sentences
     where: str = ""
-    facts: dict[str, Fact] = Field(default_factory=dict)
+    facts: Mapping[str, Fact] = Field(default_factory=dict)
 
     def __hash__(self) -> int:
         return hash(str(self))

@@ -1,12 +1,12 @@
 """Why a trial is not PASS: a code, where, and facts; and the sentence of each code."""
 
-from enum import Enum, StrEnum
+from collections.abc import Mapping
+from enum import Enum
 from typing import Self
 
 from pydantic import Field
 
-from natxy.model.base import Model
-from natxy.model.coded import filled
+from natxy.model.coded import Sentences, Statement, filled
 
 BY_TSC = '; tester.arrival_clock = "tsc" does without this clock'
 
@@ -26,94 +26,78 @@ class Cause(Enum):
     OTHER = 9  # the sentence says all
 
 
-class Code(StrEnum):
-    """The kinds of reasons. Braces of a sentence have `where` or the name of a fact."""
+class Code(Sentences):
+    """The kinds of reasons."""
 
     cause: Cause
-    sentence: str
 
-    def __new__(cls, code: str, cause: Cause, sentence: str) -> Self:
-        member = str.__new__(cls, code)
-        member._value_ = code
+    def __new__(cls, cause: Cause, sentence: str) -> Self:
+        member = object.__new__(cls)
+        member._value_ = sentence
         member.cause = cause
-        member.sentence = sentence
         return member
 
     # Of the engine (engine/spec/trial_result.hpp).
-    LINK_DOWN = "link_down", Cause.LINK, "{where}: its link was down at the end"
+    LINK_DOWN = Cause.LINK, "{where}: its link was down at the end"
     LINK_FELL = (
-        "link_fell",
         Cause.LINK,
         "{where}: its link went down and came back within the trial ({times} x)",
     )
-    RX_ERRORS = "rx_errors", Cause.LINK, "{where}: {frames} frames received with an error"
+    RX_ERRORS = Cause.LINK, "{where}: {frames} frames received with an error"
     CLOCK_ERROR = (
-        "clock_error",
         Cause.CLOCK,
         "{where}: the error of its clock was {error_ns} (expected at most {limit_ns})" + BY_TSC,
     )
     UNSTAMPED = (
-        "unstamped",
         Cause.CLOCK,
         "{where}: {frames} frames without a time stamp of the port's clock" + BY_TSC,
     )
     IMPLAUSIBLE_STAMPS = (
-        "implausible_stamps",
         Cause.CLOCK,
         "{where}: {frames} frames with an impossible time stamp of the port's clock" + BY_TSC,
     )
     PORT_REFUSED = (
-        "port_refused",
         Cause.PORT,
         "{where}: the port took only {sent} of {due} frames",
     )
-    RX_MISSED = "rx_missed", Cause.PORT, "{where}: {frames} frames missed for lack of descriptors"
+    RX_MISSED = Cause.PORT, "{where}: {frames} frames missed for lack of descriptors"
     RX_NO_BUFFER = (
-        "rx_no_buffer",
         Cause.PORT,
         "{where}: {frames} frames missed for lack of buffers",
     )
-    TX_ERRORS = "tx_errors", Cause.PORT, "{where}: {frames} frames not sent because of an error"
+    TX_ERRORS = Cause.PORT, "{where}: {frames} frames not sent because of an error"
     KERNEL_RX_DROPPED = (
-        "kernel_rx_dropped",
         Cause.PORT,
         "{where}: {frames} frames dropped by the network interface",
     )
     RECORDS_LOST = (
-        "records_lost",
         Cause.RECORDS,
         "{where}: {frames} frames without a record, because its buffer had no room",
     )
     LEFT_LATE = (
-        "left_late",
         Cause.LATE,
         "{where}: a frame left {late_ns} after it was due (expected at most {limit_ns})",
     )
     GAVE_UP_LATE = (
-        "gave_up_late",
         Cause.LATE,
         "{where}: the sender gave up after {sent} of {due} frames: the next frame would have left "
         "too late, by {late_ns}",
     )
     GAVE_UP_PAUSED = (
-        "gave_up_paused",
         Cause.TESTER,
         "{where}: the sender gave up after {sent} of {due} frames: it had paused for {paused_ns}",
     )
     RING_FULL = (
-        "ring_full",
         Cause.TESTER,
         "{where}: up to {frames} frames waited for the tester at once, more than its ring holds, "
         "and some are missing",
     )
     TWO_QUEUES = (
-        "two_queues",
         Cause.OTHER,
         "{where}: {frames} frames arrived on two receive queues, so duplicates cannot be told "
         "(expected a port that distributes frames by addresses and ports, or one queue)",
     )
     TOO_MANY_ADDRESSES = (
-        "too_many_addresses",
         Cause.OTHER,
         "{where}: {frames} frames came from further external IPv6 addresses (expected at most "
         "{limit})",
@@ -121,180 +105,145 @@ class Code(StrEnum):
 
     # What a loss, a delay or a rate may be due to.
     GATEWAY_AWAY = (
-        "gateway_away",
         Cause.GATEWAY,
         "{where} was away for {total_ns} in all, at most {longest_ns} at once, which explains the "
         "{lost} frames that are missing",
     )
     TESTER_AWAY = (
-        "tester_away",
         Cause.TESTER,
         "the tester was kept from its CPU and then sent up to {burst} frames at once, which "
         "explains the {lost} frames that are missing",
     )
     CORES_APART = (
-        "cores_apart",
         Cause.HOST,
         "the host had moved the cores of the tester and of the gateway apart: a round trip of a "
         "cache line took {took_ns}, where {possible_ns} is possible",
     )
     CORE_SHARED = (
-        "core_shared",
         Cause.HOST,
         "the host let the tester's or the gateway's core do other work as well: a piece of work "
         "took {took_ns}, where {possible_ns} is possible",
     )
     PAUSED = (
-        "paused",
         Cause.TESTER,
         "{where}: the tester's core was away or too slow: the sender paused for {paused_ns} of "
         "{sending_ns} (expected at most {limit_share})",
     )
     SLOWED = (
-        "slowed",
         Cause.TESTER,
         "pauses of the tester or the gateway reduced {rate_fps} fps to {counted_fps} fps, but a "
         "rate at least as high has passed already",
     )
     LATE_IN_DOUBT = (
-        "late_in_doubt",
         Cause.TESTER,
         "the tester was away when {frames} late frames were sent or arrived: they may have been in "
         "time (frame timeout {timeout_ns})",
     )
     DELAY_IN_DOUBT = (
-        "delay_in_doubt",
         Cause.TESTER,
         "{where} of {value_ns} may be {error_ns} too long, because the tester was away when frames "
         "were sent or arrived (expected an error of at most {limit_share})",
     )
     FEW_CLEAN_TAGS = (
-        "few_clean_tags",
         Cause.OTHER,
         "{where}: only {clean} of {tags} tagged frames met no absence of gateway or tester "
         "(expected {limit_share}), and others were lost",
     )
     SILENCE_IN_DOUBT = (
-        "silence_in_doubt",
         Cause.TESTER,
         "{where}: the gateway was silent for {silence_ns}, of which the tester may have been away "
         "for {unseen_ns} (expected at most {limit_share})",
     )
     END_IN_DOUBT = (
-        "end_in_doubt",
         Cause.OTHER,
         "{where}: the last frame was lost, and the gateway or the tester was kept from its CPU, "
         "which may be the reason",
     )
     BURST_SLOW = (
-        "burst_slow",
         Cause.OTHER,
         "{where}: the burst took {excess_ns} longer than the {due_ns} of its rate (expected at "
         "most {limit_ns}, the time of a step at the throughput; a larger step allows more)",
     )
     SENT_SLOWLY = (
-        "sent_slowly",
         Cause.OTHER,
         "{where} sending took {excess_ns} longer than {due_ns} (expected at most {limit_ns})",
     )
 
     # Why a trial without loss is a FAIL.
     HELD_BACK = (
-        "held_back",
         Cause.OTHER,
         "no frame was lost, but the frames took {held_ns} longer to leave the gateway than to "
         "enter it: a longer trial would have filled its buffers",
     )
     PORT_SLOW = (
-        "port_slow",
         Cause.OTHER,
         "no frame was lost, but the tester's port refused frames for {refused_ns}: what is behind "
         "it took them no faster",
     )
 
-    # How a gateway lost connections that phase 1 had created.
-    SAMPLE_SILENT = (
-        "sample_silent",
-        Cause.OTHER,
-        "of {tested} connections that were tested between the phases, {silent} did not answer, "
-        "although phase 1 created all of them",
-    )
-    CONNECTIONS_GONE = (
-        "connections_gone",
-        Cause.OTHER,
-        "of {created} connections that phase 1 created, the gateway has {left} left",
-    )
-    MADE_AGAIN = (
-        "made_again",
-        Cause.OTHER,
-        "the first {frames} replies of phase 2 were lost, although the gateway has all "
-        "connections: it dropped its table between the phases, and the initiator's frames created "
-        "the connections again",
-    )
-    REPLIES_LOST = (
-        "replies_lost",
-        Cause.OTHER,
-        "of {sent} replies of phase 2, {lost} were lost, from the first one on, although phase 1 "
-        "created all connections",
-    )
-    NO_REPLY = (
-        "no_reply",
-        Cause.OTHER,
-        "none of {sent} {where} frames of phase 2 arrived, although all frames of phase 1 did",
-    )
-    # And why.
-    EXPIRED = (
-        "expired",
-        Cause.OTHER,
-        "connections expire after {timeout_s}, and the trial needs {needed_s}",
-    )
-    DROPPED = "dropped", Cause.OTHER, "the gateway dropped connections"
-    DROPPED_OR_EXPIRED = (
-        "dropped_or_expired",
-        Cause.OTHER,
-        "the gateway dropped connections, or their timeout is too short (expected {needed_s})",
-    )
-
     # What a gateway says of itself.
     GATEWAY_POLLED_LATE = (
-        "gateway_polled_late",
         Cause.OTHER,
         "the calibration gateway did not poll its ports for {gap_ns} (expected at most {limit_ns}, "
         "dut.poll_gap_limit_us)",
     )
     TABLE_RESIZED = (
-        "table_resized",
         Cause.OTHER,
         "{where} is {now} (expected {wanted}, as this lab set it): another lab or program has "
         "changed it; run one at a time",
     )
     LOG_ENDED = (
-        "log_ended",
         Cause.OTHER,
         "`conntrack -E`, which logs connections, ended with status {status}",
     )
-    UNKNOWN = "unknown", Cause.OTHER, "the engine gave no reason"
+    UNKNOWN = Cause.OTHER, "the engine gave no reason"
 
 
-class Reason(Model):
+class Reason(Statement):
+    """`where` is a direction, the side of a port, a CPU, or what the sentence is about."""
+
     code: Code
-    where: str = ""  # a direction, the side of a port, a CPU, or what the sentence is about
-    facts: dict[str, float] = Field(default_factory=dict)  # by names that end in their unit
-
-    @property
-    def sentence(self) -> str:
-        return filled(self.code.sentence, self.where, self.facts)
-
-    def __str__(self) -> str:
-        return self.sentence
+    facts: Mapping[str, float] = Field(default_factory=dict)
 
 
-class LossOfConnections(Reason):
+class HowLost(Sentences):
+    """How a gateway lost connections that phase 1 had created."""
+
+    SAMPLE_SILENT = (
+        "of {tested} connections that were tested between the phases, {silent} did not answer, "
+        "although phase 1 created all of them"
+    )
+    CONNECTIONS_GONE = "of {created} connections that phase 1 created, the gateway has {left} left"
+    MADE_AGAIN = (
+        "the first {frames} replies of phase 2 were lost, although the gateway has all "
+        "connections: it dropped its table between the phases, and the initiator's frames created "
+        "the connections again"
+    )
+    REPLIES_LOST = (
+        "of {sent} replies of phase 2, {lost} were lost, from the first one on, although phase 1 "
+        "created all connections"
+    )
+    NO_REPLY = (
+        "none of {sent} {where} frames of phase 2 arrived, although all frames of phase 1 did"
+    )
+
+
+class WhyLost(Sentences):
+    """Why it lost them."""
+
+    EXPIRED = "connections expire after {timeout_s}, and the trial needs {needed_s}"
+    DROPPED = "the gateway dropped connections"
+    DROPPED_OR_EXPIRED = (
+        "the gateway dropped connections, or their timeout is too short (expected {needed_s})"
+    )
+
+
+class LossOfConnections(Statement):
     """How a gateway lost connections, and why, as far as is known."""
 
-    because: Code | None = None
+    code: HowLost
+    because: WhyLost | None = None
 
-    @property
-    def sentence(self) -> str:
-        how = super().sentence
-        return f"{how}: {filled(self.because.sentence, '', self.facts)}" if self.because else how
+    def __str__(self) -> str:
+        how = super().__str__()
+        return f"{how}: {filled(self.because.value, '', self.facts)}" if self.because else how

@@ -11,7 +11,7 @@ from typing import NoReturn
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.phase_names import ESTABLISH, TEST, VALIDATE
-from natxy.model.reason import Code, LossOfConnections
+from natxy.model.reason import HowLost, LossOfConnections, WhyLost
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Phase, TrialSpec
@@ -150,7 +150,7 @@ def lost_before_phase_2(
     silent = max(0, sample.lost - _misdelivered(sample))  # a misdelivered frame is an answer
     if silent <= sample.sent * SAMPLE_LOSS:
         return None
-    return _lost(Code.SAMPLE_SILENT, dut, needed_s, tested=sample.sent, silent=silent)
+    return _lost(HowLost.SAMPLE_SILENT, dut, needed_s, tested=sample.sent, silent=silent)
 
 
 def sample_is_right(sample: StreamResult | None) -> bool:
@@ -202,7 +202,7 @@ def lost_in_phase_2(result: TrialResult, spec: TrialSpec, dut: Dut) -> LossOfCon
     left, needed_s = count_of(dut), needed_timeout_s(spec)
     stored = min(table.stored, spec.phases[0].streams[0].frames_of("foreground"))
     if left is not None and left < stored:
-        return _lost(Code.CONNECTIONS_GONE, dut, needed_s, created=stored, left=left)
+        return _lost(HowLost.CONNECTIONS_GONE, dut, needed_s, created=stored, left=left)
     found = _no_reply(result, dut, needed_s) if left is None else _made_again(result)
     return found or _replies_alone(result, needed_s, dut)
 
@@ -248,7 +248,7 @@ def _made_again(result: TrialResult) -> LossOfConnections | None:
             continue
         from_the_first = losses.first_number == 0 and losses.longest_run_from_ns == 0
         if stream.direction != made.direction and from_the_first and losses.longest_run >= RUN:
-            return LossOfConnections(code=Code.MADE_AGAIN, facts={"frames": losses.longest_run})
+            return LossOfConnections(code=HowLost.MADE_AGAIN, facts={"frames": losses.longest_run})
     return None
 
 
@@ -267,7 +267,7 @@ def _replies_alone(result: TrialResult, needed_s: float, dut: Dut) -> LossOfConn
     losses = replies.losses
     if losses is None or losses.first_number != 0 or 2 * losses.frames <= replies.sent:
         return None
-    return _lost(Code.REPLIES_LOST, dut, needed_s, sent=replies.sent, lost=losses.frames)
+    return _lost(HowLost.REPLIES_LOST, dut, needed_s, sent=replies.sent, lost=losses.frames)
 
 
 def _no_reply(result: TrialResult, dut: Dut, needed_s: float) -> LossOfConnections | None:
@@ -281,20 +281,20 @@ def _no_reply(result: TrialResult, dut: Dut, needed_s: float) -> LossOfConnectio
         if stream.phase == ESTABLISH or said is None or counted is None:
             continue
         if counted.sent and not said.known and not said.changed and not said.new:
-            return _lost(Code.NO_REPLY, dut, needed_s, stream.direction, sent=counted.sent)
+            return _lost(HowLost.NO_REPLY, dut, needed_s, stream.direction, sent=counted.sent)
     return None
 
 
 def _lost(
-    code: Code, dut: Dut, needed_s: float, where: str = "", **facts: float
+    code: HowLost, dut: Dut, needed_s: float, where: str = "", **facts: float
 ) -> LossOfConnections:
     timeout_s = parameters_of(dut).timeout_s
     if timeout_s is None:
-        because, times = Code.DROPPED_OR_EXPIRED, {"needed_s": needed_s}
+        because, times = WhyLost.DROPPED_OR_EXPIRED, {"needed_s": needed_s}
     elif timeout_s < needed_s:
-        because, times = Code.EXPIRED, {"timeout_s": timeout_s, "needed_s": needed_s}
+        because, times = WhyLost.EXPIRED, {"timeout_s": timeout_s, "needed_s": needed_s}
     else:
-        because, times = Code.DROPPED, {}
+        because, times = WhyLost.DROPPED, {}
     return LossOfConnections(code=code, where=where, facts=facts | times, because=because)
 
 

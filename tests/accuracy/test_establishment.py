@@ -15,7 +15,7 @@ from natxy.dut.calibration import CalibrationDut
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.model.event import Progress
 from natxy.model.measurement import Measurement
-from natxy.model.reason import Code
+from natxy.model.reason import HowLost, WhyLost
 from natxy.model.remark import Topic
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.testbed import read_testbed
@@ -327,12 +327,12 @@ def test_fewer_connections_can_be_accepted(tmp_path: Path) -> None:
     assert trial.phase_1.sent - trial.phase_1.lost == 900
 
 
-HOW_LOST = [(100, Code.SAMPLE_SILENT), (0, Code.CONNECTIONS_GONE)]
+HOW_LOST = [(100, HowLost.SAMPLE_SILENT), (0, HowLost.CONNECTIONS_GONE)]
 
 
 @pytest.mark.parametrize(("sample", "code"), HOW_LOST)
 def test_a_timeout_that_is_too_short(
-    sample: int, code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sample: int, code: HowLost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where nobody knows it, what it has done to the connections is told."""
     tells_nothing(monkeypatch)
@@ -342,13 +342,13 @@ def test_a_timeout_that_is_too_short(
     assert trial.verdict is Verdict.FAIL
     lost = trial.lost_connections
     assert lost
-    assert (lost.code, lost.because) == (code, Code.DROPPED_OR_EXPIRED)
+    assert (lost.code, lost.because) == (code, WhyLost.DROPPED_OR_EXPIRED)
     assert lost.facts["needed_s"] == 3
 
 
 @pytest.mark.parametrize(("sample", "code"), HOW_LOST)
 def test_a_table_that_is_dropped_between_the_phases(
-    sample: int, code: Code, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sample: int, code: HowLost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both cores are shared with who empties it, so the trial has no real-time policy."""
     with stateful_gateway(
@@ -369,7 +369,7 @@ def test_a_table_that_is_dropped_between_the_phases(
     assert trial.verdict is Verdict.FAIL
     lost = trial.lost_connections
     assert lost
-    assert (lost.code, lost.because) == (code, Code.DROPPED)
+    assert (lost.code, lost.because) == (code, WhyLost.DROPPED)
     assert lost.facts.get("silent", 100) == 100
     assert not lost.facts.get("left")
 

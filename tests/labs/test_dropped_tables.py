@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.choice import dut_of
-from natxy.model.reason import Code
+from natxy.model.reason import HowLost
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
@@ -59,16 +59,16 @@ def disturbances(trial: TrialRecord) -> Sequence[object]:
     [
         *(
             pytest.param(
-                *(way, 100, Code.SAMPLE_SILENT, {"tested": 100, "silent": 100}),
+                *(way, 100, HowLost.SAMPLE_SILENT, {"tested": 100, "silent": 100}),
                 marks=pytest.mark.long,
             )
             for way in ("both", "forward", "reverse")
         ),
-        ("reverse", 0, Code.REPLIES_LOST, {"sent": 1000, "lost": 1000}),
+        ("reverse", 0, HowLost.REPLIES_LOST, {"sent": 1000, "lost": 1000}),
     ],
 )
 def test_a_table_that_was_dropped_between_the_phases_fails_the_trial(
-    direction: str, sample: int, code: Code, facts: dict[str, float], tmp_path: Path
+    direction: str, sample: int, code: HowLost, facts: dict[str, float], tmp_path: Path
 ) -> None:
     path = tmp_path / "testbed.toml"
     path.write_text(TESTBED.format(direction=direction, delay_s=0.5, sample=sample))

@@ -12,7 +12,7 @@ from natxy.dut.base import Dut, TableParameters
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.measurement import Measurement
-from natxy.model.reason import Code
+from natxy.model.reason import HowLost, WhyLost
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
@@ -52,7 +52,7 @@ def trial_of(gateway: StatefulGateway, dut: Dut | None = None, **connections: An
     return trials.run(load=RATE_FPS, repetition=1, seed=1)
 
 
-def how_lost(trial: TrialRecord) -> tuple[Code, Code | None, dict[str, float]] | None:
+def how_lost(trial: TrialRecord) -> tuple[HowLost, WhyLost | None, Any] | None:
     """Returns how the gateway lost the connections of a failed trial, and why."""
     assert trial.verdict is Verdict.FAIL
     lost = trial.lost_connections
@@ -137,7 +137,7 @@ def test_an_incomplete_phase_1_is_repeated_as_often_as_asked() -> None:
 def test_a_table_that_was_dropped_between_the_phases_fails_the_trial() -> None:
     lost = trial_of(StatefulGateway(flushes=True))
     gone = {"created": 1000, "left": 0}
-    assert how_lost(lost) == (Code.CONNECTIONS_GONE, Code.DROPPED, gone)
+    assert how_lost(lost) == (HowLost.CONNECTIONS_GONE, WhyLost.DROPPED, gone)
     assert str(lost.lost_connections) == (
         "of 1,000 connections that phase 1 created, the gateway has 0 left: the gateway dropped "
         "connections"
@@ -145,7 +145,7 @@ def test_a_table_that_was_dropped_between_the_phases_fails_the_trial() -> None:
     unknown = StatefulDut(gateway=StatefulGateway(flushes=True), countable=False)
     silent = trial_of(unknown.gateway, unknown)
     assert silent.lost_connections
-    assert silent.lost_connections.code is Code.NO_REPLY
+    assert silent.lost_connections.code is HowLost.NO_REPLY
     assert silent.lost_connections.facts["sent"] == 2000
 
 
@@ -164,8 +164,8 @@ def test_replies_alone_tell_that_connections_were_lost(gateway: StatefulGateway)
     trials.tester = trials.tester.with_traffic(direction="reverse")
     lost = trials.run(load=RATE_FPS, repetition=1, seed=1).lost_connections
     assert lost
-    assert lost.code is Code.REPLIES_LOST
-    assert lost.because in (Code.DROPPED, Code.DROPPED_OR_EXPIRED)
+    assert lost.code is HowLost.REPLIES_LOST
+    assert lost.because in (WhyLost.DROPPED, WhyLost.DROPPED_OR_EXPIRED)
 
 
 def test_replies_alone_that_are_too_many_are_a_fail() -> None:
@@ -186,7 +186,7 @@ def test_a_sample_is_asked_between_the_phases_whatever_phase_2_is() -> None:
         trials.tester = trials.tester.with_traffic(direction=direction)
         lost = how_lost(trials.run(load=RATE_FPS, repetition=1, seed=1))
         facts = {"tested": 100, "silent": 100}
-        assert lost == (Code.SAMPLE_SILENT, Code.DROPPED, facts)
+        assert lost == (HowLost.SAMPLE_SILENT, WhyLost.DROPPED, facts)
     assert trial_of(StatefulGateway(), sample=100).verdict is Verdict.PASS
 
 
@@ -206,7 +206,7 @@ def test_in_repeating_order_no_frame_of_phase_1_may_be_lost() -> None:
 def test_connections_that_went_in_the_trial_are_no_loss_of_frames() -> None:
     gone = {"created": 1000, "left": 993}
     lost = how_lost(trial_of(StatefulGateway(absent=7)))
-    assert lost == (Code.CONNECTIONS_GONE, Code.DROPPED, gone)
+    assert lost == (HowLost.CONNECTIONS_GONE, WhyLost.DROPPED, gone)
 
 
 def test_too_high_a_rate_is_a_fail_and_nothing_else() -> None:
@@ -304,7 +304,7 @@ def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
         r"1 of \d+ trials failed because the gateway lost connections\. In the first", note
     )
     assert result.counts.how_lost
-    assert result.counts.how_lost.code is Code.SAMPLE_SILENT
+    assert result.counts.how_lost.code is HowLost.SAMPLE_SILENT
     (said,) = heard
     assert str(result.counts.how_lost) in note
     assert str(result.counts.how_lost) in said
@@ -369,7 +369,7 @@ def test_a_spec_that_somebody_wrote_is_judged_as_one_of_ours() -> None:
     assert {stream.phase for stream in record.result.streams} == {"test"}
     dropped = trials_of(StatefulGateway(flushes=True)).run_spec(spec)
     assert dropped.lost_connections
-    assert dropped.lost_connections.code is Code.SAMPLE_SILENT
+    assert dropped.lost_connections.code is HowLost.SAMPLE_SILENT
     phase_1 = spec.model_copy(update={"phases": spec.phases[:1]})
     assert trials_of(StatefulGateway(entries=999)).run_spec(phase_1).verdict is Verdict.FAIL
 

@@ -86,7 +86,7 @@ def test_a_figure_that_is_the_testers_own_is_doubted_and_named() -> None:
     error = DelayError(name="PDV", direction="forward", value_ns=19.8e6, error_ns=19.7e6)
     (reason,) = doubts([error])
     assert reason.code is Code.DELAY_IN_DOUBT
-    assert reason.sentence.startswith("forward: the PDV of 19.8 ms may be 19.7 ms too long, ")
+    assert str(reason).startswith("forward: the PDV of 19.8 ms may be 19.7 ms too long, ")
     assert doubts([DelayError(name="PDV", direction="forward", value_ns=8e3, error_ns=8e3)]) == ()
     (said,) = error_remarks([[error], [error]])
     assert str(said) == (

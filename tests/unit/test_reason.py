@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.model.reason import Code, Reason
+from natxy.model.reason import Code, HowLost, LossOfConnections, Reason, WhyLost
 from tests.unit.reasons import a_reason
 
 NAMES = Path(__file__).parents[2] / "engine/spec/names.hpp"
@@ -14,9 +14,19 @@ NAMES = Path(__file__).parents[2] / "engine/spec/names.hpp"
 @pytest.mark.parametrize("code", Code)
 def test_each_has_a_sentence_and_comes_back_from_json(code: Code) -> None:
     reason = a_reason(code)
-    assert not set("{}") & set(reason.sentence)
-    assert not reason.sentence.endswith(".")
+    assert not set("{}") & set(str(reason))
+    assert not str(reason).endswith(".")
     assert Reason.model_validate_json(reason.model_dump_json()) == reason
+
+
+@pytest.mark.parametrize("because", [*WhyLost, None])
+@pytest.mark.parametrize("code", HowLost)
+def test_a_loss_of_connections_comes_back_from_json(code: HowLost, because: WhyLost | None) -> None:
+    names = ("tested", "silent", "created", "left", "frames", "sent", "lost")
+    facts = dict.fromkeys((*names, "timeout_s", "needed_s"), 1.0)
+    loss = LossOfConnections(code=code, where="forward", facts=facts, because=because)
+    assert not set("{}") & set(str(loss))
+    assert LossOfConnections.model_validate_json(loss.model_dump_json()) == loss
 
 
 def test_the_engine_has_the_same_codes() -> None:
@@ -25,8 +35,8 @@ def test_the_engine_has_the_same_codes() -> None:
     assert [name.replace("_", "") for name, _ in of_engine] == [
         enumerator.lower() for _, enumerator in of_engine
     ]
-    codes = list(Code)
-    assert [name for name, _ in of_engine] == codes[: codes.index(Code.GATEWAY_AWAY)]
+    codes = [each.code for each in Code]
+    assert [name for name, _ in of_engine] == codes[: codes.index("gateway_away")]
 
 
 def test_the_page_of_the_protocol_has_the_codes_and_facts_of_the_engine() -> None:
@@ -38,12 +48,11 @@ def test_the_page_of_the_protocol_has_the_codes_and_facts_of_the_engine() -> Non
         if line.startswith("| `")
     ]
     codes = list(Code)
-    assert {code for named, _ in rows for code in named} == set(
-        codes[: codes.index(Code.GATEWAY_AWAY)]
-    )
+    of_engine = codes[: codes.index(Code.GATEWAY_AWAY)]
+    assert {code for named, _ in rows for code in named} == {each.code for each in of_engine}
     for named, facts in rows:
-        for code in (each for each in codes if each in named):
-            assert set(re.findall(r"\{(\w+)\}", code.sentence)) - {"where"} <= set(facts), code
+        for code in (each for each in codes if each.code in named):
+            assert set(re.findall(r"\{(\w+)\}", code.value)) - {"where"} <= set(facts), code
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,9 @@ def test_each_code_is_used() -> None:
     assert set(re.findall(r"\bTopic\.([A-Z0-9_]+)", source)) == set(Topic.__members__)
 
 
-def test_no_two_codes_have_the_same_sentence() -> None:
-    assert len(Topic) == len(Topic.__members__), "the second would be another name of the first"
+@pytest.mark.parametrize("codes", Sentences.__subclasses__())
+def test_no_two_codes_have_the_same_sentence(codes: type[Sentences]) -> None:
+    assert len(codes) == len(codes.__members__), "the second would be another name of the first"
 
 
 @pytest.mark.parametrize("remark", SOME, ids=lambda remark: remark.code.code)
