@@ -241,7 +241,7 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
     sent = sum(kind["sent"] for kind in kinds)
     lost = sum(kind["lost"] for kind in kinds)
     pauses = [stream["pauses"]["total_ns"] for stream in record["result"]["streams"]]
-    said: tuple[tuple[type[Statement], Any], ...] = (
+    said: tuple[tuple[type[Statement[Any, Any]], Any], ...] = (
         *((Reason, each) for each in (*record["invalid_reasons"], record["fail_reason"])),
         (LossOfConnections, record["lost_connections"]),
     )

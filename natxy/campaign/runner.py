@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from natxy.campaign.fewer_runs import shortened
 from natxy.campaign.hooks import check_hook, run_hook
@@ -16,6 +16,7 @@ from natxy.campaign.provenance import provenance
 from natxy.campaign.records import AFTER, BEFORE, CampaignState, CellEnd, CellRecord
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, StorageError
+from natxy.model.coded import Statement
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks
 from natxy.model.source import Source
@@ -55,8 +56,8 @@ class Watcher:
 
     def hook_started(self, when: str, command: Sequence[str]) -> None: ...
 
-    def remarked(self, sentence: str) -> None:
-        """Shows a sentence that is not about one cell."""
+    def remarked(self, remark: Statement[Any, Any]) -> None:
+        """Shows a remark that is not about one cell."""
 
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:
@@ -86,7 +87,7 @@ class Runner:
         hooks = self.plan.experiment.hooks
         done = self.state.after  # more than none if it was interrupted in these commands
         for remark in self._remarks if left else ():
-            self.watcher.remarked(str(remark))
+            self.watcher.remarked(remark)
         if left:
             self._hooks(BEFORE, hooks.before)
             with self._lab:

@@ -3,13 +3,14 @@
 These are CPUs, and the size of the kernel's connection tracking table, which all labs share.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from natxy.campaign.plan import CampaignPlan
 from natxy.dut.config import LABS
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.recipe import drivers
+from natxy.model.coded import Fact, Sentences, Statement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -17,8 +18,20 @@ TESTER, GATEWAY = "tester", "gateway"
 Uses = dict[int, set[str]]  # of each CPU
 
 
-def shared_cpus(plans: Mapping[int, CampaignPlan]) -> Iterator[str]:
-    """Yields a sentence for each CPU that several testbeds use; `plans` are those of the testbeds
+class Shared(Sentences):
+    SHARED_CPU = (
+        "CPU {cpu} has several users ({who}): their figures disturb each other (expected other "
+        "CPUs in tester.cores and dut.gateway_cpu)."
+    )
+    SHARED_TABLE = (
+        "Cells set {sizes} different sizes of the connection tracking table, which all labs of a "
+        "machine share. Cells that run at once then make each other fail (expected equal "
+        "conntrack_entries and hash_size in all cells, or testbeds on different machines)."
+    )
+
+
+def shared_cpus(plans: Mapping[int, CampaignPlan]) -> Iterator[Statement[Shared, Fact]]:
+    """Yields a remark for each CPU that several testbeds use; `plans` are those of the testbeds
     on this machine, by number."""
     found: dict[int, list[str]] = {}
     for number, plan in plans.items():
@@ -27,10 +40,7 @@ def shared_cpus(plans: Mapping[int, CampaignPlan]) -> Iterator[str]:
             found.setdefault(cpu, []).append(f"the {what} of testbed {number}")
     for cpu, who in sorted(found.items()):
         if len(who) > 1:
-            yield (
-                f"CPU {cpu} is that of {_listed(who)}: their figures disturb each other (expected "
-                "other CPUs in tester.cores and dut.gateway_cpu)."
-            )
+            yield Statement[Shared, Fact].of(Shared.SHARED_CPU, cpu=cpu, who=tuple(who))
 
 
 def _uses(plan: CampaignPlan) -> Uses:
@@ -60,12 +70,8 @@ def _gateway_cpu(dut: Mapping[str, Any], tester_cpus: tuple[int, ...]) -> int | 
     return gateway_cpu(None, tester_cpus) if given is None else given
 
 
-def _listed(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def shared_tables(plans: Mapping[int, CampaignPlan]) -> Iterator[str]:
-    """Yields a sentence if cells that may run at once need other sizes; `plans` are those of the
+def shared_tables(plans: Mapping[int, CampaignPlan]) -> Iterator[Statement[Shared, Fact]]:
+    """Yields a remark if cells that may run at once need other sizes; `plans` are those of the
     testbeds on this machine, by number."""
     tracking = [
         {_sizes(cell.testbed["dut"]) for cell in plan.cells if _tracks(cell.testbed.get("dut", {}))}
@@ -73,12 +79,7 @@ def shared_tables(plans: Mapping[int, CampaignPlan]) -> Iterator[str]:
     ]
     sizes: set[tuple[Any, Any]] = set().union(*tracking)
     if sum(map(bool, tracking)) > 1 and len(sizes) > 1:
-        yield (
-            f"Cells set {len(sizes)} different sizes of the connection tracking table, which all "
-            "labs of a machine share. Cells that run at once then make each other fail (expected "
-            "equal conntrack_entries and hash_size in all cells, or testbeds on different "
-            "machines)."
-        )
+        yield Statement[Shared, Fact].of(Shared.SHARED_TABLE, sizes=len(sizes))
 
 
 def _sizes(device: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -24,6 +24,7 @@ from natxy.campaign.records import CellEnd
 from natxy.campaign.runner import Runner, now
 from natxy.campaign.shared_machine import shared_cpus, shared_tables
 from natxy.errors import MeasurementError
+from natxy.model.coded import Sentences, Statement
 from natxy.model.measurement import Measurement
 
 Numbered = tuple[int, Cell]
@@ -63,8 +64,8 @@ class TestbedsRunner(Runner):
             return
         with client_of(self.scheduler, self._testbeds) as client:
             here = self._here(workers_of(client))
-            for sentence in (*shared_cpus(here), *shared_tables(here)):
-                self.watcher.remarked(sentence)
+            for remark in (*shared_cpus(here), *shared_tables(here)):
+                self.watcher.remarked(remark)
             self._with_workers(client, left)
 
     @property
@@ -89,8 +90,8 @@ class TestbedsRunner(Runner):
                 self.watcher.cell_started(cell, self._place(number, list(waiting)))
                 running[self._submitted(client, number, cell)] = waiting.popleft()
             ended, now_there = _looked(client, list(running))
-            for sentence in worker_changes(workers, now_there):
-                self.watcher.remarked(sentence)
+            for change in worker_changes(workers, now_there):
+                self.watcher.remarked(change)
             workers = now_there
             for future in ended:
                 self._ended(*running.pop(future), future)
@@ -141,23 +142,35 @@ class TestbedsRunner(Runner):
             self.watcher.cell_ended(cell, results, error)
 
 
-def worker_changes(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
-    """Yields a sentence for each change; both have addresses by name: the number of the testbed.
+class Change(Sentences):
+    """What happened to the process of a testbed."""
+
+    TESTBED_LEFT = (
+        "The process of testbed {where} has left ({address}); its cell is measured again by the "
+        "next free testbed process."
+    )
+    TESTBED_STARTED_AGAIN = (
+        "The process of testbed {where} has left ({address}), and a new one has come; the cell of "
+        "the first one is measured again."
+    )
+    TESTBED_CAME = "A process of testbed {where} has come ({address})."
+    NO_TESTBED = "There is no testbed process left; the campaign goes on when one comes."
+
+
+def worker_changes(
+    before: Mapping[str, str], now: Mapping[str, str]
+) -> Iterator[Statement[Change, str]]:
+    """Yields each change; both have addresses by name: the number of the testbed.
 
     A process that was started again in place of a dead one has another address.
     """
+    of = Statement[Change, str].of
     for name in sorted(before.keys() - now.keys()):
-        yield (
-            f"The process of testbed {name} has left ({before[name]}); its cell is measured again "
-            "by the next free testbed process."
-        )
+        yield of(Change.TESTBED_LEFT, name, address=before[name])
     for name in sorted(before.keys() & now.keys()):
         if before[name] != now[name]:
-            yield (
-                f"The process of testbed {name} has left ({before[name]}), and a new one has come; "
-                "the cell of the first one is measured again."
-            )
+            yield of(Change.TESTBED_STARTED_AGAIN, name, address=before[name])
     for name in sorted(now.keys() - before.keys()):
-        yield f"A process of testbed {name} has come ({now[name]})."
+        yield of(Change.TESTBED_CAME, name, address=now[name])
     if before and not now:
-        yield "There is no testbed process left; the campaign goes on when one comes."
+        yield of(Change.NO_TESTBED)

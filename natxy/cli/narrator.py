@@ -17,6 +17,7 @@ from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay, lost_of
 from natxy.cli.sentences import joined, say
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
+from natxy.model.coded import Statement
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.trial_record import TrialRecord
 from natxy.report.cell_figures import in_directions, rate_words, told_apart, variant_of
@@ -97,8 +98,8 @@ class Narrator(Watcher):
     def hook_started(self, when: str, command: Sequence[str]) -> None:
         self._say(f"{when}: {joined(command)}")
 
-    def remarked(self, sentence: str) -> None:
-        self._say(sentence)
+    def remarked(self, remark: Statement[Any, Any]) -> None:
+        self._say(str(remark))
 
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:
@@ -137,8 +138,8 @@ class JsonNarrator(Watcher):
     def hook_started(self, when: str, command: Sequence[str]) -> None:
         _print_event("hook-started", when=when, command=list(command))
 
-    def remarked(self, sentence: str) -> None:
-        _print_event("remark", sentence=sentence)
+    def remarked(self, remark: Statement[Any, Any]) -> None:
+        _print_event("remark", code=remark.code.code, sentence=str(remark))
 
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:

@@ -78,10 +78,8 @@ def plan(
     for line in _needs(plans):
         tell(line)
     numbered = dict(enumerate(plans, start=1))
-    for line in shared_cpus(numbered):
-        tell(f"On one machine, {line}")
-    for line in shared_tables(numbered):
-        tell(f"On one machine: {line}")
+    for shared in (*shared_cpus(numbered), *shared_tables(numbered)):
+        tell(f"On one machine: {shared}")
     if several:
         tell(f"One after another, the cells take about {about(sum(lasting_s))}.")
     tell(f"If it starts now, it ends about {ends(datetime.now(), total_s)}.")

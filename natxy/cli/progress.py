@@ -13,6 +13,7 @@ from natxy.cli.sentences import say
 from natxy.cli.streams import show_beside_panel
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
+from natxy.model.remark import Remark
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
@@ -102,8 +103,8 @@ class SearchDisplay(Observer):
             self._say(f"repetition {self._repetition}/{self._repetitions}: {self._found[-1]}")
         self._draw()
 
-    def remarked(self, sentence: str) -> None:
-        self._say(sentence)
+    def remarked(self, remark: Remark) -> None:
+        self._say(str(remark))
 
     def _plain_line(self, trial: TrialRecord) -> str:
         why = why_of(trial)

@@ -32,6 +32,7 @@ from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, StorageError, TrialRefused
 from natxy.exact import exact
 from natxy.model.event import Progress
+from natxy.model.remark import Remark
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_spec import VERSION, Recording, TrialSpec
@@ -59,8 +60,8 @@ class StageDisplay(Observer):
         left_s = max(0, progress.duration_ns - progress.elapsed_ns) / 1e9
         progress_console.print(f"{progress.stage}, {seconds_left(left_s)} left    ", end="\r")
 
-    def remarked(self, sentence: str) -> None:
-        say(progress_console, sentence)
+    def remarked(self, remark: Remark) -> None:
+        say(progress_console, str(remark))
 
 
 def trial(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 from pydantic import Field
 from pydantic_core import CoreSchema, core_schema
@@ -51,19 +51,28 @@ class Sentences(Enum):
             found = code if isinstance(code, cls) else cls.__members__.get(str(code).upper())
             return found or refuse(f"is unknown (expected {', '.join(m.code for m in cls)})")
 
-        written = core_schema.plain_serializer_function_ser_schema(
-            lambda member: member.code,
-            return_schema=core_schema.literal_schema([member.code for member in cls]),
-        )
+        written = core_schema.plain_serializer_function_ser_schema(lambda member: member.code)
         return core_schema.no_info_plain_validator_function(read, serialization=written)
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, *_: Any) -> dict[str, Any]:
+        return {"enum": [member.code for member in cls], "type": "string"}
 
-class Statement(Model):
+
+C = TypeVar("C", bound=Sentences)
+F = TypeVar("F")  # what its facts may be
+
+
+class Statement(Model, Generic[C, F]):
     """A code, where, and the facts of its sentence, by names that end in their unit."""
 
-    code: Sentences
+    code: C
     where: str = ""
-    facts: Mapping[str, Fact] = Field(default_factory=dict)
+    facts: Mapping[str, F] = Field(default_factory=dict)
+
+    @classmethod
+    def of(cls, code: C, where: str = "", /, **facts: F | Fraction) -> Self:
+        return cls(code=code, where=where, facts=exact_facts(facts))
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -72,7 +81,7 @@ class Statement(Model):
         return filled(self.code.value, self.where, self.facts)
 
 
-def filled(sentence: str, where: str, facts: Mapping[str, Fact]) -> str:
+def filled(sentence: str, where: str, facts: Mapping[str, Any]) -> str:
     """Returns the sentence; `where` stands before one that does not name it."""
     where = f"{where} port" if where in ("left", "right") else where
     shown = {name: Shown(_shown(name, fact)) for name, fact in facts.items()}
@@ -90,13 +99,13 @@ class Shown(str):
         return f"{self} {noun}{plural * (self != '1')}"
 
 
-def exact_facts(facts: Mapping[str, Fact | Fraction]) -> dict[str, Fact]:
+def exact_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: float(f) if isinstance(f, Fraction | int) else f for name, f in facts.items()}
 
 
-def _shown(name: str, fact: Fact) -> str:
-    if isinstance(fact, str):
-        return fact
+def _shown(name: str, fact: Any) -> str:
+    if isinstance(fact, str | Statement):
+        return str(fact)
     if isinstance(fact, tuple):
         each = [_shown(name, one) for one in fact]
         each[:-1] = [one.removesuffix(" %") for one in each[:-1]]

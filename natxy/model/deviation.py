@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from fractions import Fraction
+from typing import Self
 
 from natxy.model.coded import Fact, Sentences, Statement, exact_facts
 
@@ -104,19 +105,18 @@ class Differs(Sentences):
     LARGER_FRAMES = "frames of {size_bytes} bytes, not of {asked_bytes}"
 
 
-class Deviation(Statement):
+class Deviation(Statement[Differs, Fact]):
     """What a result has, and what a clause of a document asks for instead.
 
     `where` is a direction, or "throughput": of the search for it.
     """
 
-    code: Differs
     clause: str = ""  # "RFC 2544 section 24"; empty: no document has a clause about it
 
     @classmethod
     def of(
-        cls, code: Differs, clause: str, where: str = "", /, **facts: Fact | Fraction
-    ) -> "Deviation":
+        cls, code: Differs, clause: str = "", where: str = "", /, **facts: Fact | Fraction
+    ) -> Self:
         return cls(code=code, clause=clause, where=where, facts=exact_facts(facts))
 
     def __str__(self) -> str:

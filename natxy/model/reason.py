@@ -1,10 +1,7 @@
 """Why a trial is not PASS: a code, where, and facts; and the sentence of each code."""
 
-from collections.abc import Mapping
 from enum import Enum
 from typing import Self
-
-from pydantic import Field
 
 from natxy.model.coded import Sentences, Statement, filled
 
@@ -199,11 +196,8 @@ class Code(Sentences):
     UNKNOWN = Cause.OTHER, "the engine gave no reason"
 
 
-class Reason(Statement):
+class Reason(Statement[Code, float]):
     """`where` is a direction, the side of a port, a CPU, or what the sentence is about."""
-
-    code: Code
-    facts: Mapping[str, float] = Field(default_factory=dict)
 
 
 class HowLost(Sentences):
@@ -238,10 +232,9 @@ class WhyLost(Sentences):
     )
 
 
-class LossOfConnections(Statement):
+class LossOfConnections(Statement[HowLost, float]):
     """How a gateway lost connections, and why, as far as is known."""
 
-    code: HowLost
     because: WhyLost | None = None
 
     def __str__(self) -> str:

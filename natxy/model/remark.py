@@ -1,10 +1,10 @@
 """A note without which the figures of a result could be misread."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Self
 
-from natxy.model.coded import Fact, Sentences, Statement, exact_facts
+from natxy.model.coded import Fact, Sentences, Statement
+from natxy.model.reason import LossOfConnections
 
 AT_LEAST = "the gateway can do at least this rate"
 NOT_RUN = "{lacking} of {asked} repetitions were not run, or not to their end"
@@ -307,6 +307,17 @@ class Topic(Sentences):
     )
     FEW_IN_PARTS = f"{PARTS_HAVE} Use longer trials."
     FEW_IN_STEPS = f"{PARTS_HAVE} Use a longer --step."
+    # Said while a measurement runs.
+    WITHOUT_REALTIME = (
+        "This user may not use a real-time priority (CAP_SYS_NICE), so trials run without one: "
+        "frames leave later, and more trials are invalid."
+    )
+    CONNECTIONS_LOST = "Connections were lost: {how}."
+    CORES_LEFT = (
+        "The gateway now has {cores:core}; the number that it had before is unknown, and was not "
+        "restored."
+    )
+    CORES_UNKNOWN = "The number of cores that the gateway has now is unknown ({why})."
     # Of `natxy run --dut`.
     OTHER_GATEWAY = (
         "The gateway is that of --dut ({gateway}), not that of the experiment's testbed."
@@ -321,14 +332,8 @@ BOUNDS = {
 }
 
 
-class Remark(Statement):
+class Remark(Statement[Topic, Fact | LossOfConnections]):
     """A statement about a result; `where` is a point of a series, a goal or a number."""
-
-    code: Topic
-
-    @classmethod
-    def of(cls, code: Topic, where: str = "", /, **facts: Fact | Fraction) -> Self:
-        return cls(code=code, where=where, facts=exact_facts(facts))
 
     def at(self, place: str) -> Self:
         """Returns the remark as that of a place, such as a point of a series."""

@@ -103,7 +103,7 @@ def degradation(
             if not found:
                 raise
             without.append(Remark.of(Topic.NO_FIGURE, at, why=reason.in_options))
-            observer.remarked(str(without[-1]))
+            observer.remarked(without[-1])
             figures.append(None)
             continue
         figures.append(figure := figure_of(found[-1], at, count, "connections"))

@@ -11,7 +11,7 @@ from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
 from natxy.model.deviation import each_once
 from natxy.model.measurement import Figure, Measurement, TrialCounts
-from natxy.model.remark import Remarks
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.procedure.series import (
     Searching,
     at_points,
@@ -129,12 +129,9 @@ def _leave(dut: Dut, has: int | None, observer: Observer) -> None:
         if has is None:
             dut.set_cores(1)
     except DutError as refused:
-        said = f"The number of cores that the gateway has now is unknown ({refused.in_options})."
+        said = Remark.of(Topic.CORES_UNKNOWN, why=refused.in_options)
     else:
-        said = (
-            f"The gateway now has {_at(has or 1)}; the number that it had before is unknown, and "
-            "was not restored."
-        )
+        said = Remark.of(Topic.CORES_LEFT, cores=has or 1)
     if not of_a_lab:
         observer.remarked(said)
 

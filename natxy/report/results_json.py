@@ -71,7 +71,7 @@ def result_entry(result: Measurement, made: Made | None = None) -> dict[str, Any
     }
 
 
-def coded(statements: Iterable[Statement]) -> list[dict[str, Any]]:
+def coded(statements: Iterable[Statement[Any, Any]]) -> list[dict[str, Any]]:
     """Returns values for programs, with the sentence of each for a person."""
     return [each.model_dump(mode="json") | {"text": str(each)} for each in statements]
 

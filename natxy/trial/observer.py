@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure
+from natxy.model.remark import Remark
 from natxy.model.trial_record import Collapse, TrialRecord
 
 
@@ -40,7 +41,7 @@ class Observer:
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         """Is called with the figures of a repetition, which have one value each."""
 
-    def remarked(self, sentence: str) -> None:
+    def remarked(self, remark: Remark) -> None:
         """Is called with a remark that the user should see even if there is no result."""
 
 
@@ -84,6 +85,6 @@ class Observers(Observer):
         for observer in self._observers:
             observer.repetition_ended(figures)
 
-    def remarked(self, sentence: str) -> None:
+    def remarked(self, remark: Remark) -> None:
         for observer in self._observers:
-            observer.remarked(sentence)
+            observer.remarked(remark)

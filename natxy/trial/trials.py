@@ -11,6 +11,7 @@ from natxy.errors import NatxyError, TesterLimit
 from natxy.model.measurement import TrialCounts
 from natxy.model.phase_names import ESTABLISH, HANDSHAKE, SAMPLE, TEST
 from natxy.model.reason import Reason
+from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
@@ -42,12 +43,6 @@ from natxy.verdict.arrivals import SLOW_FPS, Arrivals
 from natxy.verdict.away import away_during
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow
 from natxy.verdict.placement import is_badly_placed
-
-WITHOUT_REALTIME = (
-    "This user may not use a real-time priority (CAP_SYS_NICE), so trials run without one: frames "
-    "leave later, and more trials are invalid."
-)
-
 
 # Asks the gateway what only it can tell after a trial, before the journal has the trial; returns
 # members of the record.
@@ -137,7 +132,7 @@ class Trials:
         if measures_phase_2(spec) and record.verdict is not Verdict.INVALID:
             self._check_phase_1(record)
         if record.lost_connections and self.counts.lost_connections == 1:
-            self.observer.remarked(f"Connections were lost: {record.lost_connections}.")
+            self.observer.remarked(Remark.of(Topic.CONNECTIONS_LOST, how=record.lost_connections))
         return record
 
     def _as_read(self, record: TrialRecord, spec: TrialSpec) -> Trial:
@@ -312,7 +307,7 @@ class Trials:
     def _remark_realtime(self) -> None:
         tester = self.tester
         if tester.testbed.tester.realtime == "auto" and not tester.hello.realtime_allowed:
-            self.observer.remarked(WITHOUT_REALTIME)
+            self.observer.remarked(Remark.of(Topic.WITHOUT_REALTIME))
 
     def _warm_up_spec(self) -> TrialSpec:
         load = warm_up_load(self.tester.traffic)

@@ -13,6 +13,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.measurement import Measurement
 from natxy.model.reason import HowLost, WhyLost
+from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
@@ -280,13 +281,13 @@ class Forgetful(StatefulGateway):
 
 class Heard(Observer):
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.said: list[Remark] = []
 
-    def remarked(self, sentence: str) -> None:
-        self.said.append(sentence)
+    def remarked(self, remark: Remark) -> None:
+        self.said.append(remark)
 
 
-def search_of(gateway: StatefulGateway, **changes: Any) -> tuple[Measurement, list[str]]:
+def search_of(gateway: StatefulGateway, **changes: Any) -> tuple[Measurement, list[Remark]]:
     asked = ThroughputPlan(timing=TIMING, seed=1, repetitions=2, max_rate_fps=RATE_FPS)
     heard = Heard()
     tester = StatefulEngine(gateway=gateway).tester(plan({"sample": 100}))
@@ -307,7 +308,8 @@ def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
     assert result.counts.how_lost.code is HowLost.SAMPLE_SILENT
     (said,) = heard
     assert str(result.counts.how_lost) in note
-    assert str(result.counts.how_lost) in said
+    assert said == Remark.of(Topic.CONNECTIONS_LOST, how=result.counts.how_lost)
+    assert str(result.counts.how_lost) in str(said)
     verified, _ = search_of(Forgetful(forgets_in={1}), loss_verifications=1)
     assert verified.figures[0].values[0] < RATE_FPS  # a table that is gone is no chance
 

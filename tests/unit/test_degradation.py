@@ -10,7 +10,7 @@ from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.measure.table_size import PortRange
 from natxy.model.measurement import Measurement
-from natxy.model.remark import Topic
+from natxy.model.remark import Remark, Topic
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.series import PREVIOUS, Searching
 from natxy.report.cell_figures import CellResult, ColumnFigures
@@ -132,17 +132,17 @@ def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
 def test_a_column_without_a_figure_is_told_at_once() -> None:
     class Hearing(Observer):
         def __init__(self) -> None:
-            self.heard: list[str] = []
+            self.heard: list[Remark] = []
 
-        def remarked(self, sentence: str) -> None:
-            self.heard.append(sentence)
+        def remarked(self, remark: Remark) -> None:
+            self.heard.append(remark)
 
     gateway, heard = StatefulGateway(entries=3000, frames_fps=50_000), Hearing()
     engine = StatefulEngine(gateway=gateway)
     plan = DegradationPlan(search=THROUGHPUT, columns=columns_of(1000, 4000))
     degradation(plan, engine.tester(traffic_plan({})), StatefulDut(gateway=gateway), heard)
-    (said,) = (sentence for sentence in heard.heard if "no figure" in sentence)
-    assert said.startswith("4,000 connections: no figure. Phase 1 created 3,000 of 4,000")
+    (said,) = (remark for remark in heard.heard if remark.code is Topic.NO_FIGURE)
+    assert str(said).startswith("4,000 connections: no figure. Phase 1 created 3,000 of 4,000")
 
 
 def test_columns_that_change_nothing_leave_the_device_alone() -> None:

@@ -147,8 +147,8 @@ def test_a_plan_names_cpus_that_testbeds_share(experiment: Path, capsys: Capture
     first, other = experiment.with_name("testbed.toml"), experiment.with_name("other.toml")
     other.write_text(NAT64.replace("fake0", "fake2"))
     assert run_command(["plan", str(experiment), "--testbeds", f"{first},{other}"]) == 0
-    shared = "On one machine, CPU 0 is that of the tester of testbed 1 and the tester of testbed 2"
-    assert shared in capsys.readouterr().out
+    shared = "CPU 0 has several users (the tester of testbed 1, the tester of testbed 2)"
+    assert f"On one machine: {shared}" in capsys.readouterr().out
 
 
 def test_a_plan_names_a_table_that_testbeds_share(experiment: Path, capsys: Captured) -> None:

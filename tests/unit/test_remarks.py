@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from natxy.campaign.shared_machine import Shared
+from natxy.campaign.testbeds import Change
 from natxy.model.coded import Sentences
 from natxy.model.deviation import Differs
 from natxy.model.remark import BOUNDS, Remark, Topic
@@ -18,7 +20,7 @@ from natxy.report.results_json import result_entry
 from tests.unit.measurement_report import measurement
 
 NATXY = Path(__file__).parents[2] / "natxy"
-CODES: dict[str, type[Sentences]] = {"Topic": Topic, "Differs": Differs}
+CODES = {kind.__name__: kind for kind in (Topic, Differs, Shared, Change)}
 SOME: list[Remark] = [
     Remark.of(Topic.RATE_GIVEN),
     Remark.of(Topic.LACKING, "1 core", lacking=1, asked=2),

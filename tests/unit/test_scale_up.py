@@ -16,7 +16,7 @@ from natxy.dut.base import TesterPorts
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
-from natxy.model.remark import Topic
+from natxy.model.remark import Remark, Topic
 from natxy.model.testbed import Port
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
@@ -198,29 +198,27 @@ def test_an_establishment_rate_needs_no_search_for_another() -> None:
 
 class Hearing(Observer):
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.heard: list[Remark] = []
 
-    def remarked(self, sentence: str) -> None:
-        self.heard.append(sentence)
+    def remarked(self, remark: Remark) -> None:
+        self.heard.append(remark)
 
 
-NOW_ONE = "The gateway now has 1 core"
+NOW_ONE = Remark.of(Topic.CORES_LEFT, cores=1)
 
 
 def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
     done = Hearing()
     measure(ESTABLISHMENT, (1, 5), observer=done)
-    assert done.heard == [
-        f"{NOW_ONE}; the number that it had before is unknown, and was not restored."
-    ]
+    assert done.heard == [NOW_ONE]
     refused = Hearing()
     with pytest.raises(DutError, match="cannot have 4 cores"):
         measure(ESTABLISHMENT, (1, 4), most=2, observer=refused)
-    assert refused.heard[0].startswith(f"{NOW_ONE};")
+    assert refused.heard[0] == NOW_ONE
     lost = Hearing()
     with pytest.raises(DutError, match="cannot have 4 cores"):
         measure(ESTABLISHMENT, (1, 4), most=0, observer=lost)
-    assert lost.heard[0].startswith("The number of cores that the gateway has now is unknown (")
+    assert lost.heard[0].code is Topic.CORES_UNKNOWN
 
 
 def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
@@ -262,7 +260,7 @@ def test_a_person_is_told_on_the_progress_console() -> None:
     shown = StringIO()
     with SearchDisplay(Console(file=shown, width=200), "scale-up") as display:
         measure(ESTABLISHMENT, (1, 2), observer=Observers([display]))
-    assert f"{NOW_ONE}; the number that it had before" in shown.getvalue()
+    assert str(NOW_ONE) in shown.getvalue()
 
 
 def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:

@@ -14,7 +14,6 @@ from natxy.cli import run_command
 from natxy.cli.self_test import ceiling_table, remarks, traffic_words
 from natxy.dut.none import Cable
 from natxy.errors import StorageError
-from natxy.model.coded import Fact
 from natxy.model.event import Hello, PortInfo, Worker
 from natxy.model.reason import Reason
 from natxy.model.remark import Remark, Topic
@@ -249,7 +248,7 @@ def test_a_spoilt_file_is_as_good_as_none_and_is_written_anew(kept: Path) -> Non
 
 
 def test_the_command_that_finds_it_is_named() -> None:
-    def named(tester: Hello, **changes: Any) -> Fact:
+    def named(tester: Hello, **changes: Any) -> Any:
         (said,) = own_delay(tester, traffic(**changes))
         return said.facts["command"]
 

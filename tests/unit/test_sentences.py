@@ -10,6 +10,7 @@ from rich.console import Console
 from natxy.cli import campaigns, dut, run_command, series, trial
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import quote, say
+from natxy.model.remark import Remark, Topic
 
 WORDS = ["The", "gateway's", "CPU", "was", "away", "for", "0.12 %", "of", "the", "time."]
 SENTENCE = " ".join(WORDS * 3)
@@ -76,7 +77,7 @@ def test_remarks_of_a_measurement_and_notes_under_its_table_are_wrapped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     narrow = console(is_terminal=True)
-    SearchDisplay(narrow, "a search").remarked(SENTENCE)
+    SearchDisplay(narrow, "a search").remarked(Remark.of(Topic.RESET, way=SENTENCE))
     assert all(len(line) <= 40 for line in printed(narrow))
     narrow = console(is_terminal=True)
     monkeypatch.setattr(series, "result_console", narrow)

@@ -19,7 +19,7 @@ from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.runner import Runner, Watcher
 from natxy.campaign.shared_machine import shared_cpus, shared_tables
-from natxy.campaign.testbeds import TestbedsRunner, worker_changes
+from natxy.campaign.testbeds import Change, TestbedsRunner, worker_changes
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator
@@ -192,16 +192,17 @@ def test_a_worker_returns_the_records_of_a_cell_whose_last_command_fails(
 def test_a_worker_that_leaves_or_comes_is_named() -> None:
     before = {"1": "tls://a:1", "2": "tls://a:2"}
     assert list(worker_changes(before, before)) == []
-    assert list(worker_changes(before, {"1": "tls://a:1"})) == [
+    (left,) = worker_changes(before, {"1": "tls://a:1"})
+    assert str(left) == (
         "The process of testbed 2 has left (tls://a:2); its cell is measured again by the next "
         "free testbed process."
-    ]
+    )
     (restarted,) = worker_changes(before, {**before, "1": "tls://a:3"})
-    assert restarted.startswith("The process of testbed 1 has left (tls://a:1), and a new one")
+    assert str(restarted).startswith("The process of testbed 1 has left (tls://a:1), and a new one")
     (came,) = worker_changes({"1": "tls://a:1"}, before)
-    assert came == "A process of testbed 2 has come (tls://a:2)."
+    assert (came.code, came.where) == (Change.TESTBED_CAME, "2")
     *_, last = worker_changes(before, {})
-    assert last == "There is no testbed process left; the campaign goes on when one comes."
+    assert last.code is Change.NO_TESTBED
 
 
 @dataclass
@@ -258,14 +259,15 @@ def test_cpus_that_testbeds_share_are_named(monkeypatch: pytest.MonkeyPatch) -> 
     lab = '[tester]\ncores = [{}]\n[dut]\nkind = "namespace"\n{}'
     apart = plans_of(lab.format(0, "gateway_cpu = 1"), lab.format(2, "gateway_cpu = 3"))
     assert list(shared_cpus(apart)) == []
-    assert list(shared_cpus(plans_of(lab.format(0, ""), lab.format(1, "")))) == [
-        "CPU 3 is that of the gateway of testbed 1 and the gateway of testbed 2: their figures "
-        "disturb each other (expected other CPUs in tester.cores and dut.gateway_cpu)."
-    ]
+    (said,) = shared_cpus(plans_of(lab.format(0, ""), lab.format(1, "")))
+    assert str(said) == (
+        "CPU 3 has several users (the gateway of testbed 1, the gateway of testbed 2): their "
+        "figures disturb each other (expected other CPUs in tester.cores and dut.gateway_cpu)."
+    )
     crossed = plans_of(lab.format(0, "gateway_cpu = 1"), lab.format(1, "gateway_cpu = 0"))
-    assert [sentence.partition(":")[0] for sentence in shared_cpus(crossed)] == [
-        "CPU 0 is that of the tester of testbed 1 and the gateway of testbed 2",
-        "CPU 1 is that of the gateway of testbed 1 and the tester of testbed 2",
+    assert [remark.facts for remark in shared_cpus(crossed)] == [
+        {"cpu": 0, "who": ("the tester of testbed 1", "the gateway of testbed 2")},
+        {"cpu": 1, "who": ("the gateway of testbed 1", "the tester of testbed 2")},
     ]
     elsewhere = plans_of("[tester]\ncores = [0]\n", "[tester]\ncores = [1]\n")
     assert list(shared_cpus(elsewhere)) == [], "their gateways are no labs of this machine"
@@ -327,7 +329,7 @@ def test_sizes_of_the_machines_table_that_differ_are_named() -> None:
 
     def said(*of: tuple[str, str]) -> list[str]:
         plans = plans_of(*(lab.format(core, *driver) for core, driver in enumerate(of)))
-        return list(shared_tables(plans))
+        return list(map(str, shared_tables(plans)))
 
     assert said(("nat44", small), ("nat44", small)) == []
     assert said(("nat44", small)) == [], "one testbed has one cell at a time"
@@ -350,6 +352,6 @@ def test_the_sizes_that_a_series_varies_are_those_of_its_cells() -> None:
     plan = plan_of(experiment, tomllib.loads(testbed), 1)
     assert list(shared_tables({1: plan})) == []
     (sentence,) = shared_tables({1: plan, 2: plan})
-    assert "Cells that run at once then make each other fail" in sentence
+    assert "Cells that run at once then make each other fail" in str(sentence)
     router = plan_of(experiment.model_copy(update={"vary": ()}), {}, 1)
     assert list(shared_tables({1: plan, 2: router})) == [], "one lab has the table alone"
