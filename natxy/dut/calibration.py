@@ -98,7 +98,7 @@ class CalibrationDut(Lab):
         if limit_us is None or gap_us <= limit_us:
             return None
         facts = {"gap_ns": gap_us * NS_PER_US, "limit_ns": limit_us * NS_PER_US}
-        return Reason(code=Code.GATEWAY_POLLED_LATE, facts=facts)
+        return Reason.of(Code.GATEWAY_POLLED_LATE, **facts)
 
     def configure(
         self, *, faults: Iterable[Mapping[str, Any]] = (), nat: Mapping[str, Any] | None = None

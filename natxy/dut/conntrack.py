@@ -170,10 +170,8 @@ class SharedConntrack(Conntrack):
         has ended."""
         for name, wanted in self._kept.items():
             if (now := self._size(name)) != wanted:
-                return Reason(
-                    code=Code.TABLE_RESIZED,
-                    where=f"/proc/sys/{FOLDER}/{name}",
-                    facts={"now": now, "wanted": wanted},
+                return Reason.of(
+                    Code.TABLE_RESIZED, f"/proc/sys/{FOLDER}/{name}", now=now, wanted=wanted
                 )
         return self._log.fault() if self._log is not None else None
 
@@ -221,7 +219,7 @@ class ConnectionLog:
     def fault(self) -> Reason | None:
         if self._process is None or self._process.poll() is None:
             return None
-        return Reason(code=Code.LOG_ENDED, facts={"status": self._process.returncode})
+        return Reason.of(Code.LOG_ENDED, status=self._process.returncode)
 
     def stop(self) -> None:
         if self._process is not None:

@@ -142,7 +142,7 @@ def _doubts(result: TrialResult) -> tuple[Reason, ...]:
     """Returns why the trial is INVALID if frames were lost up to its end, which may be a recovery
     that goes on, or due to noise."""
     return tuple(
-        Reason(code=Code.END_IN_DOUBT, where=stream.direction)
+        Reason.of(Code.END_IN_DOUBT, stream.direction)
         for stream in result.streams
         if stream.losses and _goes_on(stream) and stream.losses.last_counted != stream.due - 1
     )[:1]

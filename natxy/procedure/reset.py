@@ -257,14 +257,12 @@ def _unseen_s(stream: StreamResult) -> float:
 def _doubts(result: TrialResult) -> tuple[Reason, ...]:
     """Returns why a trial is INVALID whose silence may be the tester's own."""
     return tuple(
-        Reason(
-            code=Code.SILENCE_IN_DOUBT,
-            where=stream.direction,
-            facts={
-                "silence_ns": silence_s * 1e9,
-                "unseen_ns": _unseen_s(stream) * 1e9,
-                "limit_share": float(ERROR_SHARE),
-            },
+        Reason.of(
+            Code.SILENCE_IN_DOUBT,
+            stream.direction,
+            silence_ns=silence_s * 1e9,
+            unseen_ns=_unseen_s(stream) * 1e9,
+            limit_share=ERROR_SHARE,
         )
         for stream in result.streams
         if (silence_s := _silence_s(stream))

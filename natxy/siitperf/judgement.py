@@ -69,7 +69,7 @@ def _too_slow(arguments: Arguments, result: TrialResult) -> Iterator[Reason]:
                 "due_ns": due_ns,
                 "limit_ns": due_ns * float(TOLERANCE - 1),
             }
-            yield Reason(code=Code.SENT_SLOWLY, where=name, facts=facts)
+            yield Reason.of(Code.SENT_SLOWLY, name, **facts)
 
 
 def _rate_fps(arguments: Arguments, stream: StreamResult) -> int:

@@ -95,5 +95,5 @@ def _end_trial(dut: Dut, error: BaseException) -> None:
 def invalid_reasons(result: TrialResult, dut_fault: Reason | None) -> tuple[Reason, ...]:
     own = result.invalid_reasons
     if not result.valid and not own:
-        own = (Reason(code=Code.UNKNOWN),)
+        own = (Reason.of(Code.UNKNOWN),)
     return (*own, dut_fault) if dut_fault else own

@@ -22,7 +22,7 @@ class Pace:
         excess_ns = stream.sending_ns - due_ns
         if excess_ns > self._most_ns:
             facts = {"excess_ns": excess_ns, "due_ns": due_ns, "limit_ns": self._most_ns}
-            return Reason(code=Code.BURST_SLOW, where=stream.direction, facts=facts)
+            return Reason.of(Code.BURST_SLOW, stream.direction, **facts)
         self.worst_excess_ns = max(self.worst_excess_ns, excess_ns)
         return None
 

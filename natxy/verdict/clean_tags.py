@@ -142,14 +142,12 @@ def too_few(result: TrialResult) -> tuple[Reason, ...]:
     """Returns a reason for each direction with few clean tagged frames, of which others were
     lost."""
     return tuple(
-        Reason(
-            code=Code.FEW_CLEAN_TAGS,
-            where=stream.direction,
-            facts={
-                "clean": tags.sent,
-                "tags": tags.sent + tags.disturbed,
-                "limit_share": LEAST_CLEAN,
-            },
+        Reason.of(
+            Code.FEW_CLEAN_TAGS,
+            stream.direction,
+            clean=tags.sent,
+            tags=tags.sent + tags.disturbed,
+            limit_share=LEAST_CLEAN,
         )
         for stream in result.streams
         if (tags := stream.tags)

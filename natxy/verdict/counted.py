@@ -127,7 +127,7 @@ def counted_of(
 
 def slowed(rate_fps: int, fps: int) -> Reason:
     """Returns why a trial is INVALID whose counted rate tells the search nothing."""
-    return Reason(code=Code.SLOWED, facts={"rate_fps": rate_fps, "counted_fps": fps})
+    return Reason.of(Code.SLOWED, rate_fps=rate_fps, counted_fps=fps)
 
 
 def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -> tuple[int, int]:
@@ -175,6 +175,6 @@ def _significant_s(time_s: Fraction) -> Fraction:
 def _held(offers: Sequence[Offer]) -> Reason:
     if any(offer.stream.is_refused_by_port for offer in offers):
         refused_ns = max(offer.stream.pauses.by_port_ns for offer in offers)
-        return Reason(code=Code.PORT_SLOW, facts={"refused_ns": refused_ns})
+        return Reason.of(Code.PORT_SLOW, refused_ns=refused_ns)
     held_ns = max(offer.stream.held_back_ns for offer in offers)
-    return Reason(code=Code.HELD_BACK, facts={"held_ns": held_ns})
+    return Reason.of(Code.HELD_BACK, held_ns=held_ns)

@@ -167,14 +167,12 @@ def doubts(errors: Sequence[DelayError]) -> tuple[Reason, ...]:
     So is that of a figure that is reported in addition to a procedure's main ones.
     """
     return tuple(
-        Reason(
-            code=Code.DELAY_IN_DOUBT,
-            where=f"{e.direction}: the {e.name}",
-            facts={
-                "value_ns": e.value_ns,
-                "error_ns": e.error_ns,
-                "limit_share": float(ERROR_SHARE),
-            },
+        Reason.of(
+            Code.DELAY_IN_DOUBT,
+            f"{e.direction}: the {e.name}",
+            value_ns=e.value_ns,
+            error_ns=e.error_ns,
+            limit_share=ERROR_SHARE,
         )
         for e in errors
         if e.judged
@@ -218,4 +216,4 @@ def late_in_doubt(result: TrialResult, frame_timeout_ns: int) -> Reason | None:
     late = sum(stream.late for stream in result.streams)
     if not late or not all(late_by_tester(each, frame_timeout_ns) for each in result.streams):
         return None
-    return Reason(code=Code.LATE_IN_DOUBT, facts={"frames": late, "timeout_ns": frame_timeout_ns})
+    return Reason.of(Code.LATE_IN_DOUBT, frames=late, timeout_ns=frame_timeout_ns)

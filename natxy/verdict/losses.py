@@ -235,9 +235,9 @@ def _reason(
     total_ns, longest_ns, where = max(seen, default=(0.0, 0.0, ""))
     if not longest_ns:
         burst = max(stream.largest_burst for stream in losing)
-        return Reason(code=Code.TESTER_AWAY, facts={"burst": burst, "lost": lost})
+        return Reason.of(Code.TESTER_AWAY, burst=burst, lost=lost)
     facts = {"total_ns": max(total_ns, longest_ns), "longest_ns": longest_ns, "lost": lost}
-    return Reason(code=Code.GATEWAY_AWAY, where=where, facts=facts)
+    return Reason.of(Code.GATEWAY_AWAY, where, **facts)
 
 
 def _late(

@@ -29,7 +29,7 @@ def long_pauses(result: TrialResult, share: Fraction) -> Reason | None:
         paused_ns, sending_ns = stream.pauses.total_ns, stream.sending_ns
         if paused_ns > float(share) * (sending_ns - paused_ns):
             facts = {"paused_ns": paused_ns, "sending_ns": sending_ns, "limit_share": float(share)}
-            return Reason(code=Code.PAUSED, where=stream.direction, facts=facts)
+            return Reason.of(Code.PAUSED, stream.direction, **facts)
     return None
 
 

@@ -81,10 +81,10 @@ def bad_placement(
     for watch in watched:
         if _is_far(watch):
             facts = {"took_ns": watch.round_trip_ns, "possible_ns": watch.nearest_ns}
-            return Reason(code=Code.CORES_APART, facts=facts)
+            return Reason.of(Code.CORES_APART, **facts)
         if _is_shared(watch):
             facts = {"took_ns": watch.work_ns, "possible_ns": watch.fastest_ns}
-            return Reason(code=Code.CORE_SHARED, facts=facts)
+            return Reason.of(Code.CORE_SHARED, **facts)
     return None
 
 

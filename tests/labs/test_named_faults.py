@@ -187,7 +187,7 @@ def test_a_link_that_falls_within_a_trial_makes_it_invalid(device: str, may_fall
         flap.command = ["ip", "-n", made.tester, "link", "set", "t1"]
         load = replace(steady(RATE_FPS, WHILE_A_LINK_FALLS.duration_s), link_may_fall=may_fall)
         trial = made.trials.run(load=load, repetition=1, seed=7)
-    reason = Reason(code=Code.LINK_FELL, where="right", facts={"times": 1})
+    reason = Reason.of(Code.LINK_FELL, "right", times=1)
     downs = {port.side: port.link_downs for port in trial.result.ports}
     assert downs == {"left": 0, "right": 1}
     assert (reason in trial.invalid_reasons) is not may_fall

@@ -49,7 +49,7 @@ def test_frames_that_the_gateway_still_held_are_not_forwarded_at_the_rate() -> N
     result = result_of(stream_of(sent=10_000, held_s=0.02))
     of = counted(COUNTING, RATE_FPS, result, away_in(result, "test", None))
     assert of.verdict is Verdict.FAIL
-    assert of.reason == Reason(code=Code.HELD_BACK, facts={"held_ns": 2e7})
+    assert of.reason == Reason.of(Code.HELD_BACK, held_ns=2e7)
     long_trials = Counting(above_fps=90_000, short=False)
     assert counted(long_trials, RATE_FPS, result, away_in(result, "test", None)).fps == RATE_FPS
 

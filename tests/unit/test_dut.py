@@ -369,9 +369,7 @@ def test_the_calibration_gateway_is_the_server_of_two_links(
     assert "role=client,id=1," in right
     assert dut.describe()["software"] == "natxy-gateway 9.9"
     dut.before_trial()
-    assert dut.trial_fault() == Reason(
-        code=Code.GATEWAY_POLLED_LATE, facts={"gap_ns": 2e6, "limit_ns": 1e6}
-    )
+    assert dut.trial_fault() == Reason.of(Code.GATEWAY_POLLED_LATE, gap_ns=2e6, limit_ns=1e6)
     socket = Path(left.partition("socket=")[2].partition(",")[0])
     assert socket.parent.exists()
     dut.stop()

@@ -59,19 +59,15 @@ def test_the_page_of_the_protocol_has_the_codes_and_facts_of_the_engine() -> Non
     ("reason", "sentence"),
     [
         (
-            Reason(code=Code.RX_MISSED, where="left", facts={"frames": 12_345}),
+            Reason.of(Code.RX_MISSED, "left", frames=12_345),
             "left port: 12,345 frames missed for lack of descriptors",
         ),
         (
-            Reason(
-                code=Code.PAUSED,
-                where="reverse",
-                facts={"paused_ns": 2.5e6, "sending_ns": 1e8, "limit_share": 0.02},
-            ),
+            Reason.of(Code.PAUSED, "reverse", paused_ns=2.5e6, sending_ns=1e8, limit_share=0.02),
             "reverse: the tester's core was away or too slow: the sender paused for 2.50 ms of "
             "100 ms (expected at most 2 %)",
         ),
-        (Reason(code=Code.UNKNOWN), "the engine gave no reason"),
+        (Reason.of(Code.UNKNOWN), "the engine gave no reason"),
     ],
 )
 def test_facts_have_the_units_of_their_names(reason: Reason, sentence: str) -> None:

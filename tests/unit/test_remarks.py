@@ -14,13 +14,14 @@ from natxy.campaign.shared_machine import Shared
 from natxy.campaign.testbeds import Change
 from natxy.model.coded import Sentences
 from natxy.model.deviation import Differs
+from natxy.model.reason import Code
 from natxy.model.remark import BOUNDS, Remark, Topic
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_json import result_entry
 from tests.unit.measurement_report import measurement
 
 NATXY = Path(__file__).parents[2] / "natxy"
-CODES = {kind.__name__: kind for kind in (Topic, Differs, Shared, Change)}
+CODES = {kind.__name__: kind for kind in (Topic, Differs, Code, Shared, Change)}
 SOME: list[Remark] = [
     Remark.of(Topic.RATE_GIVEN),
     Remark.of(Topic.LACKING, "1 core", lacking=1, asked=2),
