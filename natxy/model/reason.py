@@ -200,6 +200,30 @@ class Reason(Statement[Code, float]):
     """`where` is a direction, the side of a port, a CPU, or what the sentence is about."""
 
 
+class Advice(Sentences):
+    """What a user can do about trials that stay invalid."""
+
+    LOWER_RATE = "use a lower rate"
+    DISCARDED = "a lower rate does not help: find out what discards frames at so low a rate"
+    DOCTOR = "run `natxy doctor`, which reports what takes the tester's cores away"
+    DOCTOR_FIRST = f"{DOCTOR}; if it finds nothing, the tester is too slow: {LOWER_RATE}"
+    GATEWAY_AWAY = "run `natxy doctor`, which reports what takes the gateway's core away"
+    PLACED = (
+        "the host decides where the cores of a virtual machine run: repeat the measurement later"
+    )
+    LINK = "check the cable, and the port at its other end"
+
+
+class Explanation(Reason):
+    """Why trials stay invalid."""
+
+    advice: Advice | None = None
+
+    def __str__(self) -> str:
+        why = super().__str__()
+        return f"{why}; {self.advice.value}" if self.advice else why
+
+
 class HowLost(Sentences):
     """How a gateway lost connections that phase 1 had created."""
 

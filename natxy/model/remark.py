@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Self
 
 from natxy.model.coded import Fact, Sentences, Statement
-from natxy.model.reason import LossOfConnections
+from natxy.model.reason import Explanation, LossOfConnections
 
 AT_LEAST = "the gateway can do at least this rate"
 NOT_RUN = "{lacking} of {asked} repetitions were not run, or not to their end"
@@ -50,10 +50,11 @@ class Topic(Sentences):
         "≥ marks a lower bound, since the gateway forwarded more than this in a trial that failed: "
         f"its speed varies, it pauses, or it loses frames by chance ({STEADY}); {AT_LEAST}."
     )
-    BOUND_BY_MAXIMUM = (
-        "≥ marks a lower bound, since the highest rate that the search may try passed."
+    BOUND_BY_MAXIMUM = "≥ marks a lower bound: the highest rate that the search may try passed."
+    BOUND_OF_CAPACITY = (
+        "≥ marks a lower bound: trials of {connections:connection} at {rate_cps} a second stay "
+        "invalid: {why}."
     )
-    BOUND_OF_CAPACITY = "≥ marks a lower bound: {why}."
     # Of searches for a rate.
     SEARCH = "Search error {error}; each repetition is a separate search."
     LACKING_BY_RETRY_TIME = f"{NOT_RUN}: the retry time was used up."
@@ -161,7 +162,10 @@ class Topic(Sentences):
         f"{SILENT}{{lost_percent}} of the frames of a direction were lost then. They count; the "
         "error contains them."
     )
-    FEW_VALID = "{valid:trial} valid, further ones were not: {why}."
+    FEW_VALID = "{valid:trial} valid, {invalid} were not: {why}."
+    FEW_VALID_BY_RETRY_TIME = (
+        "{valid:trial} valid, {invalid} were not, and the retry time is used up: {why}."
+    )
     # Of back-to-back frames.
     BURSTS_SENT = (
         "Bursts were sent at {rate_fps} fps in each direction, with at most {longest:frame}; "
@@ -313,10 +317,7 @@ class Topic(Sentences):
         "frames leave later, and more trials are invalid."
     )
     CONNECTIONS_LOST = "Connections were lost: {how}."
-    CORES_LEFT = (
-        "The gateway now has {cores:core}; the number that it had before is unknown, and was not "
-        "restored."
-    )
+    CORES_LEFT = "The gateway now has {cores:core}; the number that it had before is unknown."
     CORES_UNKNOWN = "The number of cores that the gateway has now is unknown ({why})."
     # Of `natxy run --dut`.
     OTHER_GATEWAY = (
@@ -332,7 +333,7 @@ BOUNDS = {
 }
 
 
-class Remark(Statement[Topic, Fact | LossOfConnections]):
+class Remark(Statement[Topic, Fact | LossOfConnections | Explanation]):
     """A statement about a result; `where` is a point of a series, a goal or a number."""
 
     def at(self, place: str) -> Self:

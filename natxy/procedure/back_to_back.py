@@ -228,7 +228,7 @@ def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
         least=train.plan.invalid_repeats,
         is_too_slow=lambda trial: takes_too_long(trial, rate_fps, train.excess_ns),
     )
-    reason, cut_off = "", False
+    reason, cut_off = None, False
     while (frames := search.next()) is not None:
         segment = Segment(frames=frames, rate_fps=rate_fps, pause_ns=0)
         trials.timing = train.timing(frames)

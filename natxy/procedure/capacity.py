@@ -33,7 +33,7 @@ from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.setup import ReadyTester, name_of
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
-from natxy.verdict.advice import explained
+from natxy.verdict.advice import why_invalid
 
 CLAUSE = "RFC 9693 section 4.9"
 TITLE = "Connection tracking table capacity"
@@ -71,7 +71,7 @@ class Course:
     trials: list[list[TrialRecord]] = field(default_factory=list)  # of each search
     collapses: list[str] = field(default_factory=list)
     # Why searches ended with a lower bound, by their repetition.
-    cut_off: dict[int, str] = field(default_factory=dict)
+    cut_off: dict[int, Remark] = field(default_factory=dict)
     repaired: int = 0  # trials that passed although frames were lost in an absence of the gateway
 
     @property
@@ -165,19 +165,20 @@ def _search(
                 course.last_collapse,
             ) from unsafe
         except TooManyInvalid as invalid:
-            raise TesterLimit(_stays_invalid(attempt, valid_trials.done[-1])) from invalid
+            raise TesterLimit(
+                f"trials of {attempt.connections:,} connections at {attempt.rate_cps:,} a second "
+                f"stay invalid: {why_invalid(valid_trials.done[-1])}"
+            ) from invalid
         tried = attempt
     assert search.result is not None, "the search has ended"
     if search.result.cut_off:
-        course.cut_off[number] = _stays_invalid(tried, valid_trials.done[-1])
+        course.cut_off[number] = Remark.of(
+            Topic.BOUND_OF_CAPACITY,
+            connections=tried.connections,
+            rate_cps=tried.rate_cps,
+            why=why_invalid(valid_trials.done[-1]),
+        )
     return search.result
-
-
-def _stays_invalid(attempt: Attempt, last: TrialRecord) -> str:
-    return (
-        f"trials of {attempt.connections:,} connections at {attempt.rate_cps:,} a second stay "
-        f"invalid: {explained(last.invalid_reasons, attempt.rate_cps, too_slow=last.too_slow)}"
-    )
 
 
 def _outcome(
@@ -287,8 +288,6 @@ def _remarks(
     )
     if said := course.collapses:
         yield Remark.of(Topic.COLLAPSED, dut=name, times=len(said), why=said[-1])
-    cut_off = [why for number, why in course.cut_off.items() if number <= repetitions]
-    if cut_off:
-        yield Remark.of(Topic.BOUND_OF_CAPACITY, why=cut_off[-1])
+    yield from [remark for number, remark in course.cut_off.items() if number <= repetitions][-1:]
     if course.repaired:
         yield Remark.of(Topic.REPAIRED, trials=course.repaired)

@@ -28,6 +28,7 @@ from natxy.trial.profile import deviations, profiles
 from natxy.trial.repeats import INVALID_REPEATS, SHARE
 from natxy.trial.setup import ReadyTester
 from natxy.trial.trials import Trials
+from natxy.verdict.advice import why_invalid
 from natxy.verdict.loss_error import Key, LossRate, loss_rates, silent_share
 
 LOSS = "frame loss rate"
@@ -86,7 +87,7 @@ class _Point:
     name: str  # "90 % (900,000 fps)"
     trials: tuple[TrialRecord, ...]  # valid ones only
     excused: tuple[TrialRecord, ...] = ()  # left out, since an absence explains their loss
-    left_out: str = ""  # why there are fewer valid trials than asked for
+    left_out: Remark | None = None  # why there are fewer valid trials than asked for
 
     @property
     def accepted(self) -> bool:
@@ -102,7 +103,8 @@ def frame_loss(
     points = _points(plan, trials)
     refuse_without_connections([trial for point in points for trial in point.trials])
     if not any(point.trials for point in points):
-        raise TesterLimit(f"no rate of the series has a valid trial: {points[-1].left_out}")
+        why = why_invalid(trials.discarded[-1])
+        raise TesterLimit(f"no rate of the series has a valid trial: {why}")
     return Measurement(
         procedure="frame-loss",
         title="Frame loss rate",
@@ -161,19 +163,25 @@ def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
 def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Point:
     done: list[TrialRecord] = []
     excused: list[TrialRecord] = []
-    left_out = ""
+    left_out = None
     load = plan.load(rate_fps)
     for number in range(1, plan.repetitions + 1):
         try:
             trial = trials.run_valid(load, number, plan.invalid_repeats, share=SHARE)
-        except TesterLimit as limit:
-            left_out = limit.in_options
+        except TesterLimit:
+            left_out = _few_valid(name, len(done), trials)
             break
         done.append(trial)
         excused += [one for one in trials.discarded if one.excused]
     return _Point(
         rate_fps=rate_fps, name=name, trials=tuple(done), excused=tuple(excused), left_out=left_out
     )
+
+
+def _few_valid(name: str, valid: int, trials: Trials) -> Remark:
+    code = Topic.FEW_VALID_BY_RETRY_TIME if trials.retry_time.is_over else Topic.FEW_VALID
+    why = why_invalid(trials.discarded[-1])
+    return Remark.of(code, name, valid=valid, invalid=len(trials.discarded), why=why)
 
 
 def _all_figures(points: Sequence[_Point]) -> tuple[Figure, ...]:
@@ -232,10 +240,7 @@ def _remarks(points: list[_Point]) -> Iterator[Remark]:
     ]
     if any(shares):
         yield Remark.of(Topic.LOST_IN_SILENCE, lost_percent=max(shares) * 100)
-    for point in points:
-        if point.left_out:
-            valid = len(point.trials)
-            yield Remark.of(Topic.FEW_VALID, point.name, valid=valid, why=point.left_out)
+    yield from (point.left_out for point in points if point.left_out)
 
 
 def _deviations(plan: FrameLossPlan, points: list[_Point]) -> Iterator[Deviation]:

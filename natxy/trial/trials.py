@@ -37,7 +37,7 @@ from natxy.trial.timing import Timing
 from natxy.trial.trial import Trial, run_trial
 from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import warm_up, warm_up_load
-from natxy.verdict.advice import explained
+from natxy.verdict.advice import why_invalid
 from natxy.verdict.all_misdelivered import check_all_misdelivered
 from natxy.verdict.arrivals import SLOW_FPS, Arrivals
 from natxy.verdict.away import away_during
@@ -251,7 +251,7 @@ class Trials:
         over = ", and the retry time is used up" if self.retry_time.is_over else ""
         raise TesterLimit(
             f"{repeats.invalid} {trials} at {load.rate_fps} frames a second {were} invalid{over}: "
-            f"{explained(trial.invalid_reasons, load.rate_fps, too_slow=trial.too_slow)}"
+            f"{why_invalid(trial)}"
         )
 
     def repeats(

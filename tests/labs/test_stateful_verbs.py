@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from natxy.verdict.advice import DOCTOR, GATEWAY_AWAY, PLACED
+from natxy.model.reason import Advice
 from tests.command import natxy
 from tests.labs.stateful_verbs import COMMON, ENTRIES, NAT44, TCP, UP_TO_4000, measured, run, values
 from tests.valid import valid_run
 
 CAPACITY_IN_NOISE_S = 120
-OF_NOISE = (DOCTOR, GATEWAY_AWAY, PLACED)  # what the reason for a lower bound advises
+# What the reason for a lower bound advises.
+OF_NOISE = [each.value for each in (Advice.DOCTOR, Advice.GATEWAY_AWAY, Advice.PLACED)]
 SMALL_ENTRIES = 512
 SMALL = NAT44.replace(f"= {ENTRIES}", f"= {SMALL_ENTRIES}").replace("count = 1024", "count = 128")
 IPTABLES = NAT44.replace('"nat44"', '"nat44-iptables"')

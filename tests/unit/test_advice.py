@@ -6,12 +6,12 @@ import pytest
 
 from natxy.dut.none import NoDut
 from natxy.errors import TesterLimit
-from natxy.model.reason import Code, Reason
+from natxy.model.reason import Advice, Code, Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
-from natxy.verdict.advice import DISCARDED, DOCTOR, DOCTOR_FIRST, LOWER_RATE, explained
+from natxy.verdict.advice import explained
 from tests.unit.reasons import LATE, a_reason
 from tests.unit.scripted_engine import ScriptedEngine
 
@@ -33,35 +33,35 @@ TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
 @pytest.mark.parametrize(
     ("reasons", "rate_fps", "too_slow", "shown", "advice"),
     [
-        ((LATE,), LOW_FPS, False, LATE, DOCTOR),
-        ((GAP,), LOW_FPS, True, GAP, DOCTOR),
-        ((LATE,), HIGH_FPS, False, LATE, DOCTOR_FIRST),
-        ((GAP,), HIGH_FPS, True, GAP, DOCTOR_FIRST),
-        ((GAP,), HIGH_FPS, False, GAP, DOCTOR),
-        ((OVERRUN,), HIGH_FPS, False, OVERRUN, DOCTOR),
-        ((MISSED,), HIGH_FPS, True, MISSED, LOWER_RATE),
-        ((DROPPED,), HIGH_FPS, True, DROPPED, LOWER_RATE),
-        ((DROPPED,), 50_000, False, DROPPED, DOCTOR),
-        ((NO_ROOM,), HIGH_FPS, False, NO_ROOM, LOWER_RATE),
-        ((LATE, REFUSED), HIGH_FPS, True, REFUSED, LOWER_RATE),
-        ((REFUSED,), LOW_FPS, True, REFUSED, DISCARDED),
-        ((LATE, LINK), HIGH_FPS, False, LINK, "check the cable"),
-        ((DAMAGED,), HIGH_FPS, False, DAMAGED, "check the cable"),
-        ((AWAY,), HIGH_FPS, False, AWAY, "what takes the gateway's core away"),
+        ((LATE,), LOW_FPS, False, LATE, Advice.DOCTOR),
+        ((GAP,), LOW_FPS, True, GAP, Advice.DOCTOR),
+        ((LATE,), HIGH_FPS, False, LATE, Advice.DOCTOR_FIRST),
+        ((GAP,), HIGH_FPS, True, GAP, Advice.DOCTOR_FIRST),
+        ((GAP,), HIGH_FPS, False, GAP, Advice.DOCTOR),
+        ((OVERRUN,), HIGH_FPS, False, OVERRUN, Advice.DOCTOR),
+        ((MISSED,), HIGH_FPS, True, MISSED, Advice.LOWER_RATE),
+        ((DROPPED,), HIGH_FPS, True, DROPPED, Advice.LOWER_RATE),
+        ((DROPPED,), 50_000, False, DROPPED, Advice.DOCTOR),
+        ((NO_ROOM,), HIGH_FPS, False, NO_ROOM, Advice.LOWER_RATE),
+        ((LATE, REFUSED), HIGH_FPS, True, REFUSED, Advice.LOWER_RATE),
+        ((REFUSED,), LOW_FPS, True, REFUSED, Advice.DISCARDED),
+        ((LATE, LINK), HIGH_FPS, False, LINK, Advice.LINK),
+        ((DAMAGED,), HIGH_FPS, False, DAMAGED, Advice.LINK),
+        ((AWAY,), HIGH_FPS, False, AWAY, Advice.GATEWAY_AWAY),
     ],
 )
 def test_it_fits_the_reason_that_explains_the_others_and_whether_that_grows_with_the_rate(
-    reasons: tuple[Reason, ...], rate_fps: int, too_slow: bool, shown: Reason, advice: str
+    reasons: tuple[Reason, ...], rate_fps: int, too_slow: bool, shown: Reason, advice: Advice
 ) -> None:
-    said = explained(reasons, rate_fps, too_slow=too_slow)
-    assert said.startswith(f"{shown}; ")
-    assert advice in said
-    assert (LOWER_RATE in said) == (LOWER_RATE in advice)
+    why = explained(reasons, rate_fps, too_slow=too_slow)
+    assert (why.code, why.where, why.facts) == (shown.code, shown.where, shown.facts)
+    assert why.advice is advice
+    assert str(why) == f"{shown}; {advice.value}"
 
 
 @pytest.mark.parametrize("reason", [DUT, CLOCK])
 def test_what_says_all_by_itself_gets_no_advice(reason: Reason) -> None:
-    assert explained((reason,), HIGH_FPS, too_slow=False) == str(reason)
+    assert str(explained((reason,), HIGH_FPS, too_slow=False)) == str(reason)
 
 
 @pytest.mark.parametrize(("reason", "advice"), [(LATE, "natxy doctor"), (LINK, "the cable")])
@@ -77,4 +77,4 @@ def test_trials_that_stay_invalid_end_with_it(
     )
     with pytest.raises(TesterLimit, match=advice) as limit:
         trials.run_valid(load=LOW_FPS, repetition=1, seed=1, invalid_repeats=0)
-    assert LOWER_RATE not in str(limit.value)
+    assert Advice.LOWER_RATE.value not in str(limit.value)

@@ -145,6 +145,7 @@ def test_what_the_tester_cannot_send_is_left_out_and_told(nat64: TrafficPlan) ->
         "100 % (10,000 fps)",
         "90 % (9,000 fps)",
     ]
+    assert all(remark.code is Topic.FEW_VALID for remark in result.remarks)
     assert all(str(LATE) in str(remark) for remark in result.remarks)
     assert Differs.RATES_LEFT_OUT in codes(result.deviations)
     assert result.counts.invalid_trials == 2 * 4

@@ -14,11 +14,13 @@ from natxy.campaign.shared_machine import Shared
 from natxy.campaign.testbeds import Change
 from natxy.model.coded import Sentences
 from natxy.model.deviation import Differs
-from natxy.model.reason import Code
+from natxy.model.reason import Advice, Code
 from natxy.model.remark import BOUNDS, Remark, Topic
 from natxy.report.measurement_table import measurement_notes
 from natxy.report.results_json import result_entry
+from natxy.verdict.advice import explained
 from tests.unit.measurement_report import measurement
+from tests.unit.reasons import LATE
 
 NATXY = Path(__file__).parents[2] / "natxy"
 CODES = {kind.__name__: kind for kind in (Topic, Differs, Code, Shared, Change)}
@@ -27,6 +29,7 @@ SOME: list[Remark] = [
     Remark.of(Topic.LACKING, "1 core", lacking=1, asked=2),
     Remark.of(Topic.PORTS, ports=("10 x 1", "3,125 x 32")),
     Remark.of(Topic.MEMORY, memory_of="the table", connections=(4000.0, 5000.0)),
+    Remark.of(Topic.FEW_VALID, valid=1, invalid=2, why=explained([LATE], 1, too_slow=True)),
     Remark.of(Topic.TOO_LONG, errors_ns={"PDV": 1200.0, "minimum delay": 850.0}),
 ]
 
@@ -87,6 +90,7 @@ def test_an_unknown_code_is_refused() -> None:
     [
         (SOME[1], "1 core: 1 of 2 repetitions were not run, or not to their end."),
         (SOME[2], "Source and destination ports: 10 x 1; 3,125 x 32."),
+        (SOME[4], f"1 trial valid, 2 were not: {LATE}; {Advice.DOCTOR.value}."),
         (SOME[3], "Memory is that of the table, with 4,000; 5,000 connections and with none."),
         (
             Remark.of(Topic.RATE_FOUND, searches=2, duration_s=60, error="0.1 %"),
