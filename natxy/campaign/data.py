@@ -19,7 +19,6 @@ from natxy.campaign.journal import as_journal, read_journal
 from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
 from natxy.campaign.records import CellState, read_campaign
-from natxy.model.coded import Statement
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
@@ -241,11 +240,9 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
     sent = sum(kind["sent"] for kind in kinds)
     lost = sum(kind["lost"] for kind in kinds)
     pauses = [stream["pauses"]["total_ns"] for stream in record["result"]["streams"]]
-    said: tuple[tuple[type[Statement[Any, Any]], Any], ...] = (
-        *((Reason, each) for each in (*record["invalid_reasons"], record["fail_reason"])),
-        (LossOfConnections, record["lost_connections"]),
-    )
-    sentences = (str(kind.model_validate_json(json.dumps(each))) for kind, each in said if each)
+    reasons = filter(None, (*record["invalid_reasons"], record["fail_reason"]))
+    losses = filter(None, (record["lost_connections"],))
+    why = (*map(Reason.model_validate, reasons), *map(LossOfConnections.model_validate, losses))
     return TrialPoint(
         column=reading.cell["column"],
         measure=reading.cell["measure"],
@@ -260,7 +257,7 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
         paused_ms=round(max(pauses, default=0.0) / 1e6, 4),
         away_ms=round(record["away_ns"] / 1e6, 4),
         **_telemetry(record),
-        reason=next(sentences, ""),
+        reason=next(map(str, why), ""),
     )
 
 

@@ -5,18 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from natxy.campaign.fewer_runs import shortened
 from natxy.campaign.hooks import check_hook, run_hook
 from natxy.campaign.journal import Records
 from natxy.campaign.kept_lab import KeptLab
+from natxy.campaign.notice import Notice
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.provenance import provenance
 from natxy.campaign.records import AFTER, BEFORE, CampaignState, CellEnd, CellRecord
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, StorageError
-from natxy.model.coded import Statement
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks
 from natxy.model.source import Source
@@ -56,7 +56,7 @@ class Watcher:
 
     def hook_started(self, when: str, command: Sequence[str]) -> None: ...
 
-    def remarked(self, remark: Statement[Any, Any]) -> None:
+    def remarked(self, remark: Remark | Notice) -> None:
         """Shows a remark that is not about one cell."""
 
     @contextmanager

@@ -6,11 +6,11 @@ These are CPUs, and the size of the kernel's connection tracking table, which al
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from natxy.campaign.notice import Event, Notice
 from natxy.campaign.plan import CampaignPlan
 from natxy.dut.config import LABS
 from natxy.dut.cpus import gateway_cpu
 from natxy.dut.recipe import drivers
-from natxy.model.coded import Fact, Sentences, Statement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 
@@ -18,20 +18,8 @@ TESTER, GATEWAY = "tester", "gateway"
 Uses = dict[int, set[str]]  # of each CPU
 
 
-class Shared(Sentences):
-    SHARED_CPU = (
-        "CPU {cpu} has several users ({who}): their figures disturb each other (expected other "
-        "CPUs in tester.cores and dut.gateway_cpu)."
-    )
-    SHARED_TABLE = (
-        "Cells set {sizes} different sizes of the connection tracking table, which all labs of a "
-        "machine share. Cells that run at once then make each other fail (expected equal "
-        "conntrack_entries and hash_size in all cells, or testbeds on different machines)."
-    )
-
-
-def shared_cpus(plans: Mapping[int, CampaignPlan]) -> Iterator[Statement[Shared, Fact]]:
-    """Yields a remark for each CPU that several testbeds use; `plans` are those of the testbeds
+def shared_cpus(plans: Mapping[int, CampaignPlan]) -> Iterator[Notice]:
+    """Yields a notice for each CPU that several testbeds use; `plans` are those of the testbeds
     on this machine, by number."""
     found: dict[int, list[str]] = {}
     for number, plan in plans.items():
@@ -40,7 +28,7 @@ def shared_cpus(plans: Mapping[int, CampaignPlan]) -> Iterator[Statement[Shared,
             found.setdefault(cpu, []).append(f"the {what} of testbed {number}")
     for cpu, who in sorted(found.items()):
         if len(who) > 1:
-            yield Statement[Shared, Fact].of(Shared.SHARED_CPU, cpu=cpu, who=tuple(who))
+            yield Notice.of(Event.SHARED_CPU, cpu=cpu, who=tuple(who))
 
 
 def _uses(plan: CampaignPlan) -> Uses:
@@ -70,8 +58,8 @@ def _gateway_cpu(dut: Mapping[str, Any], tester_cpus: tuple[int, ...]) -> int | 
     return gateway_cpu(None, tester_cpus) if given is None else given
 
 
-def shared_tables(plans: Mapping[int, CampaignPlan]) -> Iterator[Statement[Shared, Fact]]:
-    """Yields a remark if cells that may run at once need other sizes; `plans` are those of the
+def shared_tables(plans: Mapping[int, CampaignPlan]) -> Iterator[Notice]:
+    """Yields a notice if cells that may run at once need other sizes; `plans` are those of the
     testbeds on this machine, by number."""
     tracking = [
         {_sizes(cell.testbed["dut"]) for cell in plan.cells if _tracks(cell.testbed.get("dut", {}))}
@@ -79,7 +67,7 @@ def shared_tables(plans: Mapping[int, CampaignPlan]) -> Iterator[Statement[Share
     ]
     sizes: set[tuple[Any, Any]] = set().union(*tracking)
     if sum(map(bool, tracking)) > 1 and len(sizes) > 1:
-        yield Statement[Shared, Fact].of(Shared.SHARED_TABLE, sizes=len(sizes))
+        yield Notice.of(Event.SHARED_TABLE, sizes=len(sizes))
 
 
 def _sizes(device: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -19,12 +19,12 @@ from natxy.campaign.dask_workers import (
     workers_of,
 )
 from natxy.campaign.journal import Journal
+from natxy.campaign.notice import Event, Notice
 from natxy.campaign.plan import CampaignPlan, Cell
 from natxy.campaign.records import CellEnd
 from natxy.campaign.runner import Runner, now
 from natxy.campaign.shared_machine import shared_cpus, shared_tables
 from natxy.errors import MeasurementError
-from natxy.model.coded import Sentences, Statement
 from natxy.model.measurement import Measurement
 
 Numbered = tuple[int, Cell]
@@ -64,8 +64,8 @@ class TestbedsRunner(Runner):
             return
         with client_of(self.scheduler, self._testbeds) as client:
             here = self._here(workers_of(client))
-            for remark in (*shared_cpus(here), *shared_tables(here)):
-                self.watcher.remarked(remark)
+            for notice in (*shared_cpus(here), *shared_tables(here)):
+                self.watcher.remarked(notice)
             self._with_workers(client, left)
 
     @property
@@ -90,8 +90,8 @@ class TestbedsRunner(Runner):
                 self.watcher.cell_started(cell, self._place(number, list(waiting)))
                 running[self._submitted(client, number, cell)] = waiting.popleft()
             ended, now_there = _looked(client, list(running))
-            for change in worker_changes(workers, now_there):
-                self.watcher.remarked(change)
+            for notice in worker_changes(workers, now_there):
+                self.watcher.remarked(notice)
             workers = now_there
             for future in ended:
                 self._ended(*running.pop(future), future)
@@ -142,35 +142,17 @@ class TestbedsRunner(Runner):
             self.watcher.cell_ended(cell, results, error)
 
 
-class Change(Sentences):
-    """What happened to the process of a testbed."""
-
-    TESTBED_LEFT = (
-        "The process of testbed {where} has left ({address}); its cell is measured again by the "
-        "next free testbed process."
-    )
-    TESTBED_STARTED_AGAIN = (
-        "The process of testbed {where} has left ({address}), and a new one has come; the cell of "
-        "the first one is measured again."
-    )
-    TESTBED_CAME = "A process of testbed {where} has come ({address})."
-    NO_TESTBED = "There is no testbed process left; the campaign goes on when one comes."
-
-
-def worker_changes(
-    before: Mapping[str, str], now: Mapping[str, str]
-) -> Iterator[Statement[Change, str]]:
+def worker_changes(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[Notice]:
     """Yields each change; both have addresses by name: the number of the testbed.
 
     A process that was started again in place of a dead one has another address.
     """
-    of = Statement[Change, str].of
     for name in sorted(before.keys() - now.keys()):
-        yield of(Change.TESTBED_LEFT, name, address=before[name])
+        yield Notice.of(Event.TESTBED_LEFT, name, address=before[name])
     for name in sorted(before.keys() & now.keys()):
         if before[name] != now[name]:
-            yield of(Change.TESTBED_STARTED_AGAIN, name, address=before[name])
+            yield Notice.of(Event.TESTBED_STARTED_AGAIN, name, address=before[name])
     for name in sorted(now.keys() - before.keys()):
-        yield of(Change.TESTBED_CAME, name, address=now[name])
+        yield Notice.of(Event.TESTBED_CAME, name, address=now[name])
     if before and not now:
-        yield of(Change.NO_TESTBED)
+        yield Notice.of(Event.NO_TESTBED)

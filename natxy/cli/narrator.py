@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from rich.console import Console
 
+from natxy.campaign.notice import Notice
 from natxy.campaign.plan import Cell
 from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Place, Watcher
@@ -17,8 +18,8 @@ from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay, lost_of
 from natxy.cli.sentences import joined, say
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
-from natxy.model.coded import Statement
 from natxy.model.measurement import Figure, Measurement, Unit
+from natxy.model.remark import Remark
 from natxy.model.trial_record import TrialRecord
 from natxy.report.cell_figures import in_directions, rate_words, told_apart, variant_of
 from natxy.report.numbers import ARROWS, benchmark, seconds_left
@@ -98,7 +99,7 @@ class Narrator(Watcher):
     def hook_started(self, when: str, command: Sequence[str]) -> None:
         self._say(f"{when}: {joined(command)}")
 
-    def remarked(self, remark: Statement[Any, Any]) -> None:
+    def remarked(self, remark: Remark | Notice) -> None:
         self._say(str(remark))
 
     @contextmanager
@@ -138,7 +139,7 @@ class JsonNarrator(Watcher):
     def hook_started(self, when: str, command: Sequence[str]) -> None:
         _print_event("hook-started", when=when, command=list(command))
 
-    def remarked(self, remark: Statement[Any, Any]) -> None:
+    def remarked(self, remark: Remark | Notice) -> None:
         _print_event("remark", code=remark.code.code, sentence=str(remark))
 
     @contextmanager

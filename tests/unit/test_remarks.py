@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from natxy.campaign.shared_machine import Shared
-from natxy.campaign.testbeds import Change
+from natxy.campaign.notice import Event
 from natxy.model.coded import Sentences
 from natxy.model.deviation import Differs
 from natxy.model.reason import Advice, Code
@@ -23,7 +22,7 @@ from tests.unit.measurement_report import measurement
 from tests.unit.reasons import LATE
 
 NATXY = Path(__file__).parents[2] / "natxy"
-CODES = {kind.__name__: kind for kind in (Topic, Differs, Code, Shared, Change)}
+CODES = {kind.__name__: kind for kind in (Topic, Differs, Code, Event)}
 SOME: list[Remark] = [
     Remark.of(Topic.RATE_GIVEN),
     Remark.of(Topic.LACKING, "1 core", lacking=1, asked=2),

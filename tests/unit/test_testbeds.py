@@ -15,11 +15,12 @@ from natxy.campaign.cell_worker import testbed_of as number_of
 from natxy.campaign.dask_workers import check_scheduler, is_on_this_machine, wait_for_workers
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal
+from natxy.campaign.notice import Event
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.runner import Runner, Watcher
 from natxy.campaign.shared_machine import shared_cpus, shared_tables
-from natxy.campaign.testbeds import Change, TestbedsRunner, worker_changes
+from natxy.campaign.testbeds import TestbedsRunner, worker_changes
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator
@@ -200,9 +201,9 @@ def test_a_worker_that_leaves_or_comes_is_named() -> None:
     (restarted,) = worker_changes(before, {**before, "1": "tls://a:3"})
     assert str(restarted).startswith("The process of testbed 1 has left (tls://a:1), and a new one")
     (came,) = worker_changes({"1": "tls://a:1"}, before)
-    assert (came.code, came.where) == (Change.TESTBED_CAME, "2")
+    assert (came.code, came.where) == (Event.TESTBED_CAME, "2")
     *_, last = worker_changes(before, {})
-    assert last.code is Change.NO_TESTBED
+    assert last.code is Event.NO_TESTBED
 
 
 @dataclass
