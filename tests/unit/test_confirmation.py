@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from natxy.model.reason import Code, Reason
 from natxy.model.trial_record import CountedLoss, TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.search.bisection import SearchError
@@ -76,6 +77,19 @@ def test_what_a_bucket_lets_through_in_a_short_trial_surpasses_no_long_one() -> 
     stream = stream_of(sent=5 * FRAMES, missing=380)
     longer = longer.model_copy(update={"result": result_of(stream)})
     assert known(short, longer).near(10_300) is longer
+
+
+def test_a_failure_without_a_loss_takes_no_place_of_one_that_lost_frames() -> None:
+    """A bucket that is full again hides what the gateway forwards without it."""
+    spread = trial(11_000, 8_000)
+    held = spread.model_copy(
+        update={
+            "fail_reason": Reason.of(Code.HELD_BACK, held_ns=1e7),
+            "counted_fps": 10_500,
+            "full_share": None,
+        }
+    )
+    assert known(spread, held).sustained_fps == pytest.approx(7_900, abs=1)
 
 
 def test_connections_that_are_created_faster_than_they_are_used_have_the_slower_rate() -> None:

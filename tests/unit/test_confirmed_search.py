@@ -321,3 +321,34 @@ def test_what_noise_lets_nobody_try_again_is_no_bound(nat64: TrafficPlan) -> Non
     (figure,) = throughput(PLAN, engine.tester(nat64), NoDut()).figures
     assert figure.lower_bound == (True,)
     assert figure.values[0] <= CAPACITY_FPS
+
+
+def test_pauses_that_only_several_trials_fill_bound_nothing(nat64: TrafficPlan) -> None:
+    """It forwards 10,000 and holds 4 frames, but is away for 5 ms in each 100, as nobody sees."""
+    drawn = Random(1)
+
+    def lose(stream: Stream) -> Sequence[int]:
+        rate_fps, frames = rate_of(stream), frames_in(stream)
+        lost = set(beyond(CAPACITY_FPS, stream))
+        first = drawn.randrange(rate_fps // 10 + 1)
+        for begin in range(first, frames, max(1, rate_fps // 10)):
+            lost |= set(range(begin + 4, min(frames, begin + rate_fps // 200)))
+        return sorted(lost)
+
+    (figure,) = found(lose, nat64).figures
+    assert figure.values[0] < 1_000
+    assert figure.lower_bound == (True,)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.01])
+def test_a_gateway_that_collapses_when_overloaded_needs_few_trials(
+    share: float, nat64: TrafficPlan
+) -> None:
+    kept = Kept()
+    result = found(
+        lambda s: beyond(share * CAPACITY_FPS, s) if rate_of(s) > CAPACITY_FPS else (), nat64, kept
+    )
+    (figure,) = result.figures
+    assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
+    assert figure.lower_bound == (False,)
+    assert len(kept.told) < 20
