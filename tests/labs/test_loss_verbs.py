@@ -200,7 +200,7 @@ def test_overload_that_grows(tmp_path: Path) -> None:
         ("frame-loss", ("--rates", "many"), '--rates: "many" is not a series'),
         ("back-to-back", ("--throughput", "100"), "--burst-rate: is missing"),
         ("reset", ("--rate", "100", "--reset-after", "99"), "--reset-after: 99 is out of range"),
-        ("overload", ("--flows", "0"), '--flows: "0" is not a list'),
+        ("overload", ("--flows", "0"), "--flows: 0 is out of range"),
     ],
 )
 def test_what_cannot_be_measured_is_one_sentence(
