@@ -50,6 +50,7 @@ class ConfirmedSearch:
     # By rate, the losses of failed trials whose own losses do not fill a time.
     _unexplained: dict[int, list[Losses]] = field(default_factory=dict, init=False)
     _longer: int = field(default=1, init=False)
+    _searched: int = field(default=1, init=False)  # how much longer the trials of the search were
     _is_unsure: bool = field(default=False, init=False)  # noise let no longer trial tell anything
     _first_s: Fraction = field(default=Fraction(0), init=False)  # planned, of the first round
     _varies: bool = field(default=False, init=False)  # the search did not come to an end
@@ -68,6 +69,7 @@ class ConfirmedSearch:
                 if rate_fps < self.least_fps:
                     self.search.tell(rate_fps, Verdict.FAIL)
                     continue
+                self._searched = self._longer
                 self._attempt(rate_fps, self.search.bracket[0], self._longer)
                 if is_hopeless():
                     return
@@ -83,8 +85,8 @@ class ConfirmedSearch:
         near = known.near(result_fps) if self._asks_why else None
         error_fps = searched_fps if near is None else near.rate_fps - result_fps
         overloaded_fps = known.overloaded_fps(result_fps)
-        # What passed as asked is the result, unless longer trials were to confirm it.
-        is_in_doubt = limit is not Limit.DUT or (self.can_last and self.repeats > 0)
+        # A longer trial has confirmed what passed, unless the longest ones searched for it.
+        is_in_doubt = limit is not Limit.DUT or self._searched == LONGEST or self._refills
         is_open = self.is_steady and is_in_doubt and limit is not Limit.MAXIMUM
         unsure = self._varies or self._refills or self._is_unsure
         if is_open and (unsure or known.is_helped(result_fps)):
