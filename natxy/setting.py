@@ -61,7 +61,7 @@ def settings_of(plan: Any) -> Iterator[tuple[Field[Any], Setting]]:
 
 def kind_of(field: Field[Any]) -> Any:
     """Returns the type of a field with a setting, without None."""
-    kind = field.type.__origin__  # type: ignore[union-attr]
+    kind = get_args(field.type)[0]
     return get_args(kind)[0] if isinstance(kind, UnionType) else kind
 
 

@@ -17,6 +17,7 @@ from natxy.trial.valid_trials import ValidTrials
 from natxy.trial.worst_loss import lost_share
 from natxy.verdict.losses import Losses, full_of
 from natxy.verdict.pattern import pattern_of
+from natxy.verdict.silences import is_watched
 
 MOST_ROUNDS = 8  # of a search that goes on above or below its result
 MOST_TIMES = 8  # as long as the first round may take what confirms its result
@@ -86,10 +87,10 @@ class ConfirmedSearch:
         error_fps = searched_fps if near is None else near.rate_fps - result_fps
         overloaded_fps = known.overloaded_fps(result_fps)
         # A longer trial has confirmed what passed, unless the longest ones searched for it.
-        is_in_doubt = limit is not Limit.DUT or self._searched == LONGEST or self._refills
-        is_open = self.is_steady and is_in_doubt and limit is not Limit.MAXIMUM
+        may_be_helped = limit is not Limit.DUT or self._searched == LONGEST
         unsure = self._varies or self._refills or self._is_unsure
-        if is_open and (unsure or known.is_helped(result_fps)):
+        is_open = self.is_steady and limit is not Limit.MAXIMUM
+        if is_open and (unsure or (may_be_helped and known.is_helped(result_fps))):
             # No trial told whether it can do more for long.
             sustained_fps = known.sustained_fps or result_fps
             error_fps += max(0, result_fps - sustained_fps)
@@ -180,7 +181,9 @@ class ConfirmedSearch:
             if self._passes_near(result_fps):
                 return True
             near = self.confirmation.near(result_fps)
-            if near is None or not self.confirmation.is_untried_above(near) or self._is_late:
+            if near is None or is_watched(near.result, near.absence) or self._is_late:
+                return False
+            if not self.confirmation.is_untried_above(near):
                 return False
             far_fps = min(self.search.upper_fps, 2 * FAR * near.rate_fps)
             if far_fps < FAR * near.rate_fps:

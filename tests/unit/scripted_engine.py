@@ -81,6 +81,7 @@ class ScriptedEngine:
     gaps: Callable[[Stream], dict[str, Any]] = lambda _: {}  # between polls, and between steps
     round_trip_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # to the gateway
     nearest_ns: Callable[[TrialSpec], float] = lambda _: 50.0  # the shortest that is known
+    watches: bool = True  # the gateway
     away_ns: Callable[[TrialSpec], float] = lambda _: 0.0  # of the gateway, at once
     away_from_ns: int = 0
     late_runs: tuple[tuple[int, int], ...] = ()
@@ -141,7 +142,9 @@ class ScriptedEngine:
                     for stream in phase.streams
                 ),
                 "ports": self._ports(too_slow=bool(reason) and self.too_slow),
-                "watched": tuple(self._watched(phase.name, spec) for phase in spec.phases),
+                "watched": tuple(
+                    self._watched(phase.name, spec) for phase in spec.phases if self.watches
+                ),
                 **dict.fromkeys(("workers", "faults"), ()),
             }
         )
