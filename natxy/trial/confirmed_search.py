@@ -52,9 +52,9 @@ class ConfirmedSearch:
     _unexplained: dict[int, list[Losses]] = field(default_factory=dict, init=False)
     _longer: int = field(default=1, init=False)
     _searched: int = field(default=1, init=False)  # how much longer the trials of the search were
-    _is_unsure: bool = field(default=False, init=False)  # noise let no longer trial tell anything
+    # What kept trials from confirming the result: noise (TESTER), or they came to no end (VARIES).
+    _unconfirmed: Limit | None = field(default=None, init=False)
     _first_s: Fraction = field(default=Fraction(0), init=False)  # planned, of the first round
-    _varies: bool = field(default=False, init=False)  # the search did not come to an end
     _refills: bool = field(default=False, init=False)  # it depends on the trial before
 
     def __post_init__(self) -> None:
@@ -63,9 +63,10 @@ class ConfirmedSearch:
     def run(self, is_hopeless: Callable[[], bool]) -> None:
         """Ends at once where no rate will pass."""
         for _ in range(MOST_ROUNDS):
+            self._unconfirmed = None
             for rate_fps in self.valid_trials.rates(self.verified):
-                self._varies = self._is_late
-                if self._varies:
+                if self._is_late:
+                    self._unconfirmed = Limit.VARIES
                     return
                 if rate_fps < self.least_fps:
                     self.search.tell(rate_fps, Verdict.FAIL)
@@ -77,7 +78,7 @@ class ConfirmedSearch:
             self._first_s = self._first_s or self.valid_trials.planned_s
             if not (self.repeats and (self._passes_above() or self._fails_longer())):
                 return
-        self._varies = True  # each round has moved the result
+        self._unconfirmed = Limit.VARIES  # each round has moved the result
 
     def result(self, kind: type[Found], maximum: Maximum, **own: Any) -> Found:
         """Returns the result of the search, which has ended; `own` has what its kind adds."""
@@ -88,7 +89,7 @@ class ConfirmedSearch:
         overloaded_fps = known.overloaded_fps(result_fps)
         # A longer trial has confirmed what passed, unless the longest ones searched for it.
         may_be_helped = limit is not Limit.DUT or self._searched == LONGEST
-        unsure = self._varies or self._refills or self._is_unsure
+        unsure = self._refills or self._unconfirmed is not None
         is_open = self.is_steady and limit is not Limit.MAXIMUM
         if is_open and (unsure or (may_be_helped and known.is_helped(result_fps))):
             # No trial told whether it can do more for long.
@@ -100,7 +101,7 @@ class ConfirmedSearch:
             rate_fps=result_fps,
             limit=limit,
             lower_bound=limit is not Limit.DUT and not is_highest,
-            too_slow=self.valid_trials.gave_up_too_slow and not self._is_unsure,
+            too_slow=self.valid_trials.gave_up_too_slow and self._unconfirmed is not Limit.TESTER,
             bound=self.valid_trials.bound(result_fps),
             error_fps=error_fps,
             is_wide=error_fps > searched_fps,
@@ -113,10 +114,8 @@ class ConfirmedSearch:
     @property
     def limit(self) -> Limit:
         """What limits the result."""
-        if self._varies:
-            return Limit.VARIES
-        if self._is_unsure:
-            return Limit.TESTER
+        if self._unconfirmed is not None:
+            return self._unconfirmed
         result_fps = self.search.result_fps
         if not result_fps or not self._asks_why:
             return self.search.limit
@@ -188,12 +187,11 @@ class ConfirmedSearch:
             far_fps = min(self.search.upper_fps, 2 * FAR * near.rate_fps)
             if far_fps < FAR * near.rate_fps:
                 return False
-            trial = self._attempt(far_fps, result_fps, TWICE * self._longer)
+            trial = self._attempt_above(far_fps, result_fps)
             if trial.verdict is Verdict.PASS:
-                self.verified.forget_failures(up_to_fps=far_fps)
                 return True
             if trial.verdict is Verdict.INVALID:
-                self._is_unsure = True
+                self._unconfirmed = Limit.TESTER
                 return False
         return False
 
@@ -205,13 +203,18 @@ class ConfirmedSearch:
                 is_known = near is not None and near.rate_fps <= rate_fps
                 if is_known or rate_fps > self.search.upper_fps or self._is_late:
                     return False
-                trial = self._attempt(rate_fps, result_fps, TWICE * self._longer)
+                trial = self._attempt_above(rate_fps, result_fps)
                 if trial.verdict is Verdict.PASS:
-                    self.verified.forget_failures(up_to_fps=rate_fps)
                     return True
                 if trial.verdict is Verdict.INVALID or trial.is_explained:
                     break  # another one tells no more, even if a failure above forwarded more
         return False
+
+    def _attempt_above(self, rate_fps: int, result_fps: int) -> TrialRecord:
+        trial = self._attempt(rate_fps, result_fps, TWICE * self._longer)
+        if trial.verdict is Verdict.PASS:
+            self.verified.forget_failures(up_to_fps=rate_fps)
+        return trial
 
     def _fails_longer(self) -> bool:
         """Repeats the result, for longer if a bucket or a queue may have helped the pass; returns
@@ -230,7 +233,8 @@ class ConfirmedSearch:
                 return False
             is_helped = known.is_helped(result_fps)
             if self._is_late:
-                self._varies = not is_helped
+                if not is_helped:
+                    self._unconfirmed = Limit.VARIES
                 return False
             failures = known.lowest_failures
             if is_helped:
@@ -248,7 +252,8 @@ class ConfirmedSearch:
                     self.verified.keep_failures(set())
                 if again is Verdict.FAIL:
                     continue
-                self._is_unsure = again is Verdict.INVALID
+                if again is Verdict.INVALID:
+                    self._unconfirmed = Limit.TESTER
                 return again is Verdict.PASS
             if self._fails_at(result_fps, full_fps):
                 self._refills |= not is_helped
@@ -269,5 +274,5 @@ class ConfirmedSearch:
             least_fps = half_way(rate_fps, full_fps)
             if trial.verdict is Verdict.PASS and trial.verdict_fps >= least_fps:
                 return False
-        self._is_unsure = True
+        self._unconfirmed = Limit.TESTER
         return False
