@@ -61,7 +61,7 @@ def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[
         too_high = max(
             _by_placement(trial, frames, loss), _by_silences(trial, stream, frames, loss)
         )
-        if of is not None and of.spread and of.clean < of.frames:
+        if of is not None and of.spread:
             error = max(loss * of.full_error / of.full_share, frames.percent(1))
             either_way = error + 100 * of.error_of_first
             found[key] = LossRate(percent=loss, error=max(too_high, either_way))
