@@ -18,6 +18,7 @@ SHOWN = 8  # errors above the result at which an overload shows itself in each t
 WIDEST = 1 / 2  # of the result; a failure further above says too little of it
 TELLING = 40  # lost frames, which fill a time if the rate is why
 SURELY = 3  # times what a bucket leaves to be lost is more than noise explains
+NO_CHANCE = 10  # frames that a pass would have lost by chance; once in 20,000 it loses none
 FAR = 2  # times a rate, at which far more would come through if that rate is no limit
 ABOUT = 0.95  # of a trial's time: rates are rounded
 MORE = 3  # errors by which a gateway that is full forwards more than the result
@@ -110,6 +111,25 @@ class Confirmation:
             each.rate_fps >= FAR * trial.rate_fps and lasts_s(each) >= enough_s
             for each in self.failed
         )
+
+    def is_alone(self, near: TrialRecord) -> bool:
+        """Returns whether this failure may have lost its frames by chance, the same share at each
+        rate: no pass is too long for that, and no failure above lost more."""
+        lost = max(stream.missing / stream.due for stream in near.result.streams if stream.due)
+        longest = max((at * seconds for at, seconds in self.passed), default=0.0)
+        if near.fail_reason or lost * longest >= NO_CHANCE:
+            return False
+        return not any(
+            each.rate_fps >= near.rate_fps + NEAREST * self._error_fps(near.rate_fps)
+            and each.forwarded_fps < (near.rate_fps + each.rate_fps) / 2
+            and any(stream.missing >= TELLING for stream in each.result.streams)
+            for each in _alike(self.failed, near)
+        )
+
+    def rate_above(self, result_fps: int, near: TrialRecord) -> int:
+        """Returns the rate at which an overload shows itself, if the rate explains this failure."""
+        error_fps = self._error_fps(result_fps)
+        return result_fps + max(SHOWN * error_fps, 2 * (near.rate_fps - result_fps))
 
     def rates_above(self, result_fps: int, failed_fps: int) -> list[int]:
         """Returns the rates at which longer trials tell why `failed_fps` failed."""

@@ -180,20 +180,28 @@ class ConfirmedSearch:
             if self._passes_near(result_fps):
                 return True
             near = self.confirmation.near(result_fps)
-            if near is None or is_watched(near.result, near.absence) or self._is_late:
+            telling_fps = self._telling_fps(near, result_fps) if near else 0
+            if not telling_fps or self._is_late:
                 return False
-            if not self.confirmation.is_untried_above(near):
-                return False
-            far_fps = min(self.search.upper_fps, 2 * FAR * near.rate_fps)
-            if far_fps < FAR * near.rate_fps:
-                return False
-            trial = self._attempt_above(far_fps, result_fps)
+            trial = self._attempt_above(telling_fps, result_fps)
             if trial.verdict is Verdict.PASS:
                 return True
             if trial.verdict is Verdict.INVALID:
                 self._unconfirmed = Limit.TESTER
                 return False
         return False
+
+    def _telling_fps(self, near: TrialRecord, result_fps: int) -> int:
+        """Returns the rate at which another trial tells whether the rate explains the failure that
+        bounds the result; 0: none has to."""
+        known, highest_fps = self.confirmation, self.search.upper_fps
+        if not is_watched(near.result, near.absence) and known.is_untried_above(near):
+            far_fps = min(highest_fps, 2 * FAR * near.rate_fps)
+            return far_fps if far_fps >= FAR * near.rate_fps else 0
+        if known.is_alone(near):
+            above_fps = min(highest_fps, known.rate_above(result_fps, near))
+            return above_fps if above_fps > near.rate_fps else 0
+        return 0
 
     def _passes_near(self, result_fps: int) -> bool:
         """Tries the rates next to the result, until a failure there bounds it or one passed."""

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import count
 from random import Random
 
+import numpy as np
 import pytest
 
 from natxy.dut.none import NoDut
@@ -353,3 +354,19 @@ def test_a_gateway_that_collapses_when_overloaded_needs_few_trials(
     assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
     assert figure.lower_bound == (False,)
     assert len(kept.told) < 20
+
+
+@pytest.mark.parametrize(("share", "seed"), [(0.001, 8), (0.003, 4), (0.003, 10), (0.01, 0)])
+def test_losses_by_chance_that_happen_to_fill_a_trial_bound_nothing(
+    share: float, seed: int, nat64: TrafficPlan
+) -> None:
+    """It forwards 50,000, and loses a small share of the frames at any rate."""
+    drawn = np.random.default_rng(seed)
+
+    def lose(stream: Stream) -> Sequence[int]:
+        by_chance: list[int] = np.flatnonzero(drawn.random(frames_in(stream)) < share).tolist()
+        return sorted({*by_chance, *beyond(50_000, stream)})
+
+    (figure,) = found(lose, nat64).figures
+    assert figure.values[0] <= 50_000
+    assert figure.lower_bound == (True,), figure
