@@ -1,24 +1,24 @@
-"""Sets up a tester and its device under test, and trial times, for programs that measure."""
+"""Sets up a session with a tester and a gateway, and trial times, for programs that measure."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.dut.none import Cable
 from natxy.exact import exact
 from natxy.model.testbed import read_testbed
 from natxy.procedure.self_test import looped
 from natxy.records.extra import records_to
-from natxy.trial.setup import ReadyTester, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.trial.timing import DRAIN, DURATION, FRAME_TIMEOUT, SETTLE, Timing
 
 
 @contextmanager
 def connect(
     testbed: str | Path, *, records: str | Path | None = None, loop: bool = False
-) -> Iterator[tuple[ReadyTester, Dut]]:
+) -> Iterator[Session]:
     """Starts the tester and the device under test of a testbed file, and stops them at the end.
 
     A lab is removed at the end of the block, also after an exception. `records` is a new Parquet
@@ -33,9 +33,9 @@ def connect(
         written = looped(written)
     with (
         records_to(None if records is None else Path(records)) as kept,
-        set_up(written, source, dut, kept) as setup,
+        set_up(written, source, dut, kept) as session,
     ):
-        yield setup.tester, setup.dut
+        yield session
 
 
 def timing(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from natxy.campaign.records import CellRecord
-from natxy.trial.setup import name_in
+from natxy.dut.base import name_in
 
 MACHINE = "Machine, tester and gateway"  # the title where there is one machine
 OF_THE_MOMENT = ("started", "seed", "command")  # they differ from cell to cell

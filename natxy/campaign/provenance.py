@@ -7,19 +7,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 import natxy
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 
 
-def provenance(setup: Setup, *, seed: int | None, command: Sequence[str]) -> dict[str, Any]:
+def provenance(session: Session, *, seed: int | None, command: Sequence[str]) -> dict[str, Any]:
     return {
         "natxy_version": natxy.__version__,
         "command": list(command),
         "seed": seed,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": _host(),
-        "testbed": setup.traffic.testbed.model_dump(mode="json"),
-        "dut": setup.dut.describe(),
-        "tester": setup.tester.hello.model_dump(mode="json"),
+        "testbed": session.testbed.model_dump(mode="json"),
+        "dut": session.dut.describe(),
+        "tester": session.hello.model_dump(mode="json"),
     }
 
 

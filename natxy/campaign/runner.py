@@ -21,9 +21,10 @@ from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.trial.observer import Observer, Observers
+from natxy.trial.observer import Observer
 from natxy.trial.past import Past
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 
 
 class Work(Protocol):
@@ -33,9 +34,9 @@ class Work(Protocol):
         """Returns the testbed with the command's options."""
 
     def results(
-        self, setup: Setup, observed: Callable[[str], AbstractContextManager[Observer]]
+        self, session: Session, display: Callable[[str], AbstractContextManager[Observer]]
     ) -> Iterator[Measurement]:
-        """Measures one after another; `observed` gets the title of each measurement."""
+        """Measures one after another; `display` gets the title of each, and observes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,9 +129,9 @@ class Runner:
         error = ""
         try:
             self._enter_column(cell)
-            with self._set_up(cell) as (setup, work):
-                self._begin(cell, number, setup)
-                results += self._measure(setup, work, past)
+            with self._set_up(cell) as (session, work):
+                self._begin(cell, number, session)
+                results += self._measure(session, work, past)
         except StorageError:
             raise
         except NatxyError as failure:
@@ -146,32 +147,27 @@ class Runner:
             self.watcher.cell_ended(cell, results, error)
 
     @contextmanager
-    def _set_up(self, cell: Cell) -> Iterator[tuple[Setup, Work]]:
+    def _set_up(self, cell: Cell) -> Iterator[tuple[Session, Work]]:
         source = Source(name=f'column "{cell.column.label}"')
         testbed: Testbed = source.validated(Testbed, cell.testbed)
         work = self.work_of(cell)
         asked = work.asked(testbed)
         dut = self._lab.fitting(self.dut_of(asked, source))
-        with set_up(asked, source, dut, running=self._lab.running) as setup:
+        with set_up(asked, source, dut, running=self._lab.running) as session:
             if cell.column.cores is not None:
-                setup.dut.set_cores(cell.column.cores)
-            yield setup, work
+                session.dut.set_cores(cell.column.cores)
+            yield session, work
 
-    def _measure(self, setup: Setup, work: Work, past: Past) -> list[Measurement]:
-        @contextmanager
-        def observed(title: str) -> Iterator[Observer]:
-            with self.watcher.measuring(title) as display:
-                yield Observers([self.journal, display])
-
-        goes_on = replace(setup, tester=replace(setup.tester, past=past))
+    def _measure(self, session: Session, work: Work, past: Past) -> list[Measurement]:
+        goes_on = replace(session.with_observer(self.journal), past=past)
         results = [
             result.model_copy(update={"remarks": (*result.remarks, *self._remarks)})
-            for result in work.results(goes_on, observed)
+            for result in work.results(goes_on, self.watcher.measuring)
         ]
         past.check_read()
         return results
 
-    def _begin(self, cell: Cell, number: int, setup: Setup | None) -> None:
+    def _begin(self, cell: Cell, number: int, session: Session | None) -> None:
         begun = CellRecord(
             key=cell.key,
             number=number,
@@ -181,7 +177,7 @@ class Runner:
             seed=cell.seed,
             started=now(),
             testbed=self.testbed,
-            provenance={} if setup is None else provenance(setup, seed=cell.seed, command=[]),
+            provenance={} if session is None else provenance(session, seed=cell.seed, command=[]),
         )
         self._begun = cell.key
         self.journal.append(begun)

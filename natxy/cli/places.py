@@ -1,4 +1,4 @@
-"""Series of frame sizes, traffic mixes and numbers of networks: a tester for each of them."""
+"""Series of frame sizes, traffic mixes and numbers of networks: a session for each of them."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES, rfc8219_sizes
 from natxy.model.testbed import TrafficSection
 from natxy.model.trial_spec import MAX_MIX_N
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 
 RFC8219 = "rfc8219"
 MOST_NETWORKS = 256
@@ -99,12 +99,12 @@ def check_lists(*lists: tuple[object, ...] | None) -> None:
 
 
 def places(
-    tester: ReadyTester,
+    session: Session,
     sizes: tuple[int, ...] | None,
     foregrounds: tuple[Fraction, ...] | None,
     networks: tuple[int, ...] | None = None,
-) -> list[ReadyTester]:
-    """Returns a tester for each size with each mix and number of networks; all are checked.
+) -> list[Session]:
+    """Returns a session for each size with each mix and number of networks; all are checked.
 
     Of the sizes of RFC 8219 it leaves out those that do not fit the MTU, and those without room for
     the extension headers.
@@ -112,10 +112,10 @@ def places(
     if networks is not None:
         return [
             place
-            for each in tester.with_networks(*networks)
+            for each in session.with_networks(*networks)
             for place in places(each, sizes, foregrounds)
         ]
-    traffic = tester.testbed.traffic
+    traffic = session.testbed.traffic
     shares = foregrounds or (Fraction(traffic.m, traffic.n),)
     chosen = sizes or (traffic.frame_size_bytes,)
     by_rfc = sizes == RFC8219_SIZES_BYTES
@@ -126,7 +126,7 @@ def places(
         for size in chosen:
             asked = {"frame_size_bytes": size, "n": share.denominator, "m": share.numerator}
             checked = changed(TrafficSection, traffic, **asked)
-            place = tester.with_traffic(**{name: getattr(checked, name) for name in asked})
+            place = session.with_traffic(**{name: getattr(checked, name) for name in asked})
             if by_rfc and not (place.traffic.sizes.fit_mtu and place.traffic.sizes.hold_headers):
                 continue
             place.traffic.check()

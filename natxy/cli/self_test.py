@@ -106,16 +106,16 @@ def self_test(
         with_traffic_options(chosen, frame_size=size, direction=None)
     plan = SelfTestPlan(seed=seed_of(seed), sizes_bytes=sizes)
     title = f"Self-test, seed {plan.seed}"
-    with set_up(chosen, source, cable) as setup:
-        kept = provenance(setup, seed=plan.seed, command=[repeat_command(plan.seed)])
+    with set_up(chosen, source, cable) as session:
+        kept = provenance(session, seed=plan.seed, command=[repeat_command(plan.seed)])
         with SearchDisplay(progress_console, title, 0.01) as display:
-            ceilings = measure(plan, setup.tester, setup.dut, display)
-        record = _record(ceilings, setup.tester.hello, chosen.traffic, _name(testbed, loop))
+            ceilings = measure(plan, session.with_observer(display))
+        record = _record(ceilings, session.hello, chosen.traffic, _name(testbed, loop))
     if json_output:
         found = [ceiling.model_dump(mode="json") for ceiling in ceilings]
         print(json.dumps({"ceilings": found, "provenance": kept}, indent=2))
     else:
-        _show(ceilings, plan, setup.traffic.testbed)
+        _show(ceilings, plan, session.testbed)
     if not record.delays:  # an earlier self-test is better than none
         return
     path = output or state_file()

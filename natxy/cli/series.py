@@ -23,7 +23,6 @@ from natxy.cli.places import check_lists, foregrounds_of, networks_in, places, s
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import quote, say
 from natxy.cli.series_options import SeriesOptions
-from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
 from natxy.measure.traffic_deviations import networks_of
 from natxy.model.measurement import Measurement, Unit
@@ -38,9 +37,10 @@ from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import Made, result_entry, write_results
-from natxy.trial.observer import Observer, Observers
+from natxy.trial.observer import Observer
 from natxy.trial.profile import PROFILES
-from natxy.trial.setup import ReadyTester, Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.whole_file import write_whole
 
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 and have no phase 2
@@ -65,15 +65,13 @@ class Planned:
     """A measurement with its plan, which may depend on the testbed."""
 
     plan_of: Callable[[Testbed], Any]
-    measure: Callable[[Any, ReadyTester, Dut, Observer], Measurement]
+    measure: Callable[[Any, Session], Measurement]
 
-    def __call__(self, tester: ReadyTester, dut: Dut, observer: Observer) -> Measurement:
-        return self.measure(self.plan_of(tester.testbed), tester, dut, observer)
+    def __call__(self, session: Session) -> Measurement:
+        return self.measure(self.plan_of(session.testbed), session)
 
 
-def planned(
-    plan: Any, measure: Callable[[Any, ReadyTester, Dut, Observer], Measurement]
-) -> Planned:
+def planned(plan: Any, measure: Callable[[Any, Session], Measurement]) -> Planned:
     return Planned(lambda _: plan, measure)
 
 
@@ -118,24 +116,23 @@ class Work:
         )
 
     def results(
-        self, setup: Setup, observed: Callable[[str], AbstractContextManager[Observer]]
+        self, session: Session, display: Callable[[str], AbstractContextManager[Observer]]
     ) -> Iterator[Measurement]:
-        """Measures one after another; `observed` gets the title of each measurement."""
+        """Measures one after another; `display` gets the title of each, and observes it."""
         options = self.options
-        testers = places(
-            setup.tester,
+        sessions = places(
+            session,
             sizes_of(options.frame_size),
             foregrounds_of(options.foreground),
             networks_in(options.networks),
         )
-        series = [(tester, one) for tester in testers for one in self.measures]
-        for number, (tester, one) in enumerate(series, start=1):
-            title = _title(self.name, setup, tester, f"{number} of {len(series)}", options)
-            with observed(title) as observer:
-                observer.part_started(number, len(series))
-                timed = tester.with_retry_time(options.retry_s)  # this measurement's alone
-                ready = _with_phase_1(options, self.name, timed, setup.dut, observer)
-                result = one(ready, setup.dut, observer)
+        series = [(place, one) for place in sessions for one in self.measures]
+        for number, (place, one) in enumerate(series, start=1):
+            with display(_title(self.name, place, f"{number} of {len(series)}", options)) as shown:
+                # The retry time is this measurement's alone.
+                session = place.with_observer(shown).with_retry_time(options.retry_s)
+                session.observer.part_started(number, len(series))
+                result = one(_with_phase_1(options, self.name, session))
             yield result
 
 
@@ -177,42 +174,34 @@ def _measure(
     unit: Unit = "cps" if work.name in LOOKS_FOR_CONNECTIONS else "fps"
     with (
         records_to(work.records) as kept,
-        set_up(asked, source, dut_of(asked, source), kept) as setup,
+        set_up(asked, source, dut_of(asked, source), kept) as session,
     ):
-        header |= _header(setup, work.options.seed_value)
+        seed = work.options.seed_value
+        header |= provenance(session, seed=seed, command=[repeat_command(seed)])
         with Journal(folder / JOURNAL, header) as journal, naming(journal.path):
-
-            @contextmanager
-            def observed(title: str) -> Iterator[Observer]:
-                with SearchDisplay(progress_console, title, unit=unit) as display:
-                    yield Observers([journal, display])
-
-            for result in work.results(setup, observed):
+            for result in work.results(
+                session.with_observer(journal),
+                lambda title: SearchDisplay(progress_console, title, unit=unit),
+            ):
                 results.append(result)
                 journal.append(result)
 
 
-def _with_phase_1(
-    options: SeriesOptions, name: str, tester: ReadyTester, dut: Dut, observer: Observer
-) -> ReadyTester:
+def _with_phase_1(options: SeriesOptions, name: str, session: Session) -> Session:
     """Searches for the rate of phase 1 where the measurement needs one and none is given."""
     if name in HAS_ITS_OWN_PHASE_1:
-        return tester
+        return session
     timing = options.timing(options.profile_of(PROFILES).timing)
-    return with_phase_1_rate(tester, dut, timing, seed=options.seed_value, observer=observer)
+    return with_phase_1_rate(session, timing, seed=options.seed_value)
 
 
-def _header(setup: Setup, seed: int) -> dict[str, Any]:
-    return provenance(setup, seed=seed, command=[repeat_command(seed)])
-
-
-def _title(name: str, setup: Setup, tester: ReadyTester, place: str, options: SeriesOptions) -> str:
-    traffic = tester.testbed.traffic
+def _title(name: str, session: Session, place: str, options: SeriesOptions) -> str:
+    traffic = session.testbed.traffic
     share = f", {traffic.m / traffic.n:.0%} foreground" if traffic.has_background else ""
-    several = networks_of(tester.testbed)
+    several = networks_of(session.testbed)
     share += f", {several} networks" if several > 1 else ""
     return (
-        f"{name} of {setup.dut_name}, {traffic.frame_size_bytes} B{share} ({place}), "
+        f"{name} of {session.dut_name}, {traffic.frame_size_bytes} B{share} ({place}), "
         f"seed {options.seed_value}"
     )
 

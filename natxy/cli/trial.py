@@ -155,17 +155,15 @@ def trial(
     try:
         with (
             records_to(records) as recorded,
-            set_up(asked, source, dut_of(asked, source), recorded) as setup,
+            set_up(asked, source, dut_of(asked, source), recorded) as session,
         ):
             trials = Trials(
-                tester=replace(setup.tester, keeps_invalid_records=True),
-                dut=setup.dut,
+                session=replace(session, observer=StageDisplay(), keeps_invalid_records=True),
                 timing=timing,
                 campaign_seed=chosen_seed,
-                observer=StageDisplay(),
             )
             recording = Recording(frames=recorded is not None, mappings=mappings)
-            kept = provenance(setup, seed=chosen_seed, command=[repeat_command(chosen_seed)])
+            kept = provenance(session, seed=chosen_seed, command=[repeat_command(chosen_seed)])
             try:
                 if spec is None or given is None:
                     load = steady(rate or 0, timing.duration_s, recording)

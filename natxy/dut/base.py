@@ -1,5 +1,6 @@
 """The interface of a device under test, and the ports that a lab makes for the tester."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -159,3 +160,9 @@ class Renewable(Dut, Protocol):
 
     def renew(self) -> None:
         """Restores the state after `start`, all settings included; DutError if it is gone."""
+
+
+def name_in(described: Mapping[str, str]) -> str:
+    """Returns the name that tables and sentences have for a gateway."""
+    name = described.get("name") or described.get("driver") or described.get("kind", "none")
+    return "the gateway" if name == "none" else name  # Natxy does not know what it measures

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.trial_record import TrialRecord
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.tester_delay import own_delay
 
 
-def delay_remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> Remarks:
+def delay_remarks(session: Session, trials: Sequence[TrialRecord]) -> Remarks:
     """Returns the remarks; RFC 8219 section 7.2 requires a report to define its latency."""
-    return (_defined(trials), *own_delay(tester.hello, tester.testbed.traffic))
+    return (_defined(trials), *own_delay(session.hello, session.testbed.traffic))
 
 
 def _defined(trials: Sequence[TrialRecord]) -> Remark:

@@ -13,7 +13,8 @@ from natxy.measure.flows import FLOWS, ranges_of, with_flows
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.remark import Remark, Topic
 from natxy.setting import Setting
-from natxy.trial.setup import ReadyTester, Starting
+from natxy.trial.phases import Starting
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 
 QUARTERS = 4  # the intermediary points of RFC 8219 section 10.2.2
@@ -56,10 +57,10 @@ def check_parts(flows: int) -> None:
             ) from error
 
 
-def ramp_of(tester: ReadyTester, flows: int, step_s: Fraction | None) -> tuple[Starting, ...]:
+def ramp_of(session: Session, flows: int, step_s: Fraction | None) -> tuple[Starting, ...]:
     """Returns what a trial sends before all flows have started."""
     return tuple(
-        Starting(traffic=with_flows(tester, part.flows).traffic, lasts_s=part.lasts_s(step_s))
+        Starting(traffic=with_flows(session, part.flows).traffic, lasts_s=part.lasts_s(step_s))
         for part in parts_of(flows)
     )
 

@@ -10,7 +10,7 @@ from natxy.model.testbed import AddressField, PortRanges
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
 from natxy.setting import Setting
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 
 FLOWS = Setting(
     "flows", "Numbers of network flows to measure; each is compared with one flow", "N,..."
@@ -59,14 +59,14 @@ def ranges_of(flows: int) -> FlowRanges:
     )
 
 
-def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
-    """Returns a tester that sends this many four-tuples in turn; those of reverse are swapped.
+def with_flows(session: Session, flows: int) -> Session:
+    """Returns a session that sends this many four-tuples in turn; those of reverse are swapped.
 
     Raises ConfigurationError if the testbed has subscribers, whose numbers determine addresses and
     ports.
     """
-    if tester.testbed.subscribers is not None:
-        tester.traffic.source.refuse(
+    if session.testbed.subscribers is not None:
+        session.traffic.source.refuse(
             ("subscribers",),
             "is not possible with a given number of flows, since subscribers have addresses and "
             "ports of their own (expected a testbed without it; to measure numbers of ",
@@ -76,9 +76,10 @@ def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
     ranges = ranges_of(flows)
     source = Series.counted(FIRST_SOURCE_PORT, ranges.source_ports)
     destination = Series.counted(FIRST_DESTINATION_PORT, ranges.destination_ports)
-    ready = tester if tester.testbed.connections is None else tester.with_connections(count=flows)
+    if session.testbed.connections is not None:
+        session = session.with_connections(count=flows)
     one_address = AddressField().model_dump()
-    return ready.with_traffic(
+    return session.with_traffic(
         forward=PortRanges(source_port=source, destination_port=destination).model_dump(),
         reverse=PortRanges(source_port=destination, destination_port=source).model_dump(),
         left_networks=1,
@@ -88,14 +89,14 @@ def with_flows(tester: ReadyTester, flows: int) -> ReadyTester:
     )
 
 
-def with_subscribers(tester: ReadyTester, count: int) -> ReadyTester:
-    """Returns a tester with this many subscribers; ConfigurationError if they do not fit."""
-    asked, option = tester.testbed.subscribers, Source(name=SUBSCRIBERS)
+def with_subscribers(session: Session, count: int) -> Session:
+    """Returns a session with this many subscribers; ConfigurationError if they do not fit."""
+    asked, option = session.testbed.subscribers, Source(name=SUBSCRIBERS)
     if asked is None:
-        tester.traffic.source.refuse(
+        session.traffic.source.refuse(
             ("subscribers",), "is missing: ", SUBSCRIBERS, " needs it (expected a mechanism)"
         )
-    if tester.testbed.dut.get("driver") == "aftr" and count > asked.count:
+    if session.testbed.dut.get("driver") == "aftr" and count > asked.count:
         raise ConfigurationError(
             SUBSCRIBERS,
             f": {count} is more than subscribers.count, for which the lab has softwires (expected "
@@ -103,6 +104,6 @@ def with_subscribers(tester: ReadyTester, count: int) -> ReadyTester:
         )
     written = asked.model_dump(mode="json", exclude_none=True) | {"count": count}
     section: SubscribersSection = option.validated(SubscribersSection, written, at=("subscribers",))
-    changed = tester.testbed.model_copy(update={"subscribers": section})
+    changed = session.testbed.model_copy(update={"subscribers": section})
     TrafficPlan(testbed=changed, source=option).check()
-    return tester.with_testbed(changed)
+    return session.with_testbed(changed)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, TypeVar, get_args
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import check_settings
 from natxy.model.event import Hello
@@ -17,9 +16,8 @@ from natxy.setting import Setting, settings_of
 from natxy.trial.connection_conditions import connection_conditions
 from natxy.trial.frame_formats import frame_formats
 from natxy.trial.maximum import media_fps
-from natxy.trial.observer import Observer
 from natxy.trial.seeds import SEED
-from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.session import Session
 from natxy.trial.tester_delay import tester_delay
 from natxy.trial.timing import Timing
 from natxy.trial.trials import After, Trials, nothing
@@ -62,30 +60,27 @@ class Plan:
 
     def trials(
         self,
-        tester: ReadyTester,
-        dut: Dut,
-        observer: Observer | None,
+        session: Session,
         *,
         doubts: Callable[[TrialResult], tuple[Reason, ...]] = lambda _: (),
+        measures_delays: bool = False,
         resets: bool = False,
         after: After = nothing,
     ) -> Trials:
         """Returns what runs the trials of this measurement; see Trials."""
         return Trials(
-            tester=tester,
-            dut=dut,
+            session=session,
             timing=self.timing,
             campaign_seed=self.seed,
-            observer=observer or Observer(),
             doubts=doubts,
+            measures_delays=measures_delays,
             resets=resets,
             after=after,
         )
 
     def conditions(
         self,
-        tester: ReadyTester,
-        dut: Dut,
+        session: Session,
         *,
         rate_fps: int | None = None,
         search: SearchConditions | None = None,
@@ -94,31 +89,31 @@ class Plan:
 
         `rate_fps` is None if there is no single rate, `search` if no rate was searched for.
         """
-        timing, traffic = self.timing, tester.testbed.traffic
+        timing, traffic = self.timing, session.testbed.traffic
         return Conditions(
-            dut=self.dut_name or name_of(dut),
+            dut=self.dut_name or session.dut_name,
             left_ip_version=traffic.left_ip_version,
             right_ip_version=traffic.right_ip_version,
             direction=traffic.direction,
             frame_size_bytes=traffic.frame_size_bytes,
-            formats=frame_formats(tester.traffic),
+            formats=frame_formats(session.traffic),
             n=traffic.n,
             m=traffic.m,
             left_networks=traffic.left_networks,
             right_networks=traffic.right_networks,
-            left_media=_media(tester.hello, "left"),
-            right_media=_media(tester.hello, "right"),
-            theoretical_fps=media_fps(tester.hello, tester.traffic),
+            left_media=_media(session.hello, "left"),
+            right_media=_media(session.hello, "right"),
+            theoretical_fps=media_fps(session.hello, session.traffic),
             rate_fps=rate_fps,
             duration_s=float(timing.duration_s),
             drain_s=float(timing.drain_s),
             settle_s=float(timing.settle_s),
-            variant=tester.hello.variant,
+            variant=session.hello.variant,
             frame_timeout_s=float(timing.frame_timeout_s),
             search=search,
             seed=self.seed,
-            connections=connection_conditions(tester, dut),
-            tester_delay=tester_delay(tester.hello, traffic),
+            connections=connection_conditions(session),
+            tester_delay=tester_delay(session.hello, traffic),
         )
 
 
@@ -168,7 +163,7 @@ def repeat(
     for number in range(1, count + 1):
         if done and (is_over() or not goes_on(done)):
             break
-        trials.observer.repetition_started(number, count)
+        trials.session.observer.repetition_started(number, count)
         try:
             found = measure(number)
         except TesterLimit:
@@ -182,7 +177,7 @@ def repeat(
             break
         before.append(shown)
         done.append(found)
-        trials.observer.repetition_ended(shown)
+        trials.session.observer.repetition_ended(shown)
     trials.check_arrivals()
     return done
 

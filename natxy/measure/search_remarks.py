@@ -7,7 +7,7 @@ from natxy.model.remark import Remark, Remarks, Topic, applying
 from natxy.model.verdict import Limit, Pattern
 from natxy.trial.bound import Bounded
 from natxy.trial.bursts import Bursts
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.trials import Trials
 
 
@@ -87,12 +87,12 @@ def all_lost(found: Iterable[Bounded], what: str) -> Remarks:
     return zero_remarks((each.rate_fps for each in found), why)
 
 
-def burst_remarks(bursts: Bursts | None, tester: ReadyTester) -> Iterator[Remark]:
+def burst_remarks(bursts: Bursts | None, session: Session) -> Iterator[Remark]:
     """Yields how bursts were sent; nothing for steady traffic."""
     if bursts is None:
         return
-    yield Remark.of(Topic.BURSTS, frames=bursts.frames, rate_fps=bursts.rate_of(tester))
-    ring = min((port.rx_ring_frames for port in tester.hello.ports), default=0)
+    yield Remark.of(Topic.BURSTS, frames=bursts.frames, rate_fps=bursts.rate_of(session))
+    ring = min((port.rx_ring_frames for port in session.hello.ports), default=0)
     if bursts.frames > ring > 0:
         yield Remark.of(Topic.BURST_FILLS_RING, frames=bursts.frames, ring=ring)
 

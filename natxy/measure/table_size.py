@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Annotated
 
-from natxy.dut.base import ConnectionTable, Dut
-from natxy.errors import ConfigurationError, DutError
+from natxy.errors import ConfigurationError
 from natxy.exact import check_settings
 from natxy.model.testbed import PortRanges, Testbed
+from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import MAX_CONNECTIONS, Series
 from natxy.setting import Setting
-from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.session import Session
 
 COUNTS = Setting(
     "connections",
@@ -76,15 +76,15 @@ class Size:
                 ": neither is given (expected one of them)",
             )
 
-    def of(self, tester: ReadyTester) -> ReadyTester:
-        """Returns the tester with this number of connections and these ranges."""
-        outward = tester.traffic.required_connections.outward
-        written: PortRanges = getattr(tester.testbed.traffic, outward)
+    def of(self, session: Session) -> Session:
+        """Returns the session with this number of connections and these ranges."""
+        outward = session.traffic.required_connections.outward
+        written: PortRanges = getattr(session.testbed.traffic, outward)
         source = Series.counted(written.source_port.min, written.source_port.values)
         if self.source_ports is not None:
             source = self.source_ports.series(source, SOURCE_PORTS)
-        fields = tester.traffic.ranges.source_field.values
-        fields *= tester.traffic.ranges.destination_field.values
+        fields = session.traffic.ranges.source_field.values
+        fields *= session.traffic.ranges.destination_field.values
         each = source.values * fields  # of one destination port
         needed = self.destination_ports or PortRange(count=ceil((self.connections or 0) / each))
         setting = DESTINATION_PORTS if self.destination_ports else COUNTS
@@ -103,7 +103,7 @@ class Size:
                 *(SOURCE_PORTS, ", ", DESTINATION_PORTS),
                 f": {count} is out of range (expected 1 to {MAX_CONNECTIONS})",
             )
-        return tester.with_connections(count=count).with_traffic(**{outward: ranges})
+        return session.with_connections(count=count).with_traffic(**{outward: ranges})
 
     def about(self, testbed: Testbed) -> int:
         """Returns the number of connections, before the address fields of the traffic are known."""
@@ -117,31 +117,21 @@ class Size:
         return min(source * self.destination_ports.count, MAX_CONNECTIONS)
 
 
-def check_each_frame_makes_one(tester: ReadyTester) -> None:
+def check_each_frame_makes_one(traffic: TrafficPlan) -> None:
     """Refuses traffic in which N frames of phase 1 may not be N connections."""
-    if tester.testbed.traffic.has_background:
+    if traffic.testbed.traffic.has_background:
         raise ConfigurationError(
             "traffic.m: is less than n, but background traffic is not possible where connections "
             "are counted (expected m = n)"
         )
-    if tester.traffic.required_connections.order == "repeating":
+    if traffic.required_connections.order == "repeating":
         raise ConfigurationError(
             'connections.order: "repeating" is not possible where connections are counted '
             '(expected "pseudorandom", "increasing" or "decreasing")'
         )
 
 
-def table_of(dut: Dut) -> ConnectionTable:
-    """Returns the gateway's connection table; raises DutError if none can be accessed."""
-    if dut.table is None:
-        raise DutError(
-            f"{name_of(dut)} has no connection table that Natxy can count and empty (expected "
-            '[dut] with kind = "command" and commands that do it, or another gateway).'
-        )
-    return dut.table
-
-
-def named_by_size(columns: Sequence[ReadyTester]) -> list[str]:
+def named_by_size(columns: Sequence[Session]) -> list[str]:
     """Returns the number of connections of each column.
 
     A column with as many connections as another one, but of other ranges, has the ranges too.

@@ -10,7 +10,7 @@ from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.frame_sizes import rfc8219_sizes
 from natxy.model.testbed import ConnectionsSection, PortRanges, Testbed, TrafficSection
 from natxy.model.trial_spec import MIN_FRAME_SIZE_BYTES
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 
 MIXES = tuple(Fraction(percent, 100) for percent in (100, 90, 50, 10))  # of foreground traffic
 NETWORKS = {1, 256}
@@ -20,42 +20,42 @@ WIDE_PORTS = 10_000
 OF_RESETS = "RFC 6201 section 4"
 
 
-def setup_deviations(tester: ReadyTester) -> Deviations:
+def session_deviations(session: Session) -> Deviations:
     """Returns the deviations of all that a testbed and a series say about the traffic."""
-    return (*flow_deviations(tester), *traffic_deviations(tester))
+    return (*flow_deviations(session), *traffic_deviations(session))
 
 
-def traffic_deviations(tester: ReadyTester) -> Deviations:
-    return (*_sizes(tester), *_formats(tester))
+def traffic_deviations(session: Session) -> Deviations:
+    return (*_sizes(session), *_formats(session))
 
 
-def flow_deviations(tester: ReadyTester, *, networks: bool = True) -> Deviations:
+def flow_deviations(session: Session, *, networks: bool = True) -> Deviations:
     """Returns the deviations of networks and ports, or of connections and their use in phase 2.
 
     `networks`: whether the procedure needs one network, and then many.
     """
-    if (asked := tester.testbed.connections) is not None:
-        return (*connection_deviations(tester), *_uses(asked))
-    return (*(networks_deviation(tester) if networks else ()), *_ports(tester.testbed))
+    if (asked := session.testbed.connections) is not None:
+        return (*connection_deviations(session), *_uses(asked))
+    return (*(networks_deviation(session) if networks else ()), *_ports(session.testbed))
 
 
-def connection_deviations(tester: ReadyTester) -> Deviations:
+def connection_deviations(session: Session) -> Deviations:
     """Returns the deviations of phase 1; none without connections."""
-    if (asked := tester.testbed.connections) is None:
+    if (asked := session.testbed.connections) is None:
         return ()
-    return (*_ranges(tester), *_order("RFC 9693 section 4.4", "created", asked.order))
+    return (*_ranges(session), *_order("RFC 9693 section 4.4", "created", asked.order))
 
 
-def reset_deviations(tester: ReadyTester) -> Deviations:
+def reset_deviations(session: Session) -> Deviations:
     """Returns the deviations: a reset needs the smallest frames alone, to networks that are
     connected directly, and each kind of reset."""
     return (
         # The driver of a gateway resets it in one way, which the remarks describe.
         Deviation.of(Differs.ONE_RESET, OF_RESETS),
-        *_next_hops(tester),
-        *flow_deviations(tester, networks=False),
-        *_size_of_reset(tester),
-        *_formats(tester),
+        *_next_hops(session),
+        *flow_deviations(session, networks=False),
+        *_size_of_reset(session),
+        *_formats(session),
     )
 
 
@@ -78,14 +78,14 @@ def closing_deviations(by: str) -> Deviations:
     )
 
 
-def networks_deviation(tester: ReadyTester) -> Deviations:
+def networks_deviation(session: Session) -> Deviations:
     """Returns the deviation of a measurement, or of the series that it is a part of, from the
     numbers of networks per side that the RFC asks for.
 
     Connections always use one network (RFC 9693).
     """
-    measured = set(tester.networks or (networks_of(tester.testbed),))
-    if tester.testbed.connections is not None or measured >= NETWORKS:
+    measured = set(session.networks or (networks_of(session.testbed),))
+    if session.testbed.connections is not None or measured >= NETWORKS:
         return ()
     has = tuple(map(float, sorted(measured)))
     return (Deviation.of(Differs.NETWORKS, "RFC 2544 section 12", networks=has),)
@@ -96,37 +96,37 @@ def networks_of(testbed: Testbed) -> int:
     return max(testbed.traffic.left_networks, testbed.traffic.right_networks)
 
 
-def possible_sizes(tester: ReadyTester) -> tuple[int, ...]:
+def possible_sizes(session: Session) -> tuple[int, ...]:
     """Returns the sizes of RFC 8219 that the testbed allows."""
-    traffic = tester.testbed.traffic
+    traffic = session.testbed.traffic
     versions = {traffic.left_ip_version, traffic.right_ip_version}
-    ipv4_alone = versions == {4} and _foregrounds(tester) == {Fraction(1)}
+    ipv4_alone = versions == {4} and _foregrounds(session) == {Fraction(1)}
     each = {
-        size: tester.with_traffic(frame_size_bytes=size).traffic.sizes
+        size: session.with_traffic(frame_size_bytes=size).traffic.sizes
         for size in rfc8219_sizes(ipv4_alone=ipv4_alone)
     }
     return tuple(size for size, of in each.items() if of.fit_mtu and of.hold_headers)
 
 
-def _formats(tester: ReadyTester) -> Iterator[Deviation]:
+def _formats(session: Session) -> Iterator[Deviation]:
     """Yields the deviations of the mix, the directions and the extension headers."""
-    traffic = tester.testbed.traffic
-    yield from _mix(tester)
+    traffic = session.testbed.traffic
+    yield from _mix(session)
     if traffic.direction != "both":
         clause = "RFC 8219 section 5.3"
         yield Deviation.of(Differs.ONE_DIRECTION, clause, traffic.direction)
     yield from _headers(traffic)
 
 
-def _sizes(tester: ReadyTester) -> Iterator[Deviation]:
-    measured = set(tester.frame_sizes or (tester.testbed.traffic.frame_size_bytes,))
-    if not set(possible_sizes(tester)) <= measured:
+def _sizes(session: Session) -> Iterator[Deviation]:
+    measured = set(session.frame_sizes or (session.testbed.traffic.frame_size_bytes,))
+    if not set(possible_sizes(session)) <= measured:
         has = tuple(map(float, sorted(measured)))
         yield Deviation.of(Differs.FRAME_SIZES, "RFC 8219 section 5.1.1", sizes_bytes=has)
 
 
-def _mix(tester: ReadyTester) -> Iterator[Deviation]:
-    measured = _foregrounds(tester)
+def _mix(session: Session) -> Iterator[Deviation]:
+    measured = _foregrounds(session)
     if not set(MIXES) <= measured:
         has = tuple(float(share) for share in sorted(measured, reverse=True))
         asked = tuple(map(float, MIXES))
@@ -134,9 +134,9 @@ def _mix(tester: ReadyTester) -> Iterator[Deviation]:
         yield Deviation.of(Differs.FOREGROUND, clause, has_share=has, asked_share=asked)
 
 
-def _foregrounds(tester: ReadyTester) -> set[Fraction]:
-    traffic = tester.testbed.traffic
-    return set(tester.foregrounds or (Fraction(traffic.m, traffic.n),))
+def _foregrounds(session: Session) -> set[Fraction]:
+    traffic = session.testbed.traffic
+    return set(session.foregrounds or (Fraction(traffic.m, traffic.n),))
 
 
 def _headers(traffic: TrafficSection) -> Iterator[Deviation]:
@@ -168,13 +168,13 @@ def _of_ports(ports: PortRanges, prefix: str) -> dict[str, str]:
     }
 
 
-def _ranges(tester: ReadyTester) -> Iterator[Deviation]:
+def _ranges(session: Session) -> Iterator[Deviation]:
     """Yields the deviation of ports from the ranges that are recommended for one pair of addresses.
 
     Several addresses need narrower ranges, since all combinations are enumerated.
     """
-    source, destination, *addresses = tester.traffic.ranges.sizes
-    alone = not addresses and tester.testbed.subscribers is None
+    source, destination, *addresses = session.traffic.ranges.sizes
+    alone = not addresses and session.testbed.subscribers is None
     if alone and not source >= WIDE_PORTS > destination:
         facts = {"source": source, "destination": destination}
         yield Deviation.of(Differs.PORT_RANGES, "RFC 9693 section 4.1", **facts)
@@ -191,14 +191,14 @@ def _order(clause: str, what: str, order: str) -> Iterator[Deviation]:
         yield Deviation.of(Differs.ORDER, clause, what, order=order)
 
 
-def _next_hops(tester: ReadyTester) -> Iterator[Deviation]:
-    if (several := networks_of(tester.testbed)) > 1:
+def _next_hops(session: Session) -> Iterator[Deviation]:
+    if (several := networks_of(session.testbed)) > 1:
         yield Deviation.of(Differs.BEHIND_NEXT_HOPS, "RFC 2544 section 26.6", networks=several)
 
 
-def _size_of_reset(tester: ReadyTester) -> Iterator[Deviation]:
-    size = tester.testbed.traffic.frame_size_bytes
-    smallest = min(possible_sizes(tester), default=MIN_FRAME_SIZE_BYTES)
+def _size_of_reset(session: Session) -> Iterator[Deviation]:
+    size = session.testbed.traffic.frame_size_bytes
+    smallest = min(possible_sizes(session), default=MIN_FRAME_SIZE_BYTES)
     if size > smallest:
         facts = {"size_bytes": size, "asked_bytes": smallest}
         yield Deviation.of(Differs.LARGER_FRAMES, OF_RESETS, **facts)

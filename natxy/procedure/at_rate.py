@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Annotated
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.flows_used import Sent
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_deviations import THROUGHPUT, lower_bound
-from natxy.measure.traffic_deviations import setup_deviations
+from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.coded import Fact
 from natxy.model.deviation import Deviation, Deviations, Differs, without
 from natxy.model.disturbance import Disturbance
@@ -29,11 +28,10 @@ from natxy.setting import Setting, setting_of
 from natxy.statistics import median
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
-from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, few_repetitions
 from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.seeds import repetition_seed
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import RATE
 from natxy.verdict.delay_error import QUIET, DelayError, doubts, error_remarks
 
@@ -60,7 +58,7 @@ class RatePlan(Plan):
     rate_fps: Annotated[int | None, RATE] = None  # None: the throughput, which is measured first
     search: ThroughputPlan | None = None  # its search; None: one repetition with this timing
     invalid_repeats: int = INVALID_REPEATS
-    records: bool = False  # record every frame, to the pipe with which the tester was set up
+    records: bool = False  # record every frame, to the pipe with which the session was set up
 
     @property
     def finds_rate(self) -> bool:
@@ -110,13 +108,13 @@ class Rate:
         return (remark,)
 
 
-def rate_of(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None) -> Rate:
+def rate_of(plan: RatePlan, session: Session) -> Rate:
     if plan.rate_fps is not None:
         return Rate(fps=plan.rate_fps)
     timing = replace(plan.timing, duration_s=min(plan.timing.duration_s, SEARCH_S))
     search = plan.search or ThroughputPlan(timing=timing, seed=plan.seed, repetitions=1)
     search = replace(search, seed=repetition_seed(plan.seed, 0))
-    return found_rate(search, setting_of(plan, "rate_fps"), tester, dut, observer)
+    return found_rate(search, setting_of(plan, "rate_fps"), session)
 
 
 def rate_deviations(plan: RatePlan, rate: Rate, clause: str) -> Deviations:
@@ -127,19 +125,13 @@ def rate_deviations(plan: RatePlan, rate: Rate, clause: str) -> Deviations:
     return (*rate.search_deviations, *((bound,) if rate.lower_bound else ()))
 
 
-def found_rate(
-    search: ThroughputPlan,
-    setting: Setting,
-    tester: ReadyTester,
-    dut: Dut,
-    observer: Observer | None,
-) -> Rate:
+def found_rate(search: ThroughputPlan, setting: Setting, session: Session) -> Rate:
     """Measures the throughput; returns the median of its repetitions, rounded down to a whole rate.
 
     `search` has another seed than the measurement that uses the rate, so that it draws other ports.
     `setting` gives the rate of that measurement.
     """
-    found = throughput(search, tester, dut, observer)
+    found = throughput(search, session)
     figure = found.figures[0]
     rate_fps = int(median(figure.values))
     if rate_fps == 0:
@@ -158,15 +150,15 @@ def found_rate(
         },
         counts=found.counts,
         lower_bound=figure.is_lower_bound(rate_fps),
-        deviations=without(found.deviations, _not_of_search(tester, count)),
+        deviations=without(found.deviations, _not_of_search(session, count)),
     )
 
 
-def _not_of_search(tester: ReadyTester, repetitions: int) -> Deviations:
+def _not_of_search(session: Session, repetitions: int) -> Deviations:
     """Returns deviations of a throughput that its user names itself, or that concern only a
     throughput that is a result."""
     few = few_repetitions(repetitions, RFC)
-    return (*setup_deviations(tester), *few, lower_bound(THROUGHPUT))
+    return (*session_deviations(session), *few, lower_bound(THROUGHPUT))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,23 +185,19 @@ class AtRate:
     errors: Callable[[TrialResult, Disturbance], Sequence[DelayError]] = lambda *_: ()
     refuses: Callable[[TrialResult], tuple[Reason, ...]] = lambda _: ()  # other reasons for INVALID
     deviations: Deviations = ()
-    remarks: Callable[[ReadyTester, Sequence[TrialRecord]], Remarks] = lambda *_: ()
+    remarks: Callable[[Session, Sequence[TrialRecord]], Remarks] = lambda *_: ()
 
 
-def measure(
-    what: AtRate, plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer | None
-) -> Measurement:
-    _check_queues(what, plan, tester.testbed.tester.rx_queues)
-    tester = tester.with_retry_time(plan.timing.retry_s)
-    rate = rate_of(plan, tester, dut, observer)
+def measure(what: AtRate, plan: RatePlan, session: Session) -> Measurement:
+    _check_queues(what, plan, session.testbed.tester.rx_queues)
+    session = session.with_retry_time(plan.timing.retry_s)
+    rate = rate_of(plan, session)
     load = _load(what, plan, rate.fps)
     trials = plan.trials(
-        tester,
-        dut,
-        observer,
+        session,
         doubts=lambda result: (*what.refuses(result), *doubts(what.errors(result, QUIET))),
+        measures_delays=True,
     )
-    trials.measures_delays = True
 
     def measured(number: int) -> TrialRecord:
         trial = trials.run_valid(load, number, plan.invalid_repeats)
@@ -227,16 +215,16 @@ def measure(
         procedure=what.procedure,
         title=what.title,
         reference=what.reference,
-        conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
+        conditions=plan.conditions(session, rate_fps=rate.fps),
         deviations=(
             *what.deviations,
             *rate_deviations(plan, rate, what.reference),
             _departure(what.reference),
-            *setup_deviations(tester),
+            *session_deviations(session),
         ),
         remarks=(
             *rate.remarks,
-            *what.remarks(tester, valid),
+            *what.remarks(session, valid),
             *error_remarks([what.errors(trial.result, trial.disturbance) for trial in valid]),
         ),
         figures=_figures(what, valid),

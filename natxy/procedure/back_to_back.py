@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated
 
-from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
 from natxy.exact import check
 from natxy.measure.flows_used import Sent
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import cut_remarks
-from natxy.measure.traffic_deviations import setup_deviations
+from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.remark import Remark, Topic
@@ -25,11 +24,10 @@ from natxy.search.bisection import Bisection, SearchError
 from natxy.setting import Setting
 from natxy.trial.bursts import burst_rate
 from natxy.trial.load import Frames
-from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile, few_repetitions
 from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.seeds import repetition_seed
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import DRAIN, DURATION, Timing
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
@@ -105,17 +103,15 @@ class BackToBackPlan(Plan):
         return [Sent(rate_fps=rate_fps, frames=shortest, is_burst=True)]
 
 
-def back_to_back(
-    plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def back_to_back(plan: BackToBackPlan, session: Session) -> Measurement:
     """Measures the longest burst of each repetition, and the buffer times that follow from it."""
-    tester = tester.with_retry_time(plan.timing.retry_s)
-    rate_fps = burst_rate(tester, plan.burst_rate_fps, BURST_RATE)
+    session = session.with_retry_time(plan.timing.retry_s)
+    rate_fps = burst_rate(session, plan.burst_rate_fps, BURST_RATE)
     plan.timing.check_rate(BURST_RATE, rate_fps)
-    found = _throughput(plan, tester, dut, observer)
+    found = _throughput(plan, session)
     train = Train(plan=plan, rate_fps=rate_fps, throughput=found)
     pace = Pace(rate_fps, train.excess_ns)
-    trials = plan.trials(tester, dut, observer, doubts=pace.judge)
+    trials = plan.trials(session, doubts=pace.judge)
     fills = found.fps < rate_fps
     bursts = _bursts(train, trials) if fills else []
     done = len(bursts) if fills else plan.repetitions
@@ -123,8 +119,8 @@ def back_to_back(
         procedure="back-to-back",
         title="Back-to-back frames",
         reference="RFC 9004 section 6",
-        conditions=plan.conditions(tester, dut, rate_fps=rate_fps),
-        deviations=(*_deviations(plan, found, done), *setup_deviations(tester)),
+        conditions=plan.conditions(session, rate_fps=rate_fps),
+        deviations=(*_deviations(plan, found, done), *session_deviations(session)),
         remarks=(
             *_remarks(train, bursts, fills=fills, pace=pace),
             *cut_remarks(plan.repetitions, done, trials),
@@ -190,14 +186,12 @@ class _Burst:
     cut_off: bool = False  # a lower bound because the drain of a longer burst was too short
 
 
-def _throughput(
-    plan: BackToBackPlan, tester: ReadyTester, dut: Dut, observer: Observer | None
-) -> Rate:
+def _throughput(plan: BackToBackPlan, session: Session) -> Rate:
     if plan.throughput_fps is not None:
         return Rate(fps=plan.throughput_fps)
     seed = repetition_seed(plan.seed, 0)  # so that the search draws other ports
     search = plan.search or ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1)
-    return found_rate(replace(search, seed=seed), KNOWN_THROUGHPUT, tester, dut, observer)
+    return found_rate(replace(search, seed=seed), KNOWN_THROUGHPUT, session)
 
 
 def _bursts(train: Train, trials: Trials) -> list[_Burst]:

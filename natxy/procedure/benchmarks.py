@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from operator import add, sub
 from typing import Any
 
-from natxy.dut.base import Dut
 from natxy.model.measurement import Figure, Measurement
 from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
 from natxy.procedure.delay_variation import IpdvPlan, PdvPlan, ipdv, pdv
@@ -14,8 +13,7 @@ from natxy.procedure.latency import LatencyPlan, latency
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.reset import ResetPlan, reset
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.trial.observer import Observer
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 
 Benchmarked = (
     ThroughputPlan
@@ -34,7 +32,7 @@ class Benchmark:
     """A test of RFC 8219 section 7, with its function and its formula of section 10.2.1."""
 
     name: str
-    run: Callable[[Any, ReadyTester, Dut, Observer], Measurement]
+    run: Callable[[Any, Session], Measurement]
     higher_is_better: bool = False
     starts: bool = True  # flows can start one after another before it
     searches: bool = False  # its figure is a rate that was searched for

@@ -12,11 +12,12 @@ from natxy.measure.memory import memory_per_connection
 from natxy.measure.plan import Plan, check_members, repeat
 from natxy.measure.search_deviations import is_coarse
 from natxy.measure.search_remarks import cut_remarks
-from natxy.measure.table_size import check_each_frame_makes_one, table_of
+from natxy.measure.table_size import check_each_frame_makes_one
 from natxy.measure.traffic_deviations import connection_deviations, tcp_deviations
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.remark import Remark, Topic
+from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import ALPHA, DEFAULT_ALPHA
@@ -27,10 +28,9 @@ from natxy.search.capacity_goal import C0, COARSEST, CapacityGoal
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.establishing import Establishing, connections_held
-from natxy.trial.observer import Observer
 from natxy.trial.past import Collapsed
 from natxy.trial.profile import OF_CONNECTIONS, deviations
-from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.session import Session
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import why_invalid
@@ -79,15 +79,13 @@ class Course:
         return f" ({self.collapses[-1]})" if self.collapses else ""
 
 
-def capacity(
-    plan: CapacityPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def capacity(plan: CapacityPlan, session: Session) -> Measurement:
     """Measures C0, R0, CS, RS, CT, C and memory, with a value for each repetition."""
-    _ = tester.traffic.required_connections  # refused before C0
-    check_each_frame_makes_one(tester)
-    table_of(dut)
-    goal = replace(_within(plan.goal, tester), told=parameters_of(dut).entries)
-    trials = plan.trials(tester, dut, observer, after=lambda trial: _survived(trial, dut))
+    _ = session.traffic.required_connections  # refused before C0
+    check_each_frame_makes_one(session.traffic)
+    _ = session.required_table
+    goal = replace(_within(plan.goal, session.traffic), told=parameters_of(session.dut).entries)
+    trials = plan.trials(session, after=lambda trial: _survived(trial, session.dut))
     course = Course()
     found = repeat(
         plan.repetitions,
@@ -96,23 +94,23 @@ def capacity(
         lambda one: _figures([one])[-1:],
         is_search=True,
     )
-    is_tcp = tester.traffic.is_tcp
+    is_tcp = session.traffic.is_tcp
     memory, about_memory = memory_per_connection(course.trials[: len(found)])
     return Measurement(
         procedure="capacity",
         title="Concurrent TCP connection capacity" if is_tcp else TITLE,
         reference="RFC 9693, RFC 8219 section 8" if is_tcp else "RFC 9693",
         conditions=of_phase_1(
-            plan.conditions(tester.with_connections(count=goal.c0), dut), tester, validated=True
+            plan.conditions(session.with_connections(count=goal.c0)), session, validated=True
         ),
         deviations=(
             *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(found)),
             *_found_deviations(goal, found),
-            *connection_deviations(tester),
+            *connection_deviations(session),
             *(tcp_deviations("5.2") if is_tcp else ()),
         ),
         remarks=(
-            *_remarks(plan, goal, name_of(dut), course, len(found)),
+            *_remarks(plan, goal, session.dut_name, course, len(found)),
             *cut_remarks(plan.repetitions, len(found), trials),
             about_memory,
         ),
@@ -129,9 +127,9 @@ def _found_deviations(goal: CapacityGoal, found: Sequence[Capacity]) -> Iterator
         yield Deviation.of(Differs.CAPACITY_BOUND, CLAUSE)
 
 
-def _within(goal: CapacityGoal, tester: ReadyTester) -> CapacityGoal:
+def _within(goal: CapacityGoal, traffic: TrafficPlan) -> CapacityGoal:
     """Returns the goal, limited to as many connections as the ranges have combinations."""
-    combinations = tester.traffic.ranges.combinations
+    combinations = traffic.ranges.combinations
     if goal.c0 > combinations:
         raise ConfigurationError(
             C0,
@@ -159,8 +157,8 @@ def _search(
             search.tell(outcome)
         except UnsafeStart as unsafe:
             raise DutError(
-                f"{name_of(trials.dut)} does not hold C0 = {goal.c0:,} connections at any rate; "
-                "use a smaller ",
+                f"{trials.session.dut_name} does not hold C0 = {goal.c0:,} connections at any "
+                "rate; use a smaller ",
                 C0,
                 course.last_collapse,
             ) from unsafe
@@ -204,11 +202,11 @@ def _outcome(
         if not _is_collapse(error, trials):
             raise
         collapse = error.in_options
-        trials.observer.collapsed(Collapse(spec=trials.asked, error=collapse))
+        trials.session.observer.collapsed(Collapse(spec=trials.asked, error=collapse))
     if collapse:
         course.collapses.append(collapse)
-        if not trials.tester.past:  # else it was brought back before the interruption
-            trials.dut.recover()
+        if not trials.session.past:  # else it was brought back before the interruption
+            trials.session.dut.recover()
         return Outcome(answer=Answer.COLLAPSE)
     if trial.verdict is Verdict.INVALID:
         return Outcome(
@@ -232,7 +230,7 @@ def _is_collapse(error: DutError | TrialRefused, trials: Trials) -> bool:
         # The gateway has forwarded before, but no longer answers for its own addresses.
         return error.kind == "neighbour" and trials.counts.trials > 0
     try:
-        _check_alive(trials.dut)
+        _check_alive(trials.session.dut)
     except DutError:
         return True
     return False

@@ -10,7 +10,6 @@ from fractions import Fraction
 from math import ceil
 from typing import Annotated, ClassVar
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.exact import check
 from natxy.measure.search_plan import rate_figure
@@ -29,8 +28,7 @@ from natxy.trial.churn import Sought, churn_load, most_new
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.load import Frames
 from natxy.trial.maximum import Maximum, maximum_of, maximum_of_connections, media_beside
-from natxy.trial.observer import Observer
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 
 NEW_CPS = Setting(
     "new_cps",
@@ -107,9 +105,9 @@ class ChurnPlan(ThroughputPlan):
         a trial has one of them."""
         return max(ceil(1 / self.timing.duration_s), -(-self.given_fps // (MAX_MIX_N - 1)))
 
-    def maximum(self, tester: ReadyTester) -> Maximum:
+    def maximum(self, session: Session) -> Maximum:
         of = maximum_of_connections if self.sought == "new" else maximum_of
-        return of(tester.hello, tester.traffic, self.max_rate_fps)
+        return of(session.hello, session.traffic, self.max_rate_fps)
 
     def first_fps(self, maximum: Maximum) -> int | None:
         known = replace(maximum, rate_fps=None) if self.starts_low else maximum
@@ -135,23 +133,20 @@ class ChurnPlan(ThroughputPlan):
         )
 
 
-def churn(
-    plan: ChurnPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def churn(plan: ChurnPlan, session: Session) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
-    _check_traffic(tester.traffic)
-    limited = _limited(plan, tester, dut)
-    is_tcp = tester.traffic.is_tcp
-    trials = limited.trials(tester, dut, observer)
+    _check_traffic(session.traffic)
+    limited = _limited(plan, session)
+    is_tcp = session.traffic.is_tcp
+    trials = limited.trials(session)
     found = searches(limited, trials)
     return Measurement(
         procedure="churn",
         title="Churn",
         reference="",
         conditions=limited.conditions(
-            tester,
-            dut,
-            search=limited.search_conditions(found, limited.maximum(tester), limited.unit),
+            session,
+            search=limited.search_conditions(found, limited.maximum(session), limited.unit),
         ),
         deviations=(),
         remarks=(
@@ -182,10 +177,10 @@ def _check_traffic(traffic: TrafficPlan) -> None:
         )
 
 
-def _limited(plan: ChurnPlan, tester: ReadyTester, dut: Dut) -> ChurnPlan:
+def _limited(plan: ChurnPlan, session: Session) -> ChurnPlan:
     """Returns the plan, limited to rates at which a trial has enough new connections."""
-    traffic = tester.traffic
-    most = most_new(traffic, parameters_of(dut).entries)
+    traffic = session.traffic
+    most = most_new(traffic, parameters_of(session.dut).entries)
     possible_cps = int(most / plan.timing.duration_s)
     if possible_cps < (plan.new_cps or plan.least_fps):
         raise ConfigurationError(
@@ -197,7 +192,7 @@ def _limited(plan: ChurnPlan, tester: ReadyTester, dut: Dut) -> ChurnPlan:
     limits = [plan.max_rate_fps, plan.given_fps * (MAX_MIX_N - 1) or None]
     if plan.sought == "new":
         limits.append(possible_cps)
-    left_fps = _left_by_media(plan, tester)
+    left_fps = _left_by_media(plan, session)
     if left_fps is not None:
         limits.append(max(1, left_fps))
     lowest = min((limit for limit in limits if limit is not None), default=None)
@@ -209,13 +204,13 @@ def _limited(plan: ChurnPlan, tester: ReadyTester, dut: Dut) -> ChurnPlan:
     )
 
 
-def _left_by_media(plan: ChurnPlan, tester: ReadyTester) -> int | None:
+def _left_by_media(plan: ChurnPlan, session: Session) -> int | None:
     """Returns the rate that the given one leaves; the frames may differ in size."""
-    traffic = tester.traffic
+    traffic = session.traffic
     of_new, of_load = traffic.sizes.connecting_bytes, traffic.testbed.traffic.frame_size_bytes
     sought, given = (of_new, of_load) if plan.sought == "new" else (of_load, of_new)
     return media_beside(
-        tester.hello, traffic, plan.given_fps, foreground_bytes=sought, given_bytes=given
+        session.hello, traffic, plan.given_fps, foreground_bytes=sought, given_bytes=given
     )
 
 

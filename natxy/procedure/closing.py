@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.search_deviations import TEAR_DOWN, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
@@ -22,9 +21,8 @@ from natxy.procedure.establishment_search import EstablishmentPlan, Search, sear
 from natxy.setting import Setting
 from natxy.trial.closing import SEGMENTS, Closer, Closing
 from natxy.trial.connection_conditions import of_phase_1
-from natxy.trial.observer import Observer
 from natxy.trial.profile import OF_CONNECTIONS, deviations
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.verdict.counted import Counting
 
 RATE = "TCP connection tear-down rate"
@@ -53,25 +51,22 @@ def check_transport(by: str, traffic: TrafficPlan) -> None:
         )
 
 
-def closing(
-    plan: ClosingPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def closing(plan: ClosingPlan, session: Session) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
-    observer = observer or Observer()
-    check_transport(plan.by, tester.traffic)
-    ready = with_phase_1_rate(tester, dut, plan.timing, seed=plan.seed, observer=observer)
-    plan = replace(plan, made_cps=ready.traffic.required_connections.rate_fps or 1)
-    done = searches(plan, ready, dut, observer, _figures)
+    check_transport(plan.by, session.traffic)
+    session = with_phase_1_rate(session, plan.timing, seed=plan.seed)
+    plan = replace(plan, made_cps=session.traffic.required_connections.rate_fps or 1)
+    done = searches(plan, session, _figures)
     return Measurement(
         procedure="tear-down",
         title="Maximum TCP connection tear-down rate",
         reference="RFC 3511 section 5.4",
-        conditions=of_phase_1(plan.conditions(ready, dut), ready, rate_is_sought=False),
+        conditions=of_phase_1(plan.conditions(session), session, rate_is_sought=False),
         deviations=(
             *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(done.found)),
             *search_deviations(plan, TEAR_DOWN),
             *found_deviations(plan, done.found, TEAR_DOWN),
-            *connection_deviations(ready),
+            *connection_deviations(session),
             *closing_deviations(plan.by),
         ),
         remarks=(*_remarks(plan, done.found), *done.cut),

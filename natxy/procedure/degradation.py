@@ -6,12 +6,12 @@ Each figure is shown with the sizes of the gateway's hash table and connection t
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from natxy.dut.base import Dut, TableParameters
+from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.memory import MemorySamples, Samples, memory_at_points
 from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
-from natxy.measure.table_size import COUNTS, Size, named_by_size, table_of, told_apart
+from natxy.measure.table_size import COUNTS, Size, named_by_size, told_apart
 from natxy.model.deviation import each_once
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.model.remark import Remark, Topic
@@ -30,8 +30,7 @@ from natxy.setting import Setting
 from natxy.statistics import median
 from natxy.trial.connection_conditions import of_several
 from natxy.trial.connection_table import TIMEOUT, WithoutConnections, parameters_of
-from natxy.trial.observer import Observer, Observers
-from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.session import Session
 
 DEGRADATION = "degradation"
 ENTRIES = Setting("entries", "Entries of the gateway's table", default="unchanged")
@@ -74,17 +73,14 @@ class DegradationPlan:
                 _check_entries(column, column.connections)
 
 
-def degradation(
-    plan: DegradationPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def degradation(plan: DegradationPlan, session: Session) -> Measurement:
     """Measures the figure Xn in each column, and its degradation.
 
     The degradation is (X1 - Xn) / X1 x 100 %, where X1 is the figure of the first column. The
     result also has the ratio of each figure to that of the previous column, and the memory per
     connection in each column.
     """
-    observer = observer or Observer()
-    columns = [(column, _of(column, tester)) for column in plan.columns]
+    columns = [(column, _of(column, session)) for column in plan.columns]
     sizes = named_by_size([ready for _, ready in columns])
     names: list[str] = []
     found: list[Measurement] = []
@@ -92,18 +88,18 @@ def degradation(
     without: list[Remark] = []
     memory: dict[str, Samples] = {}  # by the column's name
     for number, (column, ready) in enumerate(columns, start=1):
-        count, table = ready.traffic.required_connections.count, _set(column, dut)
+        count, table = ready.traffic.required_connections.count, _set(column, ready)
         at = told_apart(_at(column, count, table, size=sizes[number - 1]), names)
         names.append(at)
         samples = MemorySamples()
-        watching = Observers([observer, samples])
+        search, watched = search_of(plan.search, column), ready.with_observer(samples)
         try:
-            found.append(measured(search_of(plan.search, column), number, ready, dut, watching))
+            found.append(measured(search, number, watched))
         except WithoutConnections as reason:
             if not found:
                 raise
             without.append(Remark.of(Topic.NO_FIGURE, at, why=reason.in_options))
-            observer.remarked(without[-1])
+            session.observer.remarked(without[-1])
             figures.append(None)
             continue
         figures.append(figure := figure_of(found[-1], at, count, "connections"))
@@ -112,8 +108,8 @@ def degradation(
     if not median(first.values):
         fewest = columns[0][1].traffic.required_connections.count
         raise DutError(
-            f"{name_of(dut)} passes no trial with {fewest:,} "
-            "connections, so there is no figure to compare with."
+            f"{session.dut_name} passes no trial with {fewest:,} connections, so there is no "
+            "figure to compare with."
         )
     of_memory, about_memory = memory_at_points(memory, started_anew=False)
     return Measurement(
@@ -121,7 +117,7 @@ def degradation(
         title=f"Degradation of {first.name} with connections",
         reference="RFC 9693",
         conditions=of_several(
-            conditions_of(plan.search, tester, dut),
+            conditions_of(plan.search, session),
             tables_differ=any(column.sets_table for column in plan.columns),
         ),
         deviations=each_once(each.deviations for each in found),
@@ -137,9 +133,9 @@ def degradation(
     )
 
 
-def _of(column: Column, tester: ReadyTester) -> ReadyTester:
-    """Returns the tester of a column, whose trials must not have a longer timeout than its own."""
-    ready = column.of(tester)
+def _of(column: Column, session: Session) -> Session:
+    """Returns the session of a column, whose trials must not have a longer timeout than its own."""
+    ready = column.of(session)
     _check_entries(column, ready.traffic.required_connections.count)
     return replace(ready, connection_timeout_s=column.timeout_s)
 
@@ -153,12 +149,12 @@ def _check_entries(column: Column, connections: int) -> None:
         )
 
 
-def _set(column: Column, dut: Dut) -> TableParameters:
+def _set(column: Column, session: Session) -> TableParameters:
     if column.entries is not None or column.hash_size is not None:
-        table_of(dut).resize(entries=column.entries, hash_size=column.hash_size)
+        session.required_table.resize(entries=column.entries, hash_size=column.hash_size)
     if column.timeout_s is not None:
-        table_of(dut).set_timeout(column.timeout_s)
-    return parameters_of(dut)
+        session.required_table.set_timeout(column.timeout_s)
+    return parameters_of(session.dut)
 
 
 def search_of(search: Searching, column: Column) -> Searching:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from natxy.dut.base import Dut
 from natxy.errors import DutError
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
@@ -19,9 +18,8 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import Recording
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
-from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
 
 PDV = "PDV"
@@ -53,9 +51,7 @@ class PdvPlan(RatePlan):
         return float((self.timing.duration_s + self.timing.drain_s) * 10**9)
 
 
-def pdv(
-    plan: PdvPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def pdv(plan: PdvPlan, session: Session) -> Measurement:
     """Measures PDV and the delays that it is the difference of, each once per repetition."""
     what = AtRate(
         procedure="pdv",
@@ -66,7 +62,7 @@ def pdv(
         deviations=deviations(plan.timing, RFC, repetitions=plan.repetitions),
         remarks=delay_remarks,
     )
-    return measure(what, plan, tester, dut, observer)
+    return measure(what, plan, session)
 
 
 def pdv_errors(
@@ -126,9 +122,7 @@ class IpdvPlan(RatePlan):
     pass
 
 
-def ipdv(
-    plan: IpdvPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def ipdv(plan: IpdvPlan, session: Session) -> Measurement:
     """Measures minimum, median and maximum, signed, with a value for each repetition."""
     what = AtRate(
         procedure="ipdv",
@@ -140,7 +134,7 @@ def ipdv(
         deviations=deviations(plan.timing, RFC_IPDV, repetitions=plan.repetitions),
         remarks=_ipdv_remarks,
     )
-    return measure(what, plan, tester, dut, observer)
+    return measure(what, plan, session)
 
 
 def ipdv_values(stream: StreamResult) -> Sequence[Value]:
@@ -197,5 +191,5 @@ def _variation(recorded: DelayVariation | None) -> DelayVariation:
     return recorded
 
 
-def _ipdv_remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> Remarks:
-    return (Remark.of(Topic.IPDV), *delay_remarks(tester, trials))
+def _ipdv_remarks(session: Session, trials: Sequence[TrialRecord]) -> Remarks:
+    return (Remark.of(Topic.IPDV), *delay_remarks(session, trials))

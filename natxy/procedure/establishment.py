@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from natxy.dut.base import Dut
 from natxy.errors import DutError
 from natxy.measure.made_figures import drawn_figures, handshake_figures
 from natxy.measure.search_deviations import ESTABLISHMENT, found_deviations, search_deviations
@@ -28,10 +27,9 @@ from natxy.setting import Setting
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import refuse_small_table
 from natxy.trial.maximum import maximum_of_connections
-from natxy.trial.observer import Observer
 from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.seeds import repetition_seed
-from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 
 RATE = "maximum connection establishment rate"
@@ -44,22 +42,20 @@ COARSE = SearchError(fraction=Fraction(1, 20))
 SEARCH = -2
 
 
-def establishment(
-    plan: EstablishmentPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def establishment(plan: EstablishmentPlan, session: Session) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
-    asked = tester.traffic.required_connections
+    asked = session.traffic.required_connections
     if asked.order != "repeating":
-        refuse_small_table(dut, tester.traffic.connections_among(asked.count))
-    done = searches(plan, tester, dut, observer, _figures)
+        refuse_small_table(session.dut, session.traffic.connections_among(asked.count))
+    done = searches(plan, session, _figures)
     found = done.found
     return Measurement(
         procedure="establishment",
         title=f"Maximum {'TCP ' if asked.is_tcp else ''}connection establishment rate",
         reference="RFC 9693, RFC 8219 section 8" if asked.is_tcp else "RFC 9693",
-        conditions=conditions_of(plan, tester, dut, found),
-        deviations=_deviations(plan, tester, found),
-        remarks=(*_remarks(plan, tester, found), *done.cut),
+        conditions=conditions_of(plan, session, found),
+        deviations=_deviations(plan, session, found),
+        remarks=(*_remarks(plan, session, found), *done.cut),
         figures=_figures(plan, found),
         counts=done.counts,
     )
@@ -75,33 +71,31 @@ def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, 
 
 
 def conditions_of(
-    plan: EstablishmentPlan, tester: ReadyTester, dut: Dut, found: Sequence[Search] = ()
+    plan: EstablishmentPlan, session: Session, found: Sequence[Search] = ()
 ) -> Conditions:
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
-    maximum = maximum_of_connections(tester.hello, tester.traffic, plan.max_rate_cps)
+    maximum = maximum_of_connections(session.hello, session.traffic, plan.max_rate_cps)
     search = plan.search_conditions(found, maximum, "cps", loss_accepted=str(plan.loss or ""))
-    of = plan.conditions(tester, dut, search=search)
-    return of_phase_1(of, tester, validated=plan.alpha is not None)
+    of = plan.conditions(session, search=search)
+    return of_phase_1(of, session, validated=plan.alpha is not None)
 
 
-def _deviations(
-    plan: EstablishmentPlan, tester: ReadyTester, found: Sequence[Search]
-) -> Deviations:
+def _deviations(plan: EstablishmentPlan, session: Session, found: Sequence[Search]) -> Deviations:
     """Returns the deviations; RFC 9693 does not specify the duration of a trial."""
-    is_tcp = tester.traffic.required_connections.is_tcp
+    is_tcp = session.traffic.required_connections.is_tcp
     return (
         *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(found)),
         *search_deviations(plan, ESTABLISHMENT),
         *found_deviations(plan, found, ESTABLISHMENT),
-        *connection_deviations(tester),
+        *connection_deviations(session),
         *(tcp_deviations("5.3") if is_tcp else ()),
     )
 
 
 def _remarks(
-    plan: EstablishmentPlan, tester: ReadyTester, found: Sequence[Search]
+    plan: EstablishmentPlan, session: Session, found: Sequence[Search]
 ) -> Iterator[Remark]:
-    made = tester.traffic.connections_among(tester.traffic.required_connections.count)
+    made = session.traffic.connections_among(session.traffic.required_connections.count)
     yield Remark.of(Topic.TRIAL_CREATES, connections=made, error=plan.error.shown("cps"))
     yield from rate_remarks(found, "cps")
     yield from all_lost(found, "connections")
@@ -126,26 +120,24 @@ def _of_validation(found: Sequence[Search]) -> Remarks:
     return (Remark.of(Topic.VALIDATION, **facts),) if any(facts.values()) else ()
 
 
-def with_phase_1_rate(
-    tester: ReadyTester, dut: Dut, timing: Timing, *, seed: int, observer: Observer
-) -> ReadyTester:
-    """Returns the tester with a phase 1 rate; unchanged if it has one, or has no connections."""
-    asked = tester.traffic.connections
+def with_phase_1_rate(session: Session, timing: Timing, *, seed: int) -> Session:
+    """Returns the session with a phase 1 rate; unchanged if it has one, or has no connections."""
+    asked = session.traffic.connections
     if asked is None or asked.rate_fps is not None:
-        return tester
+        return session
     plan = phase_1_search(timing, seed=seed)
-    found = establishment(plan, tester, dut, observer)
+    found = establishment(plan, session)
     found_cps = int(found.figures[0].values[0])
     rate_fps = int(found_cps * SAFE)
     if not rate_fps:
         raise DutError(
-            f"{name_of(dut)} loses connections at every rate, so there is no rate for phase 1; ",
-            "set ",
+            f"{session.dut_name} loses connections at every rate, so there is no rate for phase "
+            "1; set ",
             Setting("connections.rate_fps", option="establishment-rate"),
         )
     clause = found.counts.invalid_clause
     origin = f"half of the establishment rate, {found_cps:,}, found first{clause}"
-    return replace(tester.with_connections(rate_fps=rate_fps), phase_1_origin=origin)
+    return replace(session.with_connections(rate_fps=rate_fps), phase_1_origin=origin)
 
 
 def phase_1_search(timing: Timing, *, seed: int) -> EstablishmentPlan:

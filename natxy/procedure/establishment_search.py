@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, TypeVar
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.plan import repeat
 from natxy.measure.search_plan import EARLY_END, SearchPlan
@@ -26,9 +25,8 @@ from natxy.trial.confirmed_search import ConfirmedSearch
 from natxy.trial.connection_table import check_answers, explain_incomplete
 from natxy.trial.establishing import Establishing
 from natxy.trial.maximum import Maximum, maximum_of_connections
-from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import DRAIN
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
@@ -126,14 +124,12 @@ class Searches:
 
 def searches(
     plan: AnyPlan,
-    tester: ReadyTester,
-    dut: Dut,
-    observer: Observer | None,
+    session: Session,
     figures: Callable[[AnyPlan, Sequence[Search]], Sequence[Figure]],
 ) -> Searches:
     """Runs a search for each repetition; `figures` has what the observer is told of one."""
-    maximum = maximum_of_connections(tester.hello, tester.traffic, plan.max_rate_cps)
-    trials = plan.trials(tester, dut, observer)
+    maximum = maximum_of_connections(session.hello, session.traffic, plan.max_rate_cps)
+    trials = plan.trials(session)
     done = repeat(
         plan.repetitions,
         trials,
@@ -158,7 +154,7 @@ def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maxim
 
     Raises TesterLimit if no rate passes and low rates are invalid.
     """
-    asked = trials.tester.traffic.required_connections
+    asked = trials.session.traffic.required_connections
     bisection = Bisection(
         upper_fps=maximum.rate_fps or MAX_RATE_FPS,
         first_fps=plan.first_cps or (None if maximum.rate_fps else first_guess(asked.count)),
@@ -220,6 +216,6 @@ def _hopeless(bisection: Bisection, valid_trials: ValidTrials, frames: int) -> b
     if not is_stuck(done, frames):
         return slow
     if done[-1].result.incomplete:
-        explain_incomplete(done[-1], valid_trials.trials.dut, LOST_AT_EVERY_RATE)
+        explain_incomplete(done[-1], valid_trials.trials.session.dut, LOST_AT_EVERY_RATE)
     check_answers(done[-1])
     return True

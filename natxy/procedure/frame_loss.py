@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import check
 from natxy.measure.flows_used import Sent
 from natxy.measure.plan import REPETITIONS, Plan, repeat
-from natxy.measure.traffic_deviations import setup_deviations
+from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.remark import Remark, Topic
@@ -23,10 +22,9 @@ from natxy.setting import Setting
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
 from natxy.trial.maximum import maximum_of
-from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.repeats import INVALID_REPEATS, SHARE
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.trials import Trials
 from natxy.verdict.advice import why_invalid
 from natxy.verdict.loss_error import Key, LossRate, loss_rates, silent_share
@@ -95,11 +93,9 @@ class _Point:
         return bool(self.trials) and all(t.verdict is Verdict.PASS for t in self.trials)
 
 
-def frame_loss(
-    plan: FrameLossPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def frame_loss(plan: FrameLossPlan, session: Session) -> Measurement:
     """Measures the loss per direction, in % of the frames sent; with background also per kind."""
-    trials = plan.trials(tester, dut, observer)
+    trials = plan.trials(session)
     points = _points(plan, trials)
     refuse_without_connections([trial for point in points for trial in point.trials])
     if not any(point.trials for point in points):
@@ -109,11 +105,11 @@ def frame_loss(
         procedure="frame-loss",
         title="Frame loss rate",
         reference="RFC 2544 section 26.3",
-        conditions=plan.conditions(tester, dut),
+        conditions=plan.conditions(session),
         deviations=(
             *deviations(plan.timing, repetitions=plan.repetitions),
             *_deviations(plan, points),
-            *setup_deviations(tester),
+            *session_deviations(session),
         ),
         remarks=tuple(_remarks(points)),
         figures=_all_figures(points),
@@ -122,7 +118,7 @@ def frame_loss(
 
 
 def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
-    rates = _rates(plan, trials.tester)
+    rates = _rates(plan, trials.session)
 
     def goes_on(points: Sequence[_Point]) -> bool:
         newest = points[-LOSSLESS_TO_END:]
@@ -138,11 +134,11 @@ def _points(plan: FrameLossPlan, trials: Trials) -> list[_Point]:
     )
 
 
-def _rates(plan: FrameLossPlan, tester: ReadyTester) -> list[tuple[int, str]]:
+def _rates(plan: FrameLossPlan, session: Session) -> list[tuple[int, str]]:
     """Returns the rates of the whole series, each with the name that its figures have."""
     if plan.rates_fps:
         return [(rate_fps, f"{rate_fps:,} fps") for rate_fps in plan.rates_fps]
-    maximum_fps = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps).rate_fps
+    maximum_fps = maximum_of(session.hello, session.traffic, plan.max_rate_fps).rate_fps
     if maximum_fps is None:
         raise ConfigurationError(
             *(

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
-from natxy.dut.base import Dut
 from natxy.exact import check
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.delays import P999, Delays
@@ -19,9 +18,8 @@ from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.model.trial_spec import MAX_TAGS, Recording, Tags
 from natxy.procedure.at_rate import TAGS_AFTER, AtRate, RatePlan, Value, measure
 from natxy.setting import Setting
-from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.verdict.clean_tags import too_few, waits
 from natxy.verdict.delay_error import DelayError
 
@@ -68,9 +66,7 @@ class LatencyPlan(RatePlan):
         return float((self.timing.duration_s - self.after_s + self.timing.drain_s) * 10**9)
 
 
-def latency(
-    plan: LatencyPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def latency(plan: LatencyPlan, session: Session) -> Measurement:
     """Measures typical latency (the median) and worst-case latency (P99.9).
 
     Each has a value for each repetition.
@@ -86,7 +82,7 @@ def latency(
         deviations=_deviations(plan),
         remarks=_remarks,
     )
-    return _with_tags_made(measure(what, plan, tester, dut, observer))
+    return _with_tags_made(measure(what, plan, session))
 
 
 def _with_tags_made(measured: Measurement) -> Measurement:
@@ -145,8 +141,8 @@ def _delays(arrived: Distribution, tags: TagCounters, lost_ns: float) -> Delays:
     return Delays(distributions=(arrived,), lost=tags.lost, lost_ns=lost_ns)
 
 
-def _remarks(tester: ReadyTester, trials: Sequence[TrialRecord]) -> Remarks:
-    return (*delay_remarks(tester, trials), *_of_tags([trial.result for trial in trials]))
+def _remarks(session: Session, trials: Sequence[TrialRecord]) -> Remarks:
+    return (*delay_remarks(session, trials), *_of_tags([trial.result for trial in trials]))
 
 
 def _of_tags(results: Sequence[TrialResult]) -> Iterator[Remark]:

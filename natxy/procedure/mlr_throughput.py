@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.plan import REPETITIONS, Plan, repeat
 from natxy.measure.search_deviations import THROUGHPUT
 from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
-from natxy.measure.traffic_deviations import setup_deviations
+from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Conditions, Figure, Measurement, SearchConditions
 from natxy.model.reason import Reason
@@ -27,10 +26,9 @@ from natxy.trial.bound import Bound, disproved
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
 from natxy.trial.maximum import maximum_of
-from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, deviations, few_repetitions
 from natxy.trial.repeats import INVALID_REPEATS
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import DURATION
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
@@ -67,12 +65,10 @@ class MlrThroughputPlan(Plan):
             raise ConfigurationError("goals: two have the same name (expected different names)")
 
 
-def mlr_throughput(
-    plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def mlr_throughput(plan: MlrThroughputPlan, session: Session) -> Measurement:
     """Measures a rate for each goal, in frames a second per direction; it was tested and passed."""
-    trials = plan.trials(tester, dut, observer, doubts=lambda result: _too_easy(plan, result))
-    maximum_fps = _maximum(plan, tester)
+    trials = plan.trials(session, doubts=lambda result: _too_easy(plan, result))
+    maximum_fps = _maximum(plan, session)
     searched = _without_disproved(
         repeat(
             plan.repetitions,
@@ -86,11 +82,11 @@ def mlr_throughput(
         procedure="mlr-throughput",
         title="Throughput by MLRsearch",
         reference="RFC 9971",
-        conditions=_conditions(plan, tester, dut),
+        conditions=_conditions(plan, session),
         deviations=(
             *_deviations(plan),
             *few_repetitions(len(searched), RFC),
-            *setup_deviations(tester),
+            *session_deviations(session),
         ),
         remarks=(
             *_remarks(plan, searched),
@@ -101,8 +97,8 @@ def mlr_throughput(
     )
 
 
-def _maximum(plan: MlrThroughputPlan, tester: ReadyTester) -> int:
-    known_fps = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps).rate_fps
+def _maximum(plan: MlrThroughputPlan, session: Session) -> int:
+    known_fps = maximum_of(session.hello, session.traffic, plan.max_rate_fps).rate_fps
     if known_fps is None:
         raise ConfigurationError(
             MAX_RATE,
@@ -230,9 +226,9 @@ def _check_hope(outcome: MlrOutcome, valid_trials: ValidTrials) -> None:
         raise valid_trials.nothing_passed(valid_trials.done[-1].rate_fps)
 
 
-def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Conditions:
+def _conditions(plan: MlrThroughputPlan, session: Session) -> Conditions:
     goals = plan.goals
-    maximum = maximum_of(tester.hello, tester.traffic, plan.max_rate_fps)
+    maximum = maximum_of(session.hello, session.traffic, plan.max_rate_fps)
     search = SearchConditions(
         method="mlr",
         maximum_fps=maximum.rate_fps,
@@ -241,7 +237,7 @@ def _conditions(plan: MlrThroughputPlan, tester: ReadyTester, dut: Dut) -> Condi
         duration_sum_s=_common(goal.total_s for goal in goals),
         initial_duration_s=_common(goal.initial_duration_s for goal in goals),
     )
-    return plan.conditions(tester, dut, search=search)
+    return plan.conditions(session, search=search)
 
 
 def _common(values: Iterable[Fraction]) -> float | None:

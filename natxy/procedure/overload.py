@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.exact import check_settings
 from natxy.measure.flow_groups import (
@@ -31,8 +30,7 @@ from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.setting import Setting
 from natxy.statistics import median
 from natxy.trial.frame_formats import frame_formats
-from natxy.trial.observer import Observer
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import LONGEST_S
 
 DEGRADATION = "degradation"
@@ -112,16 +110,13 @@ class OverloadPlan:
         return BENCHMARKS[type(self.test)]
 
 
-def overload(
-    plan: OverloadPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def overload(plan: OverloadPlan, session: Session) -> Measurement:
     """Measures the test's figures for each number, and their degradation against one."""
-    observer = observer or Observer()
     numbers = (1, *(number for number in plan.numbers if number != 1))
-    ready = {number: _tester(plan, tester, number) for number in numbers}  # or none is measured
-    found = {number: _measured(plan, number, ready[number], dut, observer) for number in numbers}
+    ready = {number: _of(plan, session, number) for number in numbers}  # or none is measured
+    found = {number: _measured(plan, number, ready[number]) for number in numbers}
     alone = found[1]
-    traffic = tester.testbed.traffic
+    traffic = session.testbed.traffic
     degraded = tuple(
         each for number, result in found.items() for each in _figures(plan, number, result, alone)
     )
@@ -147,7 +142,7 @@ def overload(
 
 
 def _deviations(
-    plan: OverloadPlan, ready: Mapping[int, ReadyTester], found: Mapping[int, Measurement]
+    plan: OverloadPlan, ready: Mapping[int, Session], found: Mapping[int, Measurement]
 ) -> Deviations:
     """Returns the deviations of the test, without those of flows, which the series varies."""
     said = each_once(
@@ -157,15 +152,13 @@ def _deviations(
     return (*said, *(group_deviations(plan.flows) if plan.incremental else ()))
 
 
-def _measured(
-    plan: OverloadPlan, number: int, tester: ReadyTester, dut: Dut, observer: Observer
-) -> Measurement:
+def _measured(plan: OverloadPlan, number: int, session: Session) -> Measurement:
     """Returns the result for a number; raises DutError if the rate of one flow is 0.
 
     Seeds differ between numbers, so that other subscribers, for example, are drawn for each.
     """
     test = replace(plan.test, seed=(plan.test.seed + number) % 2**63)
-    result = plan.benchmark.run(test, tester, dut, observer)
+    result = plan.benchmark.run(test, session)
     if plan.benchmark.searches and number == 1 and not median(result.figures[0].values):
         raise DutError(
             f"{result.conditions.dut} loses frames of a single {plan.noun} at every rate, so there "
@@ -175,7 +168,7 @@ def _measured(
 
 
 def _conditions(
-    plan: OverloadPlan, ready: dict[int, ReadyTester], found: dict[int, Measurement]
+    plan: OverloadPlan, ready: dict[int, Session], found: dict[int, Measurement]
 ) -> Conditions:
     """Returns the conditions that all numbers share.
 
@@ -198,13 +191,13 @@ def _conditions(
     return of.model_copy(update=changed)
 
 
-def _tester(plan: OverloadPlan, tester: ReadyTester, number: int) -> ReadyTester:
+def _of(plan: OverloadPlan, session: Session, number: int) -> Session:
     if plan.subscribers:
-        return with_subscribers(tester, number)
-    ready = with_flows(tester, number)
+        return with_subscribers(session, number)
+    ready = with_flows(session, number)
     if not plan.incremental:
         return ready
-    return replace(ready, ramp=ramp_of(tester, number, plan.step_s))
+    return replace(ready, ramp=ramp_of(session, number, plan.step_s))
 
 
 def _figures(

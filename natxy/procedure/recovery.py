@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated
 
-from natxy.dut.base import Dut
 from natxy.exact import check
 from natxy.measure.plan import repeat
-from natxy.measure.traffic_deviations import setup_deviations
+from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason
@@ -23,9 +22,8 @@ from natxy.setting import Setting
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames
 from natxy.trial.maximum import maximum_of
-from natxy.trial.observer import Observer
 from natxy.trial.profile import deviations, profiles
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import LONGEST_S, refuse_frame_timeout
 from natxy.verdict.delay_error import ERROR_SHARE
 
@@ -73,14 +71,12 @@ class RecoveryPlan(RatePlan):
         check(THROUGHPUT, throughput_fps, lowest=1, highest=highest_fps)
 
 
-def recovery(
-    plan: RecoveryPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def recovery(plan: RecoveryPlan, session: Session) -> Measurement:
     """Measures, per direction, the time from the drop of the rate to the last lost frame."""
-    tester = tester.with_retry_time(plan.timing.retry_s)
-    throughput = rate_of(plan, tester, dut, observer)
-    load = _load(plan, tester, throughput.fps)
-    trials = plan.trials(tester, dut, observer, doubts=_doubts)
+    session = session.with_retry_time(plan.timing.retry_s)
+    throughput = rate_of(plan, session)
+    load = _load(plan, session, throughput.fps)
+    trials = plan.trials(session, doubts=_doubts)
     done = repeat(
         plan.repetitions,
         trials,
@@ -93,18 +89,18 @@ def recovery(
         procedure="recovery",
         title="System recovery",
         reference=CLAUSE,
-        conditions=plan.conditions(tester, dut, rate_fps=throughput.fps),
-        deviations=(*_deviations(plan, throughput), *setup_deviations(tester)),
+        conditions=plan.conditions(session, rate_fps=throughput.fps),
+        deviations=(*_deviations(plan, throughput), *session_deviations(session)),
         remarks=(*throughput.remarks, *_remarks(done, load, figures)),
         figures=figures,
         counts=trials.counts,
     )
 
 
-def _load(plan: RecoveryPlan, tester: ReadyTester, throughput_fps: int) -> Frames:
+def _load(plan: RecoveryPlan, session: Session, throughput_fps: int) -> Frames:
     """Returns the load: 110 % of the throughput, or the media's rate if lower; then half of it."""
     plan.check_overload(throughput_fps)
-    media_fps = maximum_of(tester.hello, tester.traffic, None).rate_fps
+    media_fps = maximum_of(session.hello, session.traffic, None).rate_fps
     overload_fps = int(throughput_fps * OVERLOAD)
     high_fps = min(overload_fps, media_fps) if media_fps else overload_fps
     low_fps = max(1, int(high_fps * AFTERWARDS))

@@ -25,10 +25,10 @@ from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.setting import Setting
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import steady
-from natxy.trial.observer import Observer, Observers
+from natxy.trial.observer import Observer
 from natxy.trial.phases import phase_1_s
 from natxy.trial.profile import RFC, Profile, deviations
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import DURATION, Timing, refuse_frame_timeout
 from natxy.trial.trials import Trials
 from natxy.verdict.delay_error import ABSENCE_NS, ERROR_SHARE
@@ -75,19 +75,14 @@ class ResetPlan(RatePlan):
         return self.reset_after_s
 
 
-def reset(
-    plan: ResetPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def reset(plan: ResetPlan, session: Session) -> Measurement:
     """Measures the reset time per direction, by both methods of RFC 6201 section 1.3."""
-    observer = observer or Observer()
-    tester = tester.with_retry_time(plan.timing.retry_s)
-    rate = rate_of(plan, tester, dut, observer)
-    after_s = float(plan.after_s + phase_1_s(tester.traffic, plan.timing))
-    resetter = Resetter(dut, after_s, lambda: tester.engine.cancel())
+    session = session.with_retry_time(plan.timing.retry_s)
+    rate = rate_of(plan, session)
+    after_s = float(plan.after_s + phase_1_s(session.traffic, plan.timing))
+    resetter = Resetter(session.dut, after_s, lambda: session.engine.cancel())
     trials = plan.trials(
-        tester,
-        dut,
-        Observers([observer, resetter]),
+        session.with_observer(resetter),
         doubts=_doubts,
         resets=True,
         after=resetter.after,
@@ -104,8 +99,8 @@ def reset(
         procedure="reset",
         title="Reset",
         reference="RFC 6201 section 4",
-        conditions=plan.conditions(tester, dut, rate_fps=rate.fps),
-        deviations=(*_deviations(plan, rate, done), *reset_deviations(tester)),
+        conditions=plan.conditions(session, rate_fps=rate.fps),
+        deviations=(*_deviations(plan, rate, done), *reset_deviations(session)),
         remarks=(*rate.remarks, *_remarks(plan, done)),
         figures=_figures(done, rate.fps),
         counts=trials.counts,

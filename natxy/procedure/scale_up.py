@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.memory import MemorySamples, memory_at_points
 from natxy.measure.plan import check_members
@@ -24,8 +23,7 @@ from natxy.procedure.series import (
 )
 from natxy.setting import Setting
 from natxy.statistics import median
-from natxy.trial.observer import Observer, Observers
-from natxy.trial.setup import ReadyTester, name_of
+from natxy.trial.session import Session
 
 RELATIVE = "relative scale up"
 CORES = Setting("cores", "Numbers of cores that the gateway uses, in turn", "LIST")
@@ -53,15 +51,12 @@ class ScaleUpPlan:
             raise ConfigurationError(CORES, ": does not increase (expected a list such as 1,2,4)")
 
 
-def scale_up(
-    plan: ScaleUpPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def scale_up(plan: ScaleUpPlan, session: Session) -> Measurement:
     """Measures the figure at each number k of cores.
 
     The result also has the relative scale up, value(k) / (k x value(1)), the ratio of each figure
     to that at the previous number of cores, and the memory per connection of a stateful gateway.
     """
-    observer = observer or Observer()
     found: dict[int, Measurement] = {}
     memory: dict[int, MemorySamples] = {}
     has: int | None = None  # cores that the gateway has now; None: unknown
@@ -70,27 +65,28 @@ def scale_up(
         # measured. Each number is set only once, since this may take a reboot.
         for cores in reversed(plan.cores):
             has = None
-            dut.set_cores(cores)
+            session.dut.set_cores(cores)
             has = cores
             memory[cores] = MemorySamples()
-            watching = Observers([observer, memory[cores]])
-            found[cores] = measured(plan.search, cores, tester, dut, watching)
+            watched = session.with_observer(memory[cores])
+            found[cores] = measured(plan.search, cores, watched)
     finally:
-        _leave(dut, has, observer)
+        _leave(session, has)
     figures = {cores: figure_of(found[cores], _at(cores), cores, "cores") for cores in plan.cores}
     alone = figures[1]
     if not median(alone.values):
         raise DutError(
-            f"{name_of(dut)} passes no trial with one core, so there is no figure to compare with."
+            f"{session.dut_name} passes no trial with one core, so there is no figure to compare "
+            "with."
         )
     points = list(figures.values())
     first = found[1]
-    of_memory, about_memory = _memory(figures, memory, tester)
+    of_memory, about_memory = _memory(figures, memory, session)
     return Measurement(
         procedure="scale-up",
         title=f"Scale up of {alone.name}",
         reference="RFC 9693",
-        conditions=conditions_of(plan.search, tester, dut),
+        conditions=conditions_of(plan.search, session),
         deviations=each_once(found[cores].deviations for cores in plan.cores),
         remarks=(
             *first.remarks,
@@ -107,10 +103,10 @@ def scale_up(
 
 
 def _memory(
-    figures: Mapping[int, Figure], memory: Mapping[int, MemorySamples], tester: ReadyTester
+    figures: Mapping[int, Figure], memory: Mapping[int, MemorySamples], session: Session
 ) -> tuple[tuple[Figure, ...], Remarks]:
     """Returns the memory per connection with each number of cores; none of a stateless gateway."""
-    if tester.traffic.connections is None:
+    if session.traffic.connections is None:
         return (), ()
     points = {
         figure.at: memory[cores].samples[: len(figure.values)] for cores, figure in figures.items()
@@ -118,22 +114,22 @@ def _memory(
     return memory_at_points(points, started_anew=True)
 
 
-def _leave(dut: Dut, has: int | None, observer: Observer) -> None:
+def _leave(session: Session, has: int | None) -> None:
     """Leaves the gateway with the last number of cores, or with one if it refused a number.
 
     The number that it had before the measurement is unknown. The user gets a remark, except for a
     lab, which is taken down anyway.
     """
-    of_a_lab = dut.tester_ports() is not None
+    of_a_lab = session.dut.tester_ports() is not None
     try:
         if has is None:
-            dut.set_cores(1)
+            session.dut.set_cores(1)
     except DutError as refused:
         said = Remark.of(Topic.CORES_UNKNOWN, why=refused.in_options)
     else:
         said = Remark.of(Topic.CORES_LEFT, cores=has or 1)
     if not of_a_lab:
-        observer.remarked(said)
+        session.observer.remarked(said)
 
 
 def _at(cores: int) -> str:

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Annotated, Literal
 
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
-from natxy.dut.base import Dut
 from natxy.errors import TesterLimit
 from natxy.exact import check_settings
 from natxy.measure.plan import check_members
@@ -23,11 +22,10 @@ from natxy.model.verdict import Limit
 from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, searches
 from natxy.search.bisection import SearchError
-from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK
 from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.seeds import SEED, repetition_seed
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.delay_error import DelayError, TimingErrors, doubts
@@ -92,33 +90,28 @@ def looped(testbed: Testbed) -> Testbed:
     )
 
 
-def self_test(
-    plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer | None = None
-) -> list[Ceiling]:
+def self_test(plan: SelfTestPlan, session: Session) -> list[Ceiling]:
     """Measures the tester's limit for each frame size; the ports are connected to each other."""
-    observer = observer or Observer()
-    cabled = _with_macs(tester)
+    cabled = _with_macs(session)
     ceilings = []
     for number, size in enumerate(plan.sizes_bytes, start=1):
-        observer.part_started(number, len(plan.sizes_bytes))
-        ceilings.append(_ceiling(plan, cabled.with_traffic(frame_size_bytes=size), loop, observer))
+        session.observer.part_started(number, len(plan.sizes_bytes))
+        ceilings.append(_ceiling(plan, cabled.with_traffic(frame_size_bytes=size)))
     return ceilings
 
 
-def _ceiling(plan: SelfTestPlan, tester: ReadyTester, loop: Dut, observer: Observer) -> Ceiling:
-    tester = with_phase_1_rate(tester, loop, plan.timing, seed=plan.seed, observer=observer)
+def _ceiling(plan: SelfTestPlan, session: Session) -> Ceiling:
+    session = with_phase_1_rate(session, plan.timing, seed=plan.seed)
     search = ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1, error=plan.error)
-    (found,) = searches(search, search.trials(tester, loop, observer))
+    (found,) = searches(search, search.trials(session))
     trials = Trials(
-        tester=tester,
-        dut=loop,
+        session=session,
         timing=plan.timing,
         campaign_seed=plan.seed + 1,
-        observer=observer,
         doubts=lambda result: doubts(own_delay_errors(result)),
         measures_delays=True,
     )
-    size_bytes = tester.testbed.traffic.frame_size_bytes
+    size_bytes = session.testbed.traffic.frame_size_bytes
     delay, why_none = _own_delay(plan, trials, size_bytes, found.rate_fps)
     is_tester = found.limit is Limit.TESTER
     noise = is_tester and not found.too_slow
@@ -189,14 +182,14 @@ def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt:
     )
 
 
-def _with_macs(tester: ReadyTester) -> ReadyTester:
-    """Returns the tester with each port's MAC address as the other's next hop, so that nothing
+def _with_macs(session: Session) -> Session:
+    """Returns the session with each port's MAC address as the other's next hop, so that nothing
     must be resolved."""
-    section = tester.testbed.tester
-    macs = {port.side: port.mac for port in tester.hello.ports}
+    section = session.testbed.tester
+    macs = {port.side: port.mac for port in session.hello.ports}
     ports = {
         "left": section.left.model_copy(update={"next_hop_mac": macs["right"]}),
         "right": section.right.model_copy(update={"next_hop_mac": macs["left"]}),
     }
     changed = section.model_copy(update=ports)
-    return tester.with_testbed(tester.testbed.model_copy(update={"tester": changed}))
+    return session.with_testbed(session.testbed.model_copy(update={"tester": changed}))

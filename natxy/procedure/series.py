@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from natxy.dut.base import Dut
 from natxy.model.measurement import Conditions, Figure, Measurement, PointUnit, Unit
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.procedure.establishment import conditions_of as conditions_of_establishment
@@ -11,16 +10,13 @@ from natxy.procedure.establishment import establishment, with_phase_1_rate
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.statistics import median
-from natxy.trial.observer import Observer
-from natxy.trial.setup import AS_GIVEN, ReadyTester
+from natxy.trial.session import AS_GIVEN, Session
 
 PREVIOUS = "median / previous median"
 Searching = EstablishmentPlan | ThroughputPlan
 
 
-def measured(
-    plan: Searching, point: int, tester: ReadyTester, dut: Dut, observer: Observer
-) -> Measurement:
+def measured(plan: Searching, point: int, session: Session) -> Measurement:
     """Measures the figure at one point; seeds differ, so that each point draws other ports.
 
     A measurement in phase 2 needs a phase 1 rate that is safe at this point. If none is given, it
@@ -28,16 +24,16 @@ def measured(
     """
     seed = (plan.seed + point) % 2**63
     if isinstance(plan, EstablishmentPlan):
-        return establishment(replace(plan, seed=seed), tester, dut, observer)
-    ready = with_phase_1_rate(tester, dut, plan.timing, seed=seed, observer=observer)
-    return throughput(replace(plan, seed=seed), ready, dut, observer)
+        return establishment(replace(plan, seed=seed), session)
+    session = with_phase_1_rate(session, plan.timing, seed=seed)
+    return throughput(replace(plan, seed=seed), session)
 
 
-def conditions_of(plan: Searching, tester: ReadyTester, dut: Dut) -> Conditions:
+def conditions_of(plan: Searching, session: Session) -> Conditions:
     """Returns the conditions that all points share."""
     if isinstance(plan, EstablishmentPlan):
-        return conditions_of_establishment(plan, tester, dut)
-    return plan.conditions(tester, dut)
+        return conditions_of_establishment(plan, session)
+    return plan.conditions(session)
 
 
 def figure_of(measurement: Measurement, at: str, value: int, unit: PointUnit) -> Figure:

@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from natxy.dut.base import ConnectionTable, Dut
+from natxy.dut.base import ConnectionTable
 from natxy.errors import DutError
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.table_size import (
     Size,
     check_each_frame_makes_one,
     named_by_size,
-    table_of,
     told_apart,
 )
 from natxy.measure.traffic_deviations import connection_deviations
@@ -22,10 +21,9 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import with_phase_1_rate
 from natxy.trial.connection_conditions import of_phase_1, of_several
 from natxy.trial.establishing import Establishing
-from natxy.trial.observer import Observer
 from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.seeds import repetition_seed
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.trials import Trials
 
 RATE = "connection tear-down rate"
@@ -79,37 +77,32 @@ class Deletions:
         return self.difference_s <= 0 or spread_s > NOISE * self.difference_s
 
 
-def tear_down(
-    plan: TearDownPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def tear_down(plan: TearDownPlan, session: Session) -> Measurement:
     """Measures the rate at each N, and the deletion times from which it follows."""
-    observer = observer or Observer()
-    check_each_frame_makes_one(tester)
-    table = table_of(dut)
+    check_each_frame_makes_one(session.traffic)
+    table = session.required_table
     if plan.rate_cps is not None:
-        tester = tester.with_connections(rate_fps=plan.rate_cps)
-    trials = plan.trials(tester, dut, observer, after=lambda trial: _emptied(trial, trials, table))
-    testers = [size.of(tester) for size in plan.sizes] or [tester]
+        session = session.with_connections(rate_fps=plan.rate_cps)
+    trials = plan.trials(session, after=lambda trial: _emptied(trial, trials, table))
+    sessions = [size.of(session) for size in plan.sizes] or [session]
     names: list[str] = []
-    for name in named_by_size(testers):
+    for name in named_by_size(sessions):
         names.append(told_apart(name, names))
 
     def measure(number: int) -> Deletions:
-        ready, seed = testers[number - 1], (plan.seed + number) % 2**63
-        trials.tester = with_phase_1_rate(ready, dut, plan.timing, seed=seed, observer=observer)
+        seed = (plan.seed + number) % 2**63
+        trials.session = with_phase_1_rate(sessions[number - 1], plan.timing, seed=seed)
         return _deletions(plan, trials, at=names[number - 1])
 
-    found = repeat(len(testers), trials, measure, lambda one: _figures(one)[:1])
+    found = repeat(len(sessions), trials, measure, lambda one: _figures(one)[:1])
     return Measurement(
         procedure="tear-down",
         title="Connection tear-down rate",
         reference="RFC 9693",
-        conditions=of_several(
-            of_phase_1(plan.conditions(tester, dut), tester, rate_is_sought=False)
-        ),
+        conditions=of_several(of_phase_1(plan.conditions(session), session, rate_is_sought=False)),
         deviations=(
             *deviations(plan.timing, OF_CONNECTIONS, repetitions=plan.repetitions),
-            *dict.fromkeys(each for ready in testers for each in connection_deviations(ready)),
+            *dict.fromkeys(each for one in sessions for each in connection_deviations(one)),
         ),
         remarks=_remarks(found),
         figures=tuple(figure for each in found for figure in _figures(each)),
@@ -118,13 +111,13 @@ def tear_down(
 
 
 def _deletions(plan: TearDownPlan, trials: Trials, *, at: str) -> Deletions:
-    count = trials.tester.traffic.required_connections.count
+    count = trials.session.traffic.required_connections.count
     numbers = range(1, plan.repetitions + 1)
     times = [_filled(plan, trials, count, number).deletions_s for number in numbers]
     return Deletions(
         at=at,
         connections=count,
-        ranges=str(trials.tester.traffic.ranges),
+        ranges=str(trials.session.traffic.ranges),
         full_s=tuple(full_s for full_s, _ in times),
         empty_s=tuple(empty_s for _, empty_s in times),
     )
@@ -134,7 +127,7 @@ def _emptied(trial: TrialRecord, trials: Trials, table: ConnectionTable) -> dict
     """Deletes the connections that the trial made, and then none; returns how long both took."""
     if not _is_full(trial):
         return {}
-    count, held = trials.tester.traffic.required_connections.count, table.count()
+    count, held = trials.session.traffic.required_connections.count, table.count()
     if held != count:
         raise DutError(
             f"The gateway has {held:,} connections in its table after phase 1 created "
@@ -155,12 +148,12 @@ def _is_full(trial: TrialRecord) -> bool:
 
 def _filled(plan: TearDownPlan, trials: Trials, count: int, repetition: int) -> TrialRecord:
     """Fills the table and empties it; repeats a phase 1 that loses frames."""
-    rate_cps = trials.tester.traffic.required_connections.rate_fps
+    rate_cps = trials.session.traffic.required_connections.rate_fps
     assert rate_cps is not None, "with_phase_1_rate has found one"
     load = Establishing(rate_cps=rate_cps)
     made = 0
     for _ in range(plan.incomplete_repeats + 1):
-        trials.observer.trial_started(rate_cps, (rate_cps, rate_cps))
+        trials.session.observer.trial_started(rate_cps, (rate_cps, rate_cps))
         seed = repetition_seed(plan.seed, repetition)
         trial = trials.run(load=load, repetition=repetition, seed=seed)
         if _is_full(trial):

@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import reduce
 from typing import Annotated, ClassVar
 
-from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError
 from natxy.measure.flows_used import Sent
 from natxy.measure.plan import repeat
@@ -20,7 +19,7 @@ from natxy.measure.search_remarks import (
     rate_remarks,
     zero_remarks,
 )
-from natxy.measure.traffic_deviations import setup_deviations
+from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
 from natxy.model.remark import Remark, Topic
@@ -36,9 +35,8 @@ from natxy.trial.confirmed_search import ConfirmedSearch
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
 from natxy.trial.maximum import Maximum, maximum_of
-from natxy.trial.observer import Observer
 from natxy.trial.profile import RFC, deviations, few_repetitions
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import DRAIN, FRAME_TIMEOUT
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
@@ -95,9 +93,9 @@ class ThroughputPlan(SearchPlan):
         """The lowest rate that is tried."""
         return 1 if self.bursts is None else self.bursts.least_fps(self.timing.duration_s)
 
-    def maximum(self, tester: ReadyTester) -> Maximum:
+    def maximum(self, session: Session) -> Maximum:
         """Returns the highest rate that a search tries."""
-        return maximum_of(tester.hello, tester.traffic, self.max_rate_fps)
+        return maximum_of(session.hello, session.traffic, self.max_rate_fps)
 
     def load(
         self,
@@ -155,24 +153,22 @@ class Search(Bounded):
     passed: TrialRecord | None  # the trial whose rate is the result
 
 
-def throughput(
-    plan: ThroughputPlan, tester: ReadyTester, dut: Dut, observer: Observer | None = None
-) -> Measurement:
+def throughput(plan: ThroughputPlan, session: Session) -> Measurement:
     """Measures the throughput; each repetition is a separate search with its own seed."""
-    trials = plan.trials(tester, dut, observer)
+    trials = plan.trials(session)
     found = searches(plan, trials)
     return Measurement(
         procedure="throughput",
         title="Throughput",
         reference="RFC 2544 section 26.1",
-        conditions=_conditions(plan, trials, found),
+        conditions=_conditions(plan, session, found),
         deviations=(
             *plan.deviations_of(found),
             *few_repetitions(len(found), RFC),
-            *setup_deviations(tester),
+            *session_deviations(session),
         ),
         remarks=(
-            *_remarks(plan, tester, found),
+            *_remarks(plan, session, found),
             *cut_remarks(plan.repetitions, len(found), trials),
         ),
         figures=_figures(plan, found),
@@ -182,7 +178,7 @@ def throughput(
 
 def searches(plan: ThroughputPlan, trials: Trials) -> list[Search]:
     """Runs the searches of a measurement; none starts when its time is over."""
-    rates = _Rates.of(plan, trials.tester)
+    rates = _Rates.of(plan, trials.session)
 
     def goes_on(found: Sequence[Search]) -> bool:
         # The time of the trials, not of a clock: a resumed campaign has to decide alike.
@@ -209,10 +205,10 @@ class _Rates:
     burst_fps: int | None  # within a burst; None: steady traffic
 
     @classmethod
-    def of(cls, plan: ThroughputPlan, tester: ReadyTester) -> "_Rates":
+    def of(cls, plan: ThroughputPlan, session: Session) -> "_Rates":
         """Raises ConfigurationError if trials of bursts would be too long at every rate."""
-        maximum = plan.maximum(tester)
-        burst_fps = None if plan.bursts is None else plan.bursts.rate_of(tester)
+        maximum = plan.maximum(session)
+        burst_fps = None if plan.bursts is None else plan.bursts.rate_of(session)
         # Bursts at the burst rate would be steady traffic.
         known = (maximum.rate_fps, burst_fps, MAX_RATE_FPS, plan.timing.highest_rate_fps)
         highest_fps = min(rate_fps for rate_fps in known if rate_fps is not None)
@@ -289,8 +285,8 @@ def _check_hope(search: Bisection, valid_trials: ValidTrials, below_fps: int) ->
     return False
 
 
-def _conditions(plan: ThroughputPlan, trials: Trials, found: Sequence[Search]) -> Conditions:
-    rates = _Rates.of(plan, trials.tester)
+def _conditions(plan: ThroughputPlan, session: Session, found: Sequence[Search]) -> Conditions:
+    rates = _Rates.of(plan, session)
     search = plan.search_conditions(
         found,
         rates.maximum,
@@ -298,7 +294,7 @@ def _conditions(plan: ThroughputPlan, trials: Trials, found: Sequence[Search]) -
         burst_frames=plan.burst_frames,
         burst_rate_fps=rates.burst_fps,
     )
-    return plan.conditions(trials.tester, trials.dut, search=search)
+    return plan.conditions(session, search=search)
 
 
 def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
@@ -319,11 +315,9 @@ def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...
     return (rate, interval)
 
 
-def _remarks(
-    plan: ThroughputPlan, tester: ReadyTester, found: Sequence[Search]
-) -> Iterator[Remark]:
+def _remarks(plan: ThroughputPlan, session: Session, found: Sequence[Search]) -> Iterator[Remark]:
     yield Remark.of(Topic.SEARCH, error=str(plan.error))
-    yield from burst_remarks(plan.bursts, tester)
+    yield from burst_remarks(plan.bursts, session)
     yield from rate_remarks(found, "fps")
     if any(each.limit is Limit.MAXIMUM and not each.lower_bound for each in found):
         yield Remark.of(Topic.MEDIA)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from natxy.errors import ConfigurationError
 from natxy.setting import Setting
-from natxy.trial.setup import FrameRecords
+from natxy.trial.session import FrameRecords
 
 RECORDS = Setting(
     "records",

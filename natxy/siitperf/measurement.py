@@ -15,12 +15,10 @@ from natxy.model.trial_spec import NO_RECORDING, Recording, Tags, TrialSpec
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.timeouts import Timeouts, timeouts_of
 from natxy.trial.load import Frames, steady
-from natxy.trial.observer import Observer
 from natxy.trial.seeds import nonce
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from natxy.trial.trial import Trial, run_trial
-from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import warm_up, warm_up_load
 
 
@@ -50,38 +48,28 @@ class SiitperfTest:
             phase_2=phase_2,
         )
 
-    def run(self, setup: Setup, seed: int, number: int) -> Trial:
+    def run(self, session: Session, seed: int, number: int) -> Trial:
         """Runs the test with this number, from 0; all numbers send the same frames."""
-        setup.dut.reset()
+        session.dut.reset()
         if self.arguments.preliminary is not None and number == 0:
-            self._warm_up(setup, seed)
-        spec = self._spec(setup, seed, number)
-        return run_trial(spec, setup.tester, setup.dut, Observer())
+            self._warm_up(session, seed)
+        return run_trial(self._spec(session, seed, number), session)
 
-    def _spec(self, setup: Setup, seed: int, number: int) -> TrialSpec:
-        plan = self._plan(setup, self.timing)
+    def _spec(self, session: Session, seed: int, number: int) -> TrialSpec:
+        plan, watched = session.trial_plan(self.timing), session.dut.watched
         spec = self.timeouts.spec(
-            plan.spec(
-                load=self.load, seed=seed, nonce=nonce(seed, number), watched=setup.dut.watched
-            )
+            plan.spec(load=self.load, seed=seed, nonce=nonce(seed, number), watched=watched)
         )
         if self.phase_2:
             return spec
         first = tuple(phase for phase in spec.phases if phase.name != TEST)
         return spec.model_copy(update={"phases": first})
 
-    def _plan(self, setup: Setup, timing: Timing) -> TrialPlan:
-        tester = setup.tester
-        return TrialPlan(
-            traffic=tester.traffic, timing=timing, realtime_allowed=tester.hello.realtime_allowed
-        )
-
-    def _warm_up(self, setup: Setup, seed: int) -> None:
+    def _warm_up(self, session: Session, seed: int) -> None:
         """Warms the gateway up, if its table can be emptied afterwards."""
         timing = replace(self.timing, drain_s=self.timeouts.longest_s)
-        plan = self._plan(setup, timing)
-        spec = plan.spec(load=warm_up_load(plan.traffic), seed=seed, nonce=nonce(seed, -1))
-        warm_up(spec, setup.tester, setup.dut)
+        plan, load = session.trial_plan(timing), warm_up_load(session.traffic)
+        warm_up(plan.spec(load=load, seed=seed, nonce=nonce(seed, -1)), session)
 
 
 def _recording(arguments: Arguments) -> Recording:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from natxy.dut.base import Dut
 from natxy.dut.choice import dut_of
@@ -22,7 +22,8 @@ from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.whole_testbed import SIDES, VARIABLE, is_lab, whole_testbed_of
 from natxy.trial.seeds import new_seed
-from natxy.trial.setup import ReadyTester, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.verdict.clean_tags import waits
 from natxy.verdict.pacing import is_too_slow
 
@@ -72,13 +73,13 @@ def _measure(asked: Asked, say: Say, warn: Warn) -> int:
     _warn_of_settings(asked.configuration, warn)
     testbed, source = asked.testbed, asked.source
     test = SiitperfTest.of(asked.arguments, phase_2=asked.configuration.has_phase_2)
-    with set_up(testbed, source, dut_of(testbed, source)) as setup:
-        setup = replace(setup, tester=_with_addresses(setup.tester, asked, warn))
+    with set_up(testbed, source, dut_of(testbed, source)) as session:
+        session = _with_addresses(session, asked, warn)
         seed = new_seed()
-        say(f"Info: natxy, engine {setup.tester.hello.engine_version}, seed {seed}")
+        say(f"Info: natxy, engine {session.hello.engine_version}, seed {seed}")
 
         def make(number: int) -> Attempt:
-            trial = test.run(setup, seed, number)
+            trial = test.run(session, seed, number)
             reasons = reasons_of(asked.arguments, trial, testbed)
             too_slow = is_too_slow(trial.result, most_pauses(testbed))
             return Attempt(result=trial.result, reasons=reasons, too_slow=too_slow)
@@ -89,15 +90,15 @@ def _measure(asked: Asked, say: Say, warn: Warn) -> int:
             say(f"{kind}: the test is invalid: {'; '.join(map(str, last.reasons))}")
         for remark in waits([last.result]):
             warn(str(remark))
-        status = _tell(asked, setup.dut, last.result, say)
+        status = _tell(asked, session.dut, last.result, say)
         return INVALID_STATUS if last.reasons else status
 
 
-def _with_addresses(tester: ReadyTester, asked: Asked, warn: Warn) -> ReadyTester:
+def _with_addresses(session: Session, asked: Asked, warn: Warn) -> Session:
     if not is_lab(asked.testbed):
-        _warn_of_macs(asked.configuration, tester.hello, warn)
-        return tester
-    return tester.with_testbed(with_own_addresses(tester.testbed, asked.configuration, warn))
+        _warn_of_macs(asked.configuration, session.hello, warn)
+        return session
+    return session.with_testbed(with_own_addresses(session.testbed, asked.configuration, warn))
 
 
 def _tell(asked: Asked, dut: Dut, result: TrialResult, say: Say) -> int:

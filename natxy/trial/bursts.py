@@ -11,7 +11,7 @@ from natxy.model.trial_spec import MAX_BURST_FRAMES, MAX_RATE_FPS, Segment
 from natxy.setting import Setting
 from natxy.trial.maximum import maximum_of
 from natxy.trial.profile import RFC
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 
 # Bursts of a trial, at least. A buffer may hold fewer bursts, whatever their interval.
 LEAST_BURSTS = 10
@@ -52,8 +52,8 @@ class Bursts:
     def __post_init__(self) -> None:
         check_settings(self)
 
-    def rate_of(self, tester: ReadyTester) -> int:
-        return burst_rate(tester, self.rate_fps)
+    def rate_of(self, session: Session) -> int:
+        return burst_rate(session, self.rate_fps)
 
     def least_fps(self, duration_s: Fraction) -> int:
         """Returns the lowest mean rate to try: at lower rates, a trial would be too long or would
@@ -72,9 +72,9 @@ class Bursts:
         )
 
 
-def burst_rate(tester: ReadyTester, given_fps: int | None, setting: Setting = BURST_RATE) -> int:
+def burst_rate(session: Session, given_fps: int | None, setting: Setting = BURST_RATE) -> int:
     """Returns the rate within a burst: the media's, or the given one."""
-    rate_fps = maximum_of(tester.hello, tester.traffic, given_fps).rate_fps
+    rate_fps = maximum_of(session.hello, session.traffic, given_fps).rate_fps
     if rate_fps is None:
         raise ConfigurationError(
             setting,

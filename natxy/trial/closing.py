@@ -11,8 +11,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Role, TcpSegment
 from natxy.model.trial_spec import Phase
 from natxy.trial.establishing import Establishing
-from natxy.trial.phases import phase, steady_segment
-from natxy.trial.setup import Starting
+from natxy.trial.phases import Starting, phase, steady_segment
 from natxy.trial.timing import Timing
 
 Closer = Literal["fin", "rst"]

@@ -5,22 +5,22 @@ from natxy.errors import DutError
 from natxy.model.measurement import Conditions, ConnectionConditions
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.maximum import media_fps
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 
 
-def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions | None:
+def connection_conditions(session: Session) -> ConnectionConditions | None:
     """Returns the conditions of connections; None if the gateway is stateless."""
-    traffic = tester.traffic
+    traffic = session.traffic
     asked = traffic.connections
     if asked is None:
         return None
-    table = parameters_of(dut)
+    table = parameters_of(session.dut)
     return ConnectionConditions(
         initiator=asked.initiator,
         transport=asked.transport,
         count=traffic.connections_among(asked.count),
         rate_fps=asked.rate_fps,
-        rate_origin=tester.phase_1_origin,
+        rate_origin=session.phase_1_origin,
         order=asked.order,
         ranges=str(traffic.ranges),
         initiator_order=asked.initiator_order,
@@ -28,13 +28,13 @@ def connection_conditions(tester: ReadyTester, dut: Dut) -> ConnectionConditions
         table_entries=table.entries,
         hash_size=table.hash_size,
         timeout_s=table.timeout_s,
-        logging=_logging(dut),
+        logging=_logging(session.dut),
     )
 
 
 def of_phase_1(
     conditions: Conditions,
-    tester: ReadyTester,
+    session: Session,
     *,
     validated: bool = False,
     rate_is_sought: bool = True,
@@ -54,12 +54,12 @@ def of_phase_1(
             "validated": validated,
         }
     )
-    traffic = tester.traffic
+    traffic = session.traffic
     return conditions.model_copy(
         update={
             "direction": "forward" if of.initiator == "left" else "reverse",
             "duration_s": None,
-            "theoretical_fps": media_fps(tester.hello, traffic, traffic.sizes.connecting_bytes),
+            "theoretical_fps": media_fps(session.hello, traffic, traffic.sizes.connecting_bytes),
             "connections": connections,
         }
     )

@@ -18,6 +18,7 @@ from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.setting import Setting
 from natxy.trial.emptied_table import count_of
+from natxy.trial.session import Session
 
 MARGIN_S = 2.0  # for resolving neighbours, touching memory, and coarse timers of the gateway
 SAMPLE_LOSS = 0.1  # a larger share of lost frames is not chance
@@ -97,24 +98,24 @@ def refuse_small_table(dut: Dut, connections: int) -> None:
         )
 
 
-def hold(dut: Dut, spec: TrialSpec, asked_s: float | None = None) -> None:
+def hold(spec: TrialSpec, session: Session) -> None:
     """Makes connections live as long as the trial.
 
     Raises ConfigurationError if the timeout is known to be shorter, or if a shorter one was asked
     for, since a longer one would make another measurement.
     """
-    table, needed_s = dut.table, needed_timeout_s(spec)
+    dut, needed_s, asked_s = session.dut, needed_timeout_s(spec), session.connection_timeout_s
     if asked_s is not None and asked_s < needed_s:
         raise ConfigurationError(
             TIMEOUT,
             f": {asked_s:g} s is shorter than a trial, which may last {needed_s:g} s (expected a "
             "longer timeout, fewer connections or a higher phase 1 rate)",
         )
-    if table is None or _lasts(dut, needed_s):
+    if dut.table is None or _lasts(dut, needed_s):
         return
     refused = ""
     try:
-        table.set_timeout(needed_s)
+        dut.table.set_timeout(needed_s)
     except DutError as refusal:
         refused = f" ({refusal.in_options})"
     known_s = parameters_of(dut).timeout_s

@@ -13,8 +13,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.load import Load
-from natxy.trial.phases import phase, steady_segment
-from natxy.trial.setup import Starting
+from natxy.trial.phases import Starting, phase, steady_segment
 from natxy.trial.timing import Timing
 from natxy.verdict.away import away_in
 from natxy.verdict.counted import Counted, Offer, counted_of, worst_poll_gap_s

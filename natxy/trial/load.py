@@ -14,8 +14,7 @@ from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Phase, Recording, Segment
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
-from natxy.trial.phases import apart, before_phase_2, phase, steady_segment
-from natxy.trial.setup import Starting
+from natxy.trial.phases import Starting, apart, before_phase_2, phase, steady_segment
 from natxy.trial.timing import RATE, Timing
 from natxy.verdict.away import away_in
 from natxy.verdict.counted import Counted, Counting, counted

@@ -1,5 +1,6 @@
 """The phases of a trial (RFC 9693): phase 1 creates connections, phase 2 is measured."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.errors import ConfigurationError
@@ -11,6 +12,14 @@ from natxy.trial.timing import Timing
 
 LONGEST_APART_NS = 100_000  # longer than most gateways take to forward a frame
 SAMPLE_FPS = 10_000  # highest rate of the sample; no load for a gateway that manages phase 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Starting:
+    """The flows that are sent while the others have not started."""
+
+    traffic: TrafficPlan
+    lasts_s: Fraction | None = None  # None: as long as the measured part of the trial
 
 
 def phase_1(traffic: TrafficPlan, timing: Timing) -> Phase:

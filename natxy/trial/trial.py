@@ -12,9 +12,8 @@ from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.trial.connection_table import hold
-from natxy.trial.observer import Observer
 from natxy.trial.phases import measures_phase_2, ramp_phases
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.verdict.clean_tags import with_clean_tags
 from natxy.verdict.losses import Losses, with_last_counted
 
@@ -45,17 +44,18 @@ class Trial:
         return Losses.of(self.spec, self.result, self.absence)
 
 
-def run_trial(spec: TrialSpec, tester: ReadyTester, dut: Dut, observer: Observer) -> Trial:
+def run_trial(spec: TrialSpec, session: Session) -> Trial:
     """Runs a trial after the DUT was reset and has settled.
 
     Raises DutError if the DUT died in the trial: its losses then are no property of a gateway.
     """
+    dut = session.dut
     if spec.establishing is not None:
-        hold(dut, spec, tester.connection_timeout_s)
+        hold(spec, session)
     dut.before_trial()
     try:
         before = dut.telemetry()
-        result = tester.run(spec, observer.trial_progressed)
+        result = session.run(spec, session.observer.trial_progressed)
         after = dut.telemetry()
     except BaseException as error:
         _end_trial(dut, error)

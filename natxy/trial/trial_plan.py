@@ -7,8 +7,7 @@ from natxy.model.phase_names import AGAIN
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import VERSION, Phase, TrialSpec, WarmUp, WatchedCpu
 from natxy.trial.load import Load, steady
-from natxy.trial.phases import LONGEST_APART_NS
-from natxy.trial.setup import Starting
+from natxy.trial.phases import LONGEST_APART_NS, Starting
 from natxy.trial.timing import RATE, REALTIME_LIMIT_S, Timing
 from natxy.verdict.pacing import lateness_tolerance_ns
 

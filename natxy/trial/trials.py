@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from natxy.dut.base import Dut
 from natxy.errors import NatxyError, TesterLimit
 from natxy.model.measurement import TrialCounts
 from natxy.model.phase_names import ESTABLISH, HANDSHAKE, SAMPLE, TEST
@@ -27,12 +26,11 @@ from natxy.trial.connection_table import (
 from natxy.trial.emptied_table import check_emptied, count_of
 from natxy.trial.judge import Judge, Judged
 from natxy.trial.load import Frames, Load
-from natxy.trial.observer import Observer
 from natxy.trial.past import fingerprint
 from natxy.trial.phases import measures_phase_2, phase_1_s, ramp_phases
 from natxy.trial.repeats import BETWEEN_S, Repeats, RetryTime
 from natxy.trial.seeds import nonce, repetition_seed
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from natxy.trial.trial import Trial, run_trial
 from natxy.trial.trial_plan import TrialPlan
@@ -59,11 +57,9 @@ def nothing(trial: TrialRecord) -> dict[str, Any]:
 class Trials:
     """Runs, numbers and judges the trials of a measurement, one after another."""
 
-    tester: ReadyTester
-    dut: Dut
+    session: Session
     timing: Timing
     campaign_seed: int
-    observer: Observer
     doubts: Callable[[TrialResult], tuple[Reason, ...]] = (
         lambda _: ()
     )  # further reasons for INVALID
@@ -82,18 +78,20 @@ class Trials:
     _ran: int = field(default=0, init=False)  # trials that were not read from the journal
 
     def __post_init__(self) -> None:
-        self.retry_time = self.tester.retry_time or RetryTime(given_s=self.timing.retry_s)
+        self.retry_time = self.session.retry_time or RetryTime(given_s=self.timing.retry_s)
 
     def run(self, *, load: Load | int, repetition: int, seed: int) -> TrialRecord:
         """Runs a trial; repeats an incomplete phase 1 if the testbed says so, else raises it."""
         load = self._plan.load(load)
-        asked = self.tester.traffic.connections
+        asked = self.session.traffic.connections
         repeats = asked.repeats if asked and asked.incomplete == "repeat" else 0
         for left in range(repeats, -1, -1):
             try:
                 # The trial's number since the set-up, because the parts of a series share a seed.
-                number = nonce(self.campaign_seed, self.tester.trials)
-                spec = self._plan.spec(load=load, seed=seed, nonce=number, watched=self.dut.watched)
+                number = nonce(self.campaign_seed, self.session.trials)
+                spec = self._plan.spec(
+                    load=load, seed=seed, nonce=number, watched=self.session.dut.watched
+                )
                 return self._run(spec, load, repetition)
             except IncompletePhase1:
                 if not left:
@@ -108,9 +106,9 @@ class Trials:
     def _run(self, spec: TrialSpec, load: Load, repetition: int) -> TrialRecord:
         """Reads the trial from the journal, or runs it."""
         if not load.makes_connections and spec.establishing is not None:
-            refuse_small_table(self.dut, spec.phases[0].minimum_connections)
+            refuse_small_table(self.session.dut, spec.phases[0].minimum_connections)
         self.asked = fingerprint(spec)
-        read = self.tester.past.next(self.asked, repetition)
+        read = self.session.past.next(self.asked, repetition)
         if read is None:
             self.last, record = self._measured(spec, load, repetition)
         else:
@@ -124,7 +122,7 @@ class Trials:
         if read is None:
             self._tell(record)
         else:
-            self.observer.trial_read(record)
+            self.session.observer.trial_read(record)
         if record.verdict is Verdict.FAIL:
             # Connections that are asked again may all be wrong where others are right.
             made = (record.established,) if record.established else ()
@@ -132,22 +130,23 @@ class Trials:
         if measures_phase_2(spec) and record.verdict is not Verdict.INVALID:
             self._check_phase_1(record)
         if record.lost_connections and self.counts.lost_connections == 1:
-            self.observer.remarked(Remark.of(Topic.CONNECTIONS_LOST, how=record.lost_connections))
+            lost = Remark.of(Topic.CONNECTIONS_LOST, how=record.lost_connections)
+            self.session.observer.remarked(lost)
         return record
 
     def _as_read(self, record: TrialRecord, spec: TrialSpec) -> Trial:
         """Returns a trial of the journal; of its phases, only those that its figures are about."""
         self.doubts(record.result)  # a procedure may note what it sees of each result
         if spec.establishing is not None:  # a result names the timeout
-            hold(self.dut, spec, self.tester.connection_timeout_s)
+            hold(spec, self.session)
         return Trial(spec=spec, result=record.result, absence=record.absence)
 
     def _measured(self, spec: TrialSpec, load: Load, repetition: int) -> tuple[Trial, TrialRecord]:
         self._prepare(spec)
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        trial = run_trial(spec, self.tester, self.dut, self.observer)
+        trial = run_trial(spec, self.session)
         self._ran += 1
-        judge = Judge(load=load, dut=self.dut, doubts=self.doubts, resets=self.resets)
+        judge = Judge(load=load, dut=self.session.dut, doubts=self.doubts, resets=self.resets)
         record = self._record(trial, judge.judge(trial), load.rate_fps, repetition, started)
         try:
             record = record.model_copy(update=self.after(record))
@@ -159,7 +158,7 @@ class Trials:
     def _record(
         self, trial: Trial, judged: Judged, rate_fps: int, repetition: int, started: str
     ) -> TrialRecord:
-        whole, is_part = trial.result, trial.is_in_parts
+        dut, whole, is_part = self.session.dut, trial.result, trial.is_in_parts
         before = ramp_phases(trial.spec)
         phases = [TEST] if is_part else [phase.name for phase in trial.spec.phases]
         away = away_during(whole, phases, trial.absence)
@@ -194,17 +193,17 @@ class Trials:
             telemetry=trial.telemetry,
             starting=tuple(stream for stream in whole.streams if stream.phase in before),
             spec=self.asked,
-            connections_left=count_of(self.dut) if fails and trial.spec.establishing else None,
+            connections_left=count_of(dut) if fails and trial.spec.establishing else None,
         )
 
     def _tell(self, record: TrialRecord) -> None:
-        self.observer.trial_ended(record)
-        self.tester.keep_records(record)
+        self.session.observer.trial_ended(record)
+        self.session.keep_records(record)
 
     def _check_phase_1(self, trial: TrialRecord) -> None:
         """Raises IncompletePhase1 if phase 1 did not create all connections."""
-        check_established(trial, self.dut)
-        asked = self.tester.traffic.connections
+        check_established(trial, self.session.dut)
+        asked = self.session.traffic.connections
         if asked and asked.order == "repeating":
             check_repeating(trial.phase_1)
 
@@ -240,7 +239,7 @@ class Trials:
         repeats = self.repeats(load, invalid_repeats, share=share)
         self.discarded = []
         while True:
-            self.observer.trial_started(load.rate_fps, (load.rate_fps, load.rate_fps))
+            self.session.observer.trial_started(load.rate_fps, (load.rate_fps, load.rate_fps))
             trial = self.run(load=load, repetition=repetition, seed=seed)
             if trial.verdict is not Verdict.INVALID:
                 return trial
@@ -273,42 +272,38 @@ class Trials:
 
     def _each_s(self, load: Load) -> Fraction:
         """Returns the planned time of a trial."""
-        trial_s = load.lasts_s(self.timing.drain_s, self.tester.traffic.connections)
+        traffic = self.session.traffic
+        trial_s = load.lasts_s(self.timing.drain_s, traffic.connections)
         if not load.makes_connections:
-            trial_s += phase_1_s(self.tester.traffic, self.timing)
+            trial_s += phase_1_s(traffic, self.timing)
         return trial_s + BETWEEN_S
 
     @property
     def _plan(self) -> TrialPlan:
-        tester = self.tester
-        return TrialPlan(
-            traffic=tester.traffic,
-            ramp=tester.ramp,
-            timing=self.timing,
-            realtime_allowed=tester.hello.realtime_allowed,
-        )
+        return self.session.trial_plan(self.timing)
 
     def _prepare(self, spec: TrialSpec) -> None:
         """Resets the gateway, and keeps the settle time of RFC 2544 section 23 e.
 
         The settle time follows every trial, also one of another procedure.
         """
-        stateful = self.tester.traffic.connections is not None and spec.establishing is not None
-        self.dut.reset()
+        dut, engine = self.session.dut, self.session.engine
+        stateful = self.session.traffic.connections is not None and spec.establishing is not None
+        dut.reset()
         if stateful and self._ran:
-            check_emptied(self.dut, self.tester.engine.settle)
-        if self.tester.engine.trials:
-            self.tester.engine.settle(float(self.timing.settle_s))
+            check_emptied(dut, engine.settle)
+        if engine.trials:
+            engine.settle(float(self.timing.settle_s))
         if not self._ran:
             self._remark_realtime()
         if stateful and not self._ran:
-            warm_up(self._warm_up_spec(), self.tester, self.dut)
+            warm_up(self._warm_up_spec(), self.session)
 
     def _remark_realtime(self) -> None:
-        tester = self.tester
-        if tester.testbed.tester.realtime == "auto" and not tester.hello.realtime_allowed:
-            self.observer.remarked(Remark.of(Topic.WITHOUT_REALTIME))
+        asked = self.session.testbed.tester.realtime
+        if asked == "auto" and not self.session.hello.realtime_allowed:
+            self.session.observer.remarked(Remark.of(Topic.WITHOUT_REALTIME))
 
     def _warm_up_spec(self) -> TrialSpec:
-        load = warm_up_load(self.tester.traffic)
+        load = warm_up_load(self.session.traffic)
         return self._plan.spec(load=load, seed=0, nonce=nonce(self.campaign_seed, -1))

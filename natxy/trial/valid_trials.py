@@ -137,7 +137,7 @@ class ValidTrials:
         self._each_s = repeats.each_s
         seed = repetition_seed(self.trials.campaign_seed, self.repetition)
         while True:
-            self.trials.observer.trial_started(load.rate_fps, bracket, load.count)
+            self.trials.session.observer.trial_started(load.rate_fps, bracket, load.count)
             trial = self.trials.run(load=load, repetition=self.repetition, seed=seed)
             self.done.append(trial)
             self.planned_s += repeats.each_s

@@ -6,14 +6,13 @@ frames of the warm-up create connections in the gateway, so its table is emptied
 
 import time
 
-from natxy.dut.base import Dut
 from natxy.errors import MeasurementError
 from natxy.model.icmp_words import icmp_list
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.trial.establishing import Establishing
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 
 PAUSE_S = 0.1
 RATE_FPS = 1000
@@ -25,19 +24,20 @@ def warm_up_load(traffic: TrafficPlan) -> Establishing:
     return Establishing(rate_cps=RATE_FPS, count=count)
 
 
-def warm_up(spec: TrialSpec, tester: ReadyTester, dut: Dut) -> None:
+def warm_up(spec: TrialSpec, session: Session) -> None:
     """Repeats the trial until a connection is created.
 
     If Natxy cannot empty the gateway's table, there is no warm-up; the first trial then shows
     whether the gateway forwards.
     """
+    dut = session.dut
     if dut.table is None:
         return
-    patience_s = tester.testbed.tester.warm_up_timeout_s
+    patience_s = session.testbed.tester.warm_up_timeout_s
     end = time.monotonic() + patience_s
     while True:
         dut.before_trial()
-        result = tester.run(spec)
+        result = session.run(spec)
         dut.trial_fault()
         if result.connections is not None and result.connections.stored:
             break

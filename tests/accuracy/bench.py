@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from fractions import Fraction
 
+from natxy.dut.base import Dut
 from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
 from natxy.model.source import Source
@@ -16,11 +17,12 @@ from natxy.model.testbed import Port, Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
 from natxy.tester.command import engine_command
-from natxy.trial.setup import Setup, set_up, with_ports
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up, with_ports
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 
-Lab = tuple[Setup, CalibrationDut]
+Lab = tuple[Session, CalibrationDut]
 # A gateway has no route to these addresses.
 NOBODY = """
 [tester]
@@ -46,7 +48,7 @@ class Bench:
 
     def __init__(self) -> None:
         self._running = ExitStack()
-        self._first: Lab | None = None  # it has started the programs
+        self._first: Session | None = None  # it has started the programs
         self._programs: object = None
 
     @contextmanager
@@ -65,20 +67,19 @@ class Bench:
         self._first = None
         self._running.close()
 
-    def _set_up(self, testbed: Testbed, source: Source, dut: CalibrationDut) -> Setup:
+    def _set_up(self, testbed: Testbed, source: Source, dut: CalibrationDut) -> Session:
         asked = _programs(testbed, dut)
         if self._first is None or asked != self._programs:
             self.close()
-            setup = self._running.enter_context(set_up(testbed, source, dut))
-            self._first, self._programs = (setup, dut), asked
-            return setup
-        first, gateway = self._first
-        _take_over(dut, gateway)
+            session = self._running.enter_context(set_up(testbed, source, dut))
+            self._first, self._programs = session, asked
+            return session
+        _take_over(dut, self._first.dut)
         traffic = TrafficPlan(testbed=with_ports(testbed, dut.tester_ports()), source=source)
         traffic.check()
         # The gateway has forgotten who its neighbours are, and loses frames while it asks them.
-        first.tester.run(_TO_NOBODY.model_copy(update={"sides": traffic.sides()}))
-        return Setup(tester=replace(first.tester, traffic=traffic), dut=dut)
+        self._first.run(_TO_NOBODY.model_copy(update={"sides": traffic.sides()}))
+        return replace(self._first, traffic=traffic, dut=dut)
 
 
 def _programs(testbed: Testbed, dut: CalibrationDut) -> object:
@@ -88,7 +89,7 @@ def _programs(testbed: Testbed, dut: CalibrationDut) -> object:
     return command, dut.cpus, dut.describe()["mtu_bytes"]
 
 
-def _take_over(dut: CalibrationDut, started: CalibrationDut) -> None:
+def _take_over(dut: CalibrationDut, started: Dut) -> None:
     """Makes a device use the program of one that was started, as if it had started it itself."""
     for name in ("_process", "_socket", "_version"):
         setattr(dut, name, getattr(started, name))

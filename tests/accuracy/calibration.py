@@ -15,8 +15,8 @@ from natxy.dut.choice import dut_of
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_result import TrialResult
 from natxy.trial.load import Frames
-from natxy.trial.observer import Observer
-from natxy.trial.setup import FrameRecords, Setup, set_up
+from natxy.trial.session import FrameRecords, Session
+from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trial import Trial, run_trial
 from natxy.trial.trial_plan import TrialPlan
@@ -55,7 +55,7 @@ def gateway_that(
     records: FrameRecords | None = None,
     *,
     tolerance_us: int = 1000,
-) -> Iterator[tuple[Setup, CalibrationDut]]:
+) -> Iterator[tuple[Session, CalibrationDut]]:
     path = folder / "calibration.toml"
     path.write_text(TESTBED.format(fault=fault, tolerance_us=tolerance_us))
     testbed, source = read_testbed(path)
@@ -65,12 +65,12 @@ def gateway_that(
         return
     dut = dut_of(testbed, source)
     assert isinstance(dut, CalibrationDut)
-    with set_up(testbed, source, dut, records) as setup:
-        yield setup, dut
+    with set_up(testbed, source, dut, records) as session:
+        yield session, dut
 
 
 def valid_trial(
-    setup: Setup,
+    session: Session,
     dut: CalibrationDut,
     load: Frames | int,
     *,
@@ -82,13 +82,13 @@ def valid_trial(
     quiet_ns: in which gateway and tester together were not away for longer.
     doubt: what else speaks against a trial, by its result and the gateway's record.
     """
-    plan = TrialPlan(traffic=setup.traffic, timing=TIMING)
+    plan = TrialPlan(traffic=session.traffic, timing=TIMING)
     seeds = count(1)
 
     def attempt() -> tuple[Trial, Any]:
         # The trials of all tests with one engine have different nonces.
-        spec = plan.spec(load=load, seed=next(seeds), nonce=setup.tester.trials)
-        return run_trial(spec, setup.tester, dut, Observer()), dut.record()
+        spec = plan.spec(load=load, seed=next(seeds), nonce=session.trials)
+        return run_trial(spec, session), dut.record()
 
     def reasons(outcome_and_record: tuple[Trial, Any]) -> list[object]:
         outcome, record = outcome_and_record

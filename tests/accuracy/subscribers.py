@@ -10,7 +10,7 @@ from typing import Any
 
 from natxy.dut.calibration import CalibrationDut
 from natxy.model.testbed import read_testbed
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.accuracy.bench import BENCH
 
@@ -97,7 +97,7 @@ def gateway_for(
     asked: str = "",
     nat: Mapping[str, Any] | None = None,
     cores: Mapping[str, str] = OWN_CORES,
-) -> Iterator[tuple[Setup, CalibrationDut]]:
+) -> Iterator[tuple[Session, CalibrationDut]]:
     """Starts the gateway of a mechanism, whose subscribers have this number of source ports.
 
     `asked` has further keys of [connections], and `nat` of the gateway's table.
@@ -123,7 +123,7 @@ def gateway_for(
 
 
 @contextmanager
-def set_up_from(text: str, folder: Path) -> Iterator[tuple[Setup, CalibrationDut]]:
+def set_up_from(text: str, folder: Path) -> Iterator[tuple[Session, CalibrationDut]]:
     path = folder / "subscribers.toml"
     path.write_text(text)
     with BENCH.lab(*read_testbed(path)) as lab:

@@ -21,7 +21,6 @@ from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.bursts import Bursts
 from natxy.trial.load import Frames
-from natxy.trial.observer import Observer
 from natxy.verdict.delay_error import TimingErrors
 from tests.accuracy.calibration import (
     LOSES_NOTHING_US,
@@ -65,8 +64,8 @@ def test_throughput_is_the_rate_limit(limit_fps: int, noise: str, tmp_path: Path
         max_rate_fps=2 * limit_fps,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that(fault, tmp_path, tolerance_us=BUCKET_US // 2) as (setup, _):
-        (found,) = searches(plan, plan.trials(setup.tester, setup.dut, Observer()))
+    with gateway_that(fault, tmp_path, tolerance_us=BUCKET_US // 2) as (session, _):
+        (found,) = searches(plan, plan.trials(session))
     assert found.limit is Limit.DUT or (noisy and found.lower_bound)
     share = Fraction(1, 2) if found.lower_bound else 1 - ERROR.fraction
     excess_fps = depth / timing.duration_s
@@ -88,8 +87,8 @@ def test_in_noise_the_throughput_is_the_rate_limit_or_a_bound_of_it(tmp_path: Pa
         max_rate_fps=2 * limit_fps,
         loss_verifications=1,
     )
-    with gateway_that(fault, tmp_path, tolerance_us=20_000) as (setup, _):
-        (found,) = searches(plan, plan.trials(setup.tester, setup.dut, Observer()))
+    with gateway_that(fault, tmp_path, tolerance_us=20_000) as (session, _):
+        (found,) = searches(plan, plan.trials(session))
     assert found.rate_fps <= (limit_fps + depth / TIMING.duration_s) * (1 + ERROR.fraction)
     assert found.lower_bound or found.rate_fps >= limit_fps * (1 - error.fraction)
 
@@ -115,8 +114,8 @@ def test_a_gateway_that_sends_no_udp_checksum_has_its_throughput(
         loss_verifications=1,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that(", ".join(faults), tmp_path, tolerance_us=20_000) as (setup, _):
-        (found,) = searches(plan, plan.trials(setup.tester, setup.dut, Observer()))
+    with gateway_that(", ".join(faults), tmp_path, tolerance_us=20_000) as (session, _):
+        (found,) = searches(plan, plan.trials(session))
     assert found.counts.misdelivered == 0
     assert (found.counts.without_udp_checksum == 0) is sends
     assert found.rate_fps <= (limit_fps + depth / TIMING.duration_s) * (1 + error.fraction)
@@ -128,8 +127,8 @@ def test_a_gateway_that_sends_no_udp_checksum_has_its_throughput(
 @pytest.mark.parametrize(("rate_fps", "every"), [(10_000, 7), (50_000, 100), (50_000, 4_999)])
 def test_loss_of_every_kth_frame_is_exact(rate_fps: int, every: int, tmp_path: Path) -> None:
     fault = f'{{kind = "loss", direction = "forward", every = {every}}}'
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, dut):
-        result, record = valid_trial(setup, dut, rate_fps)
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, dut):
+        result, record = valid_trial(session, dut, rate_fps)
     forward, reverse = (stream.kinds.foreground for stream in result.streams)
     assert forward is not None
     assert reverse is not None
@@ -161,8 +160,8 @@ def test_the_median_delay_is_the_gateways(delay_ns: int, tmp_path: Path) -> None
     """Within 20 us of the median of the delays that the gateway really gave, where the figure's own
     error says so."""
     fault = f'{{kind = "delay", ns = {delay_ns}}}'
-    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
-        result, record = valid_trial(setup, dut, 20_000, doubt=moved_median)
+    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (session, dut):
+        result, record = valid_trial(session, dut, 20_000, doubt=moved_median)
     for stream in result.streams:
         seen = stream.kinds.foreground
         assert seen is not None
@@ -203,9 +202,9 @@ def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
         invalid_repeats=ATTEMPTS,
         bursts=Bursts(frames=frames, rate_fps=200_000),
     )
-    with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
+    with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, _):
         result = valid(
-            lambda: throughput(plan, setup.tester, setup.dut),
+            lambda: throughput(plan, session),
             lambda found: [] if noise != "0%" else [r for r in found.remarks if r.code is BY_NOISE],
         )
     assert result.counts.misdelivered == 0
@@ -236,8 +235,8 @@ def test_bursts_pass_up_to_the_limit_where_the_bucket_takes_them(
 def test_what_is_lost_is_what_the_gateway_drops_by_this_cause(
     fault: str, cause: str, tmp_path: Path
 ) -> None:
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, dut):
-        result, record = valid_trial(setup, dut, 20_000)
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, dut):
+        result, record = valid_trial(session, dut, 20_000)
     for stream in result.streams:
         seen = stream.kinds.foreground
         assert seen is not None
@@ -259,8 +258,8 @@ def test_a_burst_that_no_buffer_takes_loses_the_rest_whatever_the_interval(tmp_p
         burst_rate_fps=burst_fps,
     )
     load = Frames(segments=(segment,))
-    with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=late_us) as (setup, dut):
-        result, record = valid_trial(setup, dut, load)
+    with gateway_that(BURSTS_LIMIT, tmp_path, tolerance_us=late_us) as (session, dut):
+        result, record = valid_trial(session, dut, load)
     meanwhile = BURSTS_LIMIT_FPS * (frames - 1) / burst_fps
     lost = frames - BURSTS_DEPTH - meanwhile
     by_lateness = BURSTS_LIMIT_FPS * late_us / 10**6

@@ -65,8 +65,8 @@ def test_capacity_is_found_exactly(entries: int, tmp_path: Path) -> None:
     )
     # What exists takes more than what is new: validation may be faster than phase 1.
     plan = CapacityPlan(timing=TIMING, seed=1, repetitions=1, goal=goal, alpha=Fraction(3))
-    with BENCH.lab(*read_testbed(testbed_file(tmp_path, entries, ""))) as (setup, _):
-        result = capacity(plan, setup.tester, setup.dut)
+    with BENCH.lab(*read_testbed(testbed_file(tmp_path, entries, ""))) as (session, _):
+        result = capacity(plan, session)
     assert result.figure(CAPACITY).values == (float(entries),)
     assert result.figure("CS").values[0] <= entries < result.figure("CT").values[0]
 
@@ -89,8 +89,8 @@ def test_tear_down_rate_is_what_a_deletion_costs(tmp_path: Path) -> None:
         sizes=tuple(Size(connections=count) for count in COUNTS),
         incomplete_repeats=ATTEMPTS,
     )
-    with BENCH.lab(*read_testbed(testbed_file(tmp_path, 65536, costs))) as (setup, _):
-        result = tear_down(plan, setup.tester, setup.dut)
+    with BENCH.lab(*read_testbed(testbed_file(tmp_path, 65536, costs))) as (session, _):
+        result = tear_down(plan, session)
     for count in COUNTS:
         at = f"{count:,} connections"
         full_s = result.figure("full table deletion time", at=at).values

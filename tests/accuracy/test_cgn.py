@@ -19,8 +19,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import steady
-from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.accuracy.subscribers import (
@@ -76,8 +75,8 @@ def each(count: int) -> CountSummary:
     return CountSummary(min=count, median=count, p99=count, max=count)
 
 
-def trials_of(setup: Setup, dut: CalibrationDut, timing: Timing = TIMING) -> Trials:
-    return FrameLossPlan(timing=timing, seed=1).trials(setup.tester, dut, Observer())
+def trials_of(session: Session, timing: Timing = TIMING) -> Trials:
+    return FrameLossPlan(timing=timing, seed=1).trials(session)
 
 
 def with_mappings(trials: Trials) -> tuple[TrialResult, MappingsResult]:
@@ -99,8 +98,8 @@ def with_mappings(trials: Trials) -> tuple[TrialResult, MappingsResult]:
 @pytest.mark.parametrize("name", STATEFUL)
 def test_the_mappings_of_a_gateway_are_summed_up(name: str, tmp_path: Path) -> None:
     """The gateway gives out the ports of its one address in the order of new connections."""
-    with gateway_for(name, tmp_path) as (setup, dut):
-        _, found = with_mappings(trials_of(setup, dut))
+    with gateway_for(name, tmp_path) as (session, _):
+        _, found = with_mappings(trials_of(session))
     assert (found.hosts, found.addresses, found.ports) == (HOSTS, 1, N)
     assert found.hosts_per_address == each(HOSTS)
     assert found.ports_per_address == found.connections_per_address == each(N)
@@ -121,8 +120,8 @@ def test_the_blocks_of_a_gateway_are_found(
     """Hosts have the addresses in turn, and as many blocks as they need."""
     cgn = {"pool": TWO_ADDRESSES, "block_ports": block_ports}
     lab = gateway_for(name, tmp_path, connections=ALL, ports=PORTS_OF_A_HOST, nat=cgn)
-    with lab as (setup, dut):
-        _, found = with_mappings(trials_of(setup, dut))
+    with lab as (session, _):
+        _, found = with_mappings(trials_of(session))
     assert (found.hosts, found.addresses, found.ports) == (HOSTS, 2, ALL)
     assert found.block_ports == block_ports
     assert found.blocks_per_host == each(blocks)
@@ -143,8 +142,8 @@ def test_the_ports_of_a_host_are_limited(tmp_path: Path) -> None:
         asked='incomplete = "accept"\nminimum = 1',
         nat={"ports_per_host": limit},
     )
-    with lab as (setup, dut):
-        whole, found = with_mappings(trials_of(setup, dut))
+    with lab as (session, dut):
+        whole, found = with_mappings(trials_of(session))
         refused = dut.record()["nat"]["refused"]
     made = whole.stream_of(ESTABLISH)
     assert made is not None
@@ -160,8 +159,8 @@ def test_the_ports_of_a_host_are_limited(tmp_path: Path) -> None:
 def cgn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Trials, CalibrationDut]]:
     """One lab for several tests, and the last one of the file: its gateway polls its ports all the
     time, and would share its core with that of another lab."""
-    with set_up_from(CGN, tmp_path_factory.mktemp("cgn")) as (setup, dut):
-        yield trials_of(setup, dut, CGN_TIMING), dut
+    with set_up_from(CGN, tmp_path_factory.mktemp("cgn")) as (session, dut):
+        yield trials_of(session, CGN_TIMING), dut
 
 
 def test_more_subscribers_than_an_address_has_ports(cgn: tuple[Trials, CalibrationDut]) -> None:

@@ -46,8 +46,8 @@ ERROR = SearchError(fraction=Fraction(1, 100))
 def measure(plan: ChurnPlan, folder: Path) -> Measurement:
     path = folder / "churn.toml"
     path.write_text(TESTBED)
-    with BENCH.lab(*read_testbed(path)) as (setup, _):
-        return churn(plan, setup.tester, setup.dut)
+    with BENCH.lab(*read_testbed(path)) as (session, _):
+        return churn(plan, session)
 
 
 @pytest.mark.long

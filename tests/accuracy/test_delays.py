@@ -63,8 +63,8 @@ def uncertain_median(result: TrialResult, record: Any) -> str | None:
 def test_typical_latency_is_the_gateways_delay(delay_ns: int, tmp_path: Path) -> None:
     load = steady(RATE_FPS, TIMING.duration_s, Recording(tags=Tags(after_ns=5 * 10**7, count=500)))
     fault = f'{{kind = "delay", ns = {delay_ns}}}'
-    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
-        result, record = valid_trial(setup, dut, load, doubt=uncertain_median)
+    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (session, dut):
+        result, record = valid_trial(session, dut, load, doubt=uncertain_median)
     for stream in both(result):
         found = by_name(latency_values(stream, LOST_NS))
         given = record["directions"][stream.direction]["delay_ns"]
@@ -82,9 +82,9 @@ def test_pdv_is_the_gateways(least_ns: int, most_ns: int, tmp_path: Path) -> Non
     P99.9 is a few frames' delay: it is as exact as gateway and tester were at their latest.
     """
     fault = f'{{kind = "delay", uniform_ns = [{least_ns}, {most_ns}], seed = 7}}'
-    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
+    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (session, dut):
         load = steady(RATE_FPS, TIMING.duration_s)
-        result, record = valid_trial(setup, dut, load, quiet_ns=QUIET_NS)
+        result, record = valid_trial(session, dut, load, quiet_ns=QUIET_NS)
     late_ns = away_ns(result, record)
     for stream in both(result):
         found = by_name(pdv_values(stream, LOST_NS))
@@ -117,8 +117,8 @@ def test_ipdv_is_that_of_a_pattern_of_delays(tmp_path: Path) -> None:
     """
     load = steady(400, TIMING.duration_s / 2, Recording(ipdv=True))  # 19 pairs
     fault = f'{{kind = "delay", pattern_ns = {PATTERN_NS}}}'
-    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (setup, dut):
-        result, record = valid_trial(setup, dut, load, quiet_ns=QUIET_NS, doubt=moved_median)
+    with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (session, dut):
+        result, record = valid_trial(session, dut, load, quiet_ns=QUIET_NS, doubt=moved_median)
     late_ns, error_ns = away_ns(result, record), median_ipdv_error_ns(result)
     for stream in both(result):
         found = by_name(ipdv_values(stream))
@@ -136,8 +136,8 @@ def test_lost_tags_and_pairs_are_those_of_every_kth_frame(
     recording = Recording(tags=Tags(after_ns=0, count=tags), ipdv=True)
     load = steady(RATE_FPS, TIMING.duration_s, recording)
     fault = f'{{kind = "loss", every = {every}}}'
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, dut):
-        result, record = valid_trial(setup, dut, load)
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, dut):
+        result, record = valid_trial(session, dut, load)
     step = FRAMES // tags
     lost = {number for number in range(FRAMES) if (number + 1) % every == 0}
     for stream in both(result):
@@ -160,12 +160,12 @@ def test_with_every_frame_tagged_latency_and_pdv_agree(tmp_path: Path) -> None:
     """WCL - Dmin = PDV: of one trial, of the same delays. No tag is left out of the engine's."""
     load = steady(RATE_FPS, TIMING.duration_s, ALL_TAGGED)
     fault = '{kind = "delay", uniform_ns = [100000, 3000000], seed = 3}'
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
-        plan = TrialPlan(traffic=setup.traffic, timing=TIMING)
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, _):
+        plan = TrialPlan(traffic=session.traffic, timing=TIMING)
 
         def attempt() -> TrialResult:
-            nonce = setup.tester.trials
-            return setup.tester.run(plan.spec(load=load, seed=1, nonce=nonce))
+            nonce = session.trials
+            return session.run(plan.spec(load=load, seed=1, nonce=nonce))
 
         result = valid(attempt, lambda result: result.invalid_reasons)
     for stream in both(result):

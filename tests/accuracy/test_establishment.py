@@ -28,7 +28,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import Load
 from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.accuracy.bench import BENCH
@@ -98,15 +98,13 @@ def testbed_file(folder: Path, **values: Any) -> Path:
 
 
 @contextmanager
-def stateful_gateway(folder: Path, **values: Any) -> Iterator[tuple[Setup, CalibrationDut]]:
+def stateful_gateway(folder: Path, **values: Any) -> Iterator[tuple[Session, CalibrationDut]]:
     with BENCH.lab(*read_testbed(testbed_file(folder, **values))) as lab:
         yield lab
 
 
-def valid_trial(setup: Setup, load: Load | int = RATE_FPS) -> TrialRecord:
-    trials = Trials(
-        tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=Observer()
-    )
+def valid_trial(session: Session, load: Load | int = RATE_FPS) -> TrialRecord:
+    trials = Trials(session=session, timing=TIMING, campaign_seed=1)
     return first_valid(trials, load)
 
 
@@ -146,8 +144,8 @@ def is_the_limit_or_a_bound(result: Measurement, lowest_cps: float, exact_cps: f
 @with_and_without_noise
 def test_the_limit_on_new_connections_is_found(tmp_path: Path) -> None:
     nat = "new_per_s = 20000, depth = 200"
-    with stateful_gateway(tmp_path, nat=nat, **PUNCTUAL) as (setup, _):
-        result = establishment(plan(), setup.tester, setup.dut)
+    with stateful_gateway(tmp_path, nat=nat, **PUNCTUAL) as (session, _):
+        result = establishment(plan(), session)
     lowest_cps = highest(20_000, 200 - BURST) * (1 - ERROR) - ROUNDING_CPS
     is_the_limit_or_a_bound(result, lowest_cps, highest(20_000, 200))
 
@@ -159,9 +157,9 @@ def test_validated_the_limit_is_that_of_the_replies(noise: str, tmp_path: Path) 
     error = Fraction(1, 10) if noise == "0%" else ERROR
     replies = '{kind = "rate_limit", direction = "reverse", rate_fps = 12000, depth = 100}'
     nat = "new_per_s = 40000, depth = 200"
-    with stateful_gateway(tmp_path, nat=nat, faults=replies, **PUNCTUAL) as (setup, _):
+    with stateful_gateway(tmp_path, nat=nat, faults=replies, **PUNCTUAL) as (session, _):
         asked = plan(alpha=Fraction(1, 2), max_rate_cps=30_000, error=error)
-        result = establishment(asked, setup.tester, setup.dut)
+        result = establishment(asked, session)
     lowest_cps = 2 * float(12_000 * (1 - error) - ROUNDING_CPS)
     is_the_limit_or_a_bound(result, lowest_cps, 2 * highest(12_000, 100))
     assert about(Topic.VALIDATION, result.remarks).facts["absent"] == 0
@@ -188,8 +186,8 @@ def test_phase_2_uses_what_phase_1_has_made(
         direction=direction,
         connections=f'initiator = "{initiator}"',
         nat=f'inside = "{initiator}"',
-    ) as (setup, dut):
-        trial = valid_trial(setup)
+    ) as (session, dut):
+        trial = valid_trial(session)
         record = dut.record()["nat"]
     assert trial.verdict is Verdict.PASS
     assert (record["created"], record["entries"]) == (N, N)
@@ -209,8 +207,8 @@ def test_latency_is_that_of_phase_2(tmp_path: Path) -> None:
         invalid_repeats=ATTEMPTS,
     )
     delay = '{kind = "delay", ns = 2000000}'
-    with stateful_gateway(tmp_path, faults=delay) as (setup, _):
-        result = latency(plan, setup.tester, setup.dut)
+    with stateful_gateway(tmp_path, faults=delay) as (session, _):
+        result = latency(plan, session)
     assert result.conditions.connections
     assert result.conditions.connections.count == N
     for direction in ("forward", "reverse"):
@@ -233,13 +231,12 @@ class Stages(Observer):
 def test_the_testers_table_is_made_ready_once(tmp_path: Path) -> None:
     """Of later trials it is empty without having been cleared."""
     BENCH.close()  # its tester has a table already
-    with stateful_gateway(tmp_path) as (setup, _):
-        trials = Trials(
-            tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=Observer()
-        )
+    with stateful_gateway(tmp_path) as (session, _):
+        trials = Trials(session=session, timing=TIMING, campaign_seed=1)
         seen = []
         for _ in range(2):
-            trials.observer = stages = Stages()
+            stages = Stages()
+            trials.session = session.with_observer(stages)
             trial = first_valid(trials, RATE_FPS)
             assert trial.phase_1
             assert trial.phase_1.connections
@@ -249,8 +246,8 @@ def test_the_testers_table_is_made_ready_once(tmp_path: Path) -> None:
 
 
 def test_colliding_mappings_are_named(tmp_path: Path) -> None:
-    with stateful_gateway(tmp_path, faults='{kind = "nat-collide", every = 100}') as (setup, dut):
-        trial = valid_trial(setup, VALIDATED)
+    with stateful_gateway(tmp_path, faults='{kind = "nat-collide", every = 100}') as (session, dut):
+        trial = valid_trial(session, VALIDATED)
         assert dut.record()["nat"]["collided"] == N // 100
     validated = of_phase(trial, "validate")
     assert trial.verdict is Verdict.FAIL
@@ -261,8 +258,8 @@ def test_a_changed_mapping_is_named(tmp_path: Path) -> None:
     """Replies to the external endpoint that it had are nobody's; frames come from another one."""
     fault = f'{{kind = "nat-change", connection = 7, after_ns = {AFTER_PHASE_1_NS}}}'
     nat = 'filtering = "address-and-port-dependent"'
-    with stateful_gateway(tmp_path, direction="forward", nat=nat, faults=fault) as (setup, dut):
-        trial = valid_trial(setup)
+    with stateful_gateway(tmp_path, direction="forward", nat=nat, faults=fault) as (session, dut):
+        trial = valid_trial(session)
         record = dut.record()["nat"]
     assert (record["changed"], record["created"]) == (1, N)
     assert trial.verdict is Verdict.FAIL
@@ -274,8 +271,8 @@ def test_a_changed_mapping_is_named(tmp_path: Path) -> None:
 
 def test_a_forgotten_connection_is_absent_however_slowly_it_is_asked(tmp_path: Path) -> None:
     fault = f'{{kind = "nat-forget", connection = 7, after_ns = {AFTER_PHASE_1_NS}}}'
-    with stateful_gateway(tmp_path, faults=fault) as (setup, _):
-        trial = valid_trial(setup, VALIDATED)
+    with stateful_gateway(tmp_path, faults=fault) as (session, _):
+        trial = valid_trial(session, VALIDATED)
     validated, again = (trial.result.stream_of(name) for name in ("validate", "ask again"))
     assert trial.verdict is Verdict.FAIL
     assert validated
@@ -288,8 +285,8 @@ def test_one_connection_each_or_drawn_with_repetition(tmp_path: Path) -> None:
     """2 N draws of N combinations make about N (1 - exp(-2)) connections (MP Table 23)."""
     with stateful_gateway(
         tmp_path, count=2 * N, rate_fps=2 * RATE_FPS, connections='order = "repeating"'
-    ) as (setup, dut):
-        trial = valid_trial(setup, Establishing(rate_cps=RATE_FPS))
+    ) as (session, dut):
+        trial = valid_trial(session, Establishing(rate_cps=RATE_FPS))
         assert dut.count() == of_phase(trial, "establish").new
     made = of_phase(trial, "establish")
     assert made.new + made.known == 2 * N
@@ -309,18 +306,18 @@ def tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_table_with_too_few_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with stateful_gateway(tmp_path, nat="entries = 900") as (setup, _):
+    with stateful_gateway(tmp_path, nat="entries = 900") as (session, _):
         with pytest.raises(ConfigurationError, match=r"takes 900 entries.* 1,000 connections"):
-            valid_trial(setup)
+            valid_trial(session)
         tells_nothing(monkeypatch)
         with pytest.raises(MeasurementError, match=r"created 900 of 1,000 .* only 900"):
-            valid_trial(setup)
+            valid_trial(session)
 
 
 def test_fewer_connections_can_be_accepted(tmp_path: Path) -> None:
     accepts = 'incomplete = "accept"\nminimum = 900'
-    with stateful_gateway(tmp_path, nat="entries = 900", connections=accepts) as (setup, dut):
-        trial = valid_trial(setup)
+    with stateful_gateway(tmp_path, nat="entries = 900", connections=accepts) as (session, dut):
+        trial = valid_trial(session)
         assert dut.count() == 900
     assert trial.verdict is Verdict.PASS
     assert trial.phase_1
@@ -337,8 +334,8 @@ def test_a_timeout_that_is_too_short(
     """Where nobody knows it, what it has done to the connections is told."""
     tells_nothing(monkeypatch)
     asked = {"connections": f"sample = {sample}", "nat": "timeout_ns = 60000000"}
-    with stateful_gateway(tmp_path, direction="reverse", **asked) as (setup, _):
-        trial = valid_trial(setup)
+    with stateful_gateway(tmp_path, direction="reverse", **asked) as (session, _):
+        trial = valid_trial(session)
     assert trial.verdict is Verdict.FAIL
     lost = trial.lost_connections
     assert lost
@@ -357,7 +354,7 @@ def test_a_table_that_is_dropped_between_the_phases(
         connections=f"delay_s = 0.6\nsample = {sample}",
         tester='realtime = "off"\nlateness_tolerance_us = 20000',
         dut="poll_gap_limit_us = 20000",
-    ) as (setup, dut):
+    ) as (session, dut):
         starts = dut.before_trial
 
         def empties_it_later() -> None:
@@ -365,7 +362,7 @@ def test_a_table_that_is_dropped_between_the_phases(
             threading.Timer(0.35, dut.delete_all).start()
 
         monkeypatch.setattr(dut, "before_trial", empties_it_later)
-        trial = valid_trial(setup)
+        trial = valid_trial(session)
     assert trial.verdict is Verdict.FAIL
     lost = trial.lost_connections
     assert lost
@@ -377,10 +374,10 @@ def test_a_table_that_is_dropped_between_the_phases(
 def test_frames_that_are_lost_in_phase_1(tmp_path: Path) -> None:
     fault = '{kind = "loss", direction = "forward", every = 100}'
     with (
-        stateful_gateway(tmp_path, faults=fault) as (setup, _),
+        stateful_gateway(tmp_path, faults=fault) as (session, _),
         pytest.raises(MeasurementError, match=r"created 990 of 1,000 .* 10 frames were lost"),
     ):
-        valid_trial(setup)
+        valid_trial(session)
 
 
 def test_a_refused_measurement_reports_nothing(

@@ -11,7 +11,6 @@ from natxy.model.reason import Code
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.trial.load import steady
-from natxy.trial.observer import Observer
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
 from tests.accuracy.calibration import TIMING, gateway_that
@@ -30,10 +29,8 @@ def trials_until(wanted: Callable[[TrialRecord], bool], limit_fps: int, folder: 
     LEAST trials, and the first one that is wanted."""
     done: list[Done] = []
     fault = f'{{kind = "rate_limit", rate_fps = {limit_fps}, depth = {DEPTH}}}'
-    with gateway_that(fault, folder, tolerance_us=20_000) as (setup, dut):
-        trials = Trials(
-            tester=setup.tester, dut=dut, timing=TIMING, campaign_seed=1, observer=Observer()
-        )
+    with gateway_that(fault, folder, tolerance_us=20_000) as (session, dut):
+        trials = Trials(session=session, timing=TIMING, campaign_seed=1)
         load = replace(steady(RATE_FPS, TIMING.duration_s), counting=AS_A_SEARCH)
         while len(done) < MOST:
             trial = trials.run(load=load, repetition=1, seed=len(done))

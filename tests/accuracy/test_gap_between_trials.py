@@ -37,13 +37,11 @@ def test_it_is_short_where_nothing_changed(tmp_path: Path) -> None:
     testbed: Testbed = source.validated(Testbed, source.toml())
     ends = EndTimes()
     with (
-        set_up(testbed, source, dut_of(testbed, source)) as setup,
+        set_up(testbed, source, dut_of(testbed, source)) as session,
         Journal(tmp_path / "journal.jsonl.gz", {"seed": 1}) as journal,
     ):
         observer = Observers((ends, journal))
-        trials = Trials(
-            tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=1, observer=observer
-        )
+        trials = Trials(session=session.with_observer(observer), timing=TIMING, campaign_seed=1)
         records = [trials.run(load=1000, repetition=1, seed=1) for _ in range(TRIALS)]
     gaps_s = [
         after - before - record.result.duration_ns / 1e9

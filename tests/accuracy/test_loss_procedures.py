@@ -36,8 +36,8 @@ def test_the_loss_rate_is_that_of_every_kth_frame(tmp_path: Path) -> None:
         timing=TIMING, seed=1, rates_fps=(40_000, 20_000), invalid_repeats=ATTEMPTS
     )
     fault = '{kind = "loss", direction = "forward", every = 7}'
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
-        result = frame_loss(plan, setup.tester, setup.dut)
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, _):
+        result = frame_loss(plan, session)
     for rate_fps in plan.rates_fps:
         frames = int(rate_fps * TIMING.duration_s)
         at = f"{rate_fps:,} fps"
@@ -56,8 +56,8 @@ def test_the_series_goes_down_until_two_rates_lose_nothing(tmp_path: Path) -> No
     plan = FrameLossPlan(timing=TIMING, seed=1, max_rate_fps=50_000, invalid_repeats=ATTEMPTS)
     limit = '{kind = "rate_limit", direction = "reverse", rate_fps = 33000, depth = 100}'
     # The bucket holds 3 ms of the limit.
-    with gateway_that(limit, tmp_path, tolerance_us=2500) as (setup, _):
-        result = frame_loss(plan, setup.tester, setup.dut)
+    with gateway_that(limit, tmp_path, tolerance_us=2500) as (session, _):
+        result = frame_loss(plan, session)
     figures = {f.at: f for f in result.figures if f.direction == "reverse"}
     reverse = {at: figure.values[0] for at, figure in figures.items()}
     places = ["100 % (50,000 fps)", "90 % (45,000 fps)", "80 % (40,000 fps)"]
@@ -88,8 +88,8 @@ def test_the_longest_burst_is_the_buffers(frames: int, drain_fps: int, tmp_path:
         throughput_fps=drain_fps,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
-        result = back_to_back(plan, setup.tester, setup.dut)
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, _):
+        result = back_to_back(plan, session)
     assert result.figure(BURST).values == (longest,)
     assert not any(result.figure(BURST).lower_bound)
     # What remains when the frames are taken off that left while the burst came: the buffer.
@@ -118,8 +118,8 @@ def test_the_longest_burst_is_the_buffers_by_its_own_arrivals(noise: str, tmp_pa
         step_frames=step,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that(fault, tmp_path, tolerance_us=1_000) as (setup, _):
-        result = back_to_back(plan, setup.tester, setup.dut)
+    with gateway_that(fault, tmp_path, tolerance_us=1_000) as (session, _):
+        result = back_to_back(plan, session)
     for found in result.figure(BURST).values:
         assert longest - step <= found <= longest + step + 2 * drain_fps * late_us / 10**6
 
@@ -140,8 +140,8 @@ def test_a_buffer_is_waited_for_until_it_is_empty(tmp_path: Path) -> None:
         throughput_fps=drain_fps,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
-        result = back_to_back(plan, setup.tester, setup.dut)
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, _):
+        result = back_to_back(plan, session)
     assert result.figure(BURST).values == (longest,)
     assert result.figure(BURST).lower_bound == (False,)
 
@@ -166,8 +166,8 @@ def test_recovery_is_as_long_as_the_gateway_sulks(sulks_s: Fraction, tmp_path: P
         f'{{kind = "sulk", rate_fps = {throughput_fps}, depth = 20, for_ns = {sulks_s * 10**9}, '
         f"departures = [{departures}]}}"
     )
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
-        result = recovery(plan, setup.tester, setup.dut)
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, _):
+        result = recovery(plan, session)
     for direction in DIRECTIONS:
         figure = result.figure(RECOVERY, direction)
         assert figure.values == pytest.approx([float(sulks_s)] * 3, rel=0.02)
@@ -179,8 +179,8 @@ def test_a_gateway_that_never_recovers_is_a_lower_bound(tmp_path: Path) -> None:
     plan = RecoveryPlan(
         timing=TIMING, seed=1, repetitions=1, rate_fps=20_000, invalid_repeats=ATTEMPTS
     )
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
-        result = recovery(plan, setup.tester, setup.dut)
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, _):
+        result = recovery(plan, session)
     assert result.figure(RECOVERY, "forward").lower_bound == (True,)
 
 
@@ -225,9 +225,9 @@ def test_a_reset_is_as_long_as_the_gateway_is_mute(tmp_path: Path) -> None:
     path = tmp_path / "shared.toml"
     path.write_text(SHARED_CORES)
     last = LastTrial()
-    with BENCH.lab(*read_testbed(path)) as (setup, dut):
+    with BENCH.lab(*read_testbed(path)) as (session, dut):
         for _ in range(2):
-            result = reset(plan, setup.tester, setup.dut, last)
+            result = reset(plan, session.with_observer(last))
             expect_mute(result, last.result, dut.record())
 
 

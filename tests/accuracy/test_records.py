@@ -17,7 +17,6 @@ from natxy.model.trial_spec import Recording
 from natxy.records.parquet_file import RecordsFile
 from natxy.statistics import P99, percentile
 from natxy.trial.load import Frames, steady
-from natxy.trial.observer import Observer
 from natxy.trial.trials import Trials
 from tests.accuracy.calibration import LOSES_NOTHING_US, TESTBED, TIMING, gateway_that
 from tests.command import natxy
@@ -43,11 +42,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recorded]:
     load = steady(RATE_FPS, TIMING.duration_s, Recording(frames=True))
     with (
         RecordsFile(folder / "frames.parquet") as file,
-        gateway_that("", folder, file, tolerance_us=LOSES_NOTHING_US) as (setup, dut),
+        gateway_that("", folder, file, tolerance_us=LOSES_NOTHING_US) as (session, dut),
     ):
-        trials = Trials(
-            tester=setup.tester, dut=dut, timing=TIMING, campaign_seed=3, observer=Observer()
-        )
+        trials = Trials(session=session, timing=TIMING, campaign_seed=3)
         done = {name: trial_with(fault, trials, dut, load) for name, fault in FAULTS.items()}
     table = pq.read_table(file.path)
     return {

@@ -42,8 +42,8 @@ def test_mlrsearch_finds_the_limit_and_the_rate_with_tolerated_loss(tmp_path: Pa
         max_rate_fps=100_000,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that(RATE_LIMIT, tmp_path, tolerance_us=AWAY_US) as (setup, _):
-        result = mlr_throughput(plan, setup.tester, setup.dut)
+    with gateway_that(RATE_LIMIT, tmp_path, tolerance_us=AWAY_US) as (session, _):
+        result = mlr_throughput(plan, session)
     ndr, pdr = result.figure("NDR"), result.figure("PDR (10 % loss)")
     assert not any(ndr.lower_bound + pdr.lower_bound)
     most_fps = LIMIT_FPS + EXCESS_FPS
@@ -64,8 +64,8 @@ def test_early_end_finds_the_same_and_sends_less(tmp_path: Path) -> None:
         early_end=True,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_that(RATE_LIMIT, tmp_path, tolerance_us=AWAY_US) as (setup, _):
-        (found,) = searches(plan, plan.trials(setup.tester, setup.dut, Observer()))
+    with gateway_that(RATE_LIMIT, tmp_path, tolerance_us=AWAY_US) as (session, _):
+        (found,) = searches(plan, plan.trials(session))
     assert found.limit is Limit.DUT
     assert LIMIT_FPS * (1 - ERROR) <= found.rate_fps <= LIMIT_FPS + EXCESS_FPS
     assert any("first certain loss" in str(deviation) for deviation in plan.deviations)
@@ -97,9 +97,9 @@ def test_degradation_is_what_more_flows_cost(tmp_path: Path) -> None:
         invalid_repeats=ATTEMPTS,
     )
     plan = OverloadPlan(test=search, flows=(10, 1000))
-    with gateway_that(RATE_LIMIT, tmp_path, tolerance_us=AWAY_US) as (setup, dut):
+    with gateway_that(RATE_LIMIT, tmp_path, tolerance_us=AWAY_US) as (session, dut):
         slower = SlowerWithFlows(dut, limits_fps.values())
-        result = overload(plan, setup.tester, setup.dut, slower)
+        result = overload(plan, session.with_observer(slower))
     for flows, limit_fps in limits_fps.items():
         at = f"{flows:,} flow{'s' if flows > 1 else ''}"
         found = result.figure("throughput", at=at)
@@ -132,9 +132,9 @@ def test_a_frame_timeout_counts_what_comes_later_as_lost(tmp_path: Path) -> None
         invalid_repeats=ATTEMPTS,
     )
     strict = replace(plan, timing=replace(SHORT, frame_timeout_s=Fraction(2, 1000)))
-    with gateway_that(delays, tmp_path) as (setup, _):
+    with gateway_that(delays, tmp_path) as (session, _):
         for asked, tried_fps in ((plan, 1_000), (strict, 39)):
-            (counted_fps,) = throughput(asked, setup.tester, setup.dut).figures[0].values
+            (counted_fps,) = throughput(asked, session).figures[0].values
             # Pauses take up to 2 % of a valid trial (decision 0017), and the error is 2 %.
             assert 0.96 * tried_fps <= counted_fps <= tried_fps
 
@@ -151,6 +151,6 @@ def test_mlrsearch_judges_each_direction_for_itself(tmp_path: Path) -> None:
         timing=timing, goals=(goal,), seed=3, max_rate_fps=8_000, invalid_repeats=ATTEMPTS
     )
     fault = '{kind = "loss", direction = "forward", every = 125}'
-    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, _):
-        pdr = mlr_throughput(plan, setup.tester, setup.dut).figure("PDR (0.5 % loss)")
+    with gateway_that(fault, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, _):
+        pdr = mlr_throughput(plan, session).figure("PDR (0.5 % loss)")
     assert 0 < pdr.values[0] < 6_000  # or a lower bound, since the rate does not explain the losses

@@ -23,7 +23,7 @@ from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.accuracy.subscribers import RATE_FPS, TIMING, gateway_for, inline
 from tests.valid import ATTEMPTS, valid, with_and_without_noise
@@ -118,12 +118,12 @@ CASES = {
 }
 
 
-def told(lab: tuple[Setup, CalibrationDut], *faults: dict[str, Any]) -> None:
+def told(lab: tuple[Session, CalibrationDut], *faults: dict[str, Any]) -> None:
     """Sets the faults, which makes the gateway forget its neighbours, too. So the first trial loses
     frames if the tester answers late; nobody judges it."""
-    setup, dut = lab
+    session, dut = lab
     dut.configure(faults=faults)
-    trials = FrameLossPlan(timing=TIMING, seed=1).trials(setup.tester, dut, Observer())
+    trials = FrameLossPlan(timing=TIMING, seed=1).trials(session)
     trials.run(load=RATE_FPS, repetition=1, seed=1)
 
 
@@ -141,8 +141,8 @@ def test_the_reset_time_is_that_of_the_frames_that_the_relay_dropped(tmp_path: P
     plan = ResetPlan(**{**ONCE, "timing": timing}, rate_fps=RESET_FPS, reset_after_s=50 * MS)
     with gateway_for("map-e", tmp_path, cores=SHARED_CORES) as lab:
         told(lab)
-        setup, dut = lab
-        found = reset(plan, setup.tester, dut)
+        session, dut = lab
+        found = reset(plan, session)
         ways = dut.record()["directions"]
     for direction in BOTH:
         lost = ways[direction]["dropped"]["mute"]
@@ -165,7 +165,7 @@ WITHIN = 0.03
 class SlowerWithSubscribers(Observer):
     """Gives the gateway the next limit as the search for the next number of subscribers begins."""
 
-    def __init__(self, lab: tuple[Setup, CalibrationDut]) -> None:
+    def __init__(self, lab: tuple[Session, CalibrationDut]) -> None:
         self._lab = lab
         self._limits_fps = iter(LIMITS_FPS.values())
 
@@ -184,9 +184,9 @@ def test_the_throughput_at_each_number_of_subscribers_is_the_limit(tmp_path: Pat
     )
     plan = OverloadPlan(test=search, subscribers=tuple(LIMITS_FPS))
     with gateway_for("map-e", tmp_path, cores=NOT_AWAY) as lab:
-        setup, dut = lab
+        session, _ = lab
         found = valid(
-            lambda: overload(plan, setup.tester, dut, SlowerWithSubscribers(lab)),
+            lambda: overload(plan, session.with_observer(SlowerWithSubscribers(lab))),
             lambda result: [f.at for f in result.figures if any(f.lower_bound)],  # by noise
         )
     for number, limit_fps in LIMITS_FPS.items():
@@ -213,8 +213,8 @@ def test_the_capacity_is_that_of_the_aftrs_table(tmp_path: Path) -> None:
         invalid_repeats=ATTEMPTS,
     )
     plan = CapacityPlan(timing=TIMING, seed=1, repetitions=1, goal=goal)
-    with gateway_for("ds-lite", tmp_path, nat={"entries": TABLE}) as (setup, dut):
-        found = capacity(plan, setup.tester, dut)
+    with gateway_for("ds-lite", tmp_path, nat={"entries": TABLE}) as (session, _):
+        found = capacity(plan, session)
     assert found.figure(CAPACITY).values == (float(TABLE),)
     assert found.counts.misdelivered == 0
 
@@ -222,8 +222,8 @@ def test_the_capacity_is_that_of_the_aftrs_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_a_procedure_finds_what_the_relay_does(name: str, tmp_path: Path) -> None:
     case = CASES[name]
-    with gateway_for("map-e", tmp_path, inline(case.fault)) as (setup, dut):
-        found = case.measure(case.plan, setup.tester, dut)
+    with gateway_for("map-e", tmp_path, inline(case.fault)) as (session, dut):
+        found = case.measure(case.plan, session)
         ways = dut.record()["directions"]
     for direction in case.directions:
         figure = found.figure(case.figure, direction)

@@ -20,8 +20,7 @@ from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.procedure.latency import TYPICAL, LatencyPlan, latency
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
-from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.accuracy.subscribers import (
     RATE_FPS,
@@ -91,9 +90,9 @@ def faults(kind: Kind, direction: Direction) -> dict[str, str]:
     return found
 
 
-def trial_through(setup: Setup, dut: CalibrationDut) -> tuple[TrialRecord, Any]:
+def trial_through(session: Session, dut: CalibrationDut) -> tuple[TrialRecord, Any]:
     plan = FrameLossPlan(timing=TIMING, seed=1)
-    trial = valid_trial(plan.trials(setup.tester, dut, Observer()), RATE_FPS)
+    trial = valid_trial(plan.trials(session), RATE_FPS)
     return trial, dut.record()
 
 
@@ -115,8 +114,8 @@ def for_each_kind(names: str, values: list[Any], ids: list[str]) -> pytest.MarkD
 
 @EACH
 def test_all_frames_of_subscribers_pass(name: str, tmp_path: Path) -> None:
-    with gateway_for(name, tmp_path) as (setup, dut):
-        trial, record = trial_through(setup, dut)
+    with gateway_for(name, tmp_path) as (session, dut):
+        trial, record = trial_through(session, dut)
     for stream in trial.result.streams:
         seen = stream.kinds.foreground
         assert seen is not None
@@ -126,8 +125,8 @@ def test_all_frames_of_subscribers_pass(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", STATEFUL)
 def test_tcp_connections_of_subscribers_are_made_and_used(name: str, tmp_path: Path) -> None:
-    with gateway_for(name, tmp_path, transport="tcp") as (setup, dut):
-        trial, record = trial_through(setup, dut)
+    with gateway_for(name, tmp_path, transport="tcp") as (session, dut):
+        trial, record = trial_through(session, dut)
     assert trial.verdict is Verdict.PASS
     assert (trial.misdelivered, trial.changed) == (0, 0)
     assert record["nat"]["created"] == record["nat"]["entries"] == N
@@ -138,8 +137,8 @@ def test_tcp_connections_of_subscribers_are_made_and_used(name: str, tmp_path: P
 
 def test_they_pass_with_vlan_tags_on_their_side(tmp_path: Path) -> None:
     tags = 'vlans = [{tpid = "802.1ad", id = 7}, {id = 100}]'
-    with gateway_for("map-e", tmp_path, tags=tags) as (setup, dut):
-        trial, _ = trial_through(setup, dut)
+    with gateway_for("map-e", tmp_path, tags=tags) as (session, dut):
+        trial, _ = trial_through(session, dut)
     for stream in trial.result.streams:
         assert stream.kinds.foreground is not None
         assert stream.kinds.foreground.received == FRAMES
@@ -148,7 +147,7 @@ def test_they_pass_with_vlan_tags_on_their_side(tmp_path: Path) -> None:
 @contextmanager
 def gateway_with(
     kind: Kind, folder: Path, *faults: dict[str, Any]
-) -> Iterator[tuple[Setup, CalibrationDut]]:
+) -> Iterator[tuple[Session, CalibrationDut]]:
     name, transport = kind
     ordered = ", ".join(map(inline, faults))
     with gateway_for(name, folder, ordered, transport=transport, connections=FEWER) as lab:
@@ -192,8 +191,8 @@ def test_a_wrong_header_is_named(
         {"kind": "corrupt", "direction": way, "every": EVERY_IN[way], "field": field}
         for way, field in ordered.items()
     )
-    with gateway_with(kind, tmp_path, *wrong) as (setup, dut):
-        trials = FrameLossPlan(timing=SHORT, seed=1).trials(setup.tester, dut, Observer())
+    with gateway_with(kind, tmp_path, *wrong) as (session, _):
+        trials = FrameLossPlan(timing=SHORT, seed=1).trials(session)
         trial = valid_trial(trials, RATE_FPS)
     for stream in trial.result.streams:
         seen = stream.kinds.foreground
@@ -220,7 +219,7 @@ def test_the_frame_loss_rate_is_that_of_the_direction(
 
     def measured() -> dict[Direction, float]:
         """Returns the error of each direction's figure, which is right within it."""
-        found = frame_loss(plan, setup.tester, dut)
+        found = frame_loss(plan, session)
         assert found.counts.misdelivered == 0
         errors: dict[Direction, float] = {}
         for way in DIRECTIONS:
@@ -230,7 +229,7 @@ def test_the_frame_loss_rate_is_that_of_the_direction(
             assert value == pytest.approx(lost / frames * 100, abs=errors[way] + 1e-9)
         return errors
 
-    with gateway_with(kind, tmp_path, loss) as (setup, dut):
+    with gateway_with(kind, tmp_path, loss) as (session, _):
         valid(measured, lambda errors: [each for each in errors.values() if each >= 1])
 
 
@@ -255,8 +254,8 @@ def test_the_throughput_is_the_limit_of_one_direction(name: str, tmp_path: Path)
         loss_verifications=3,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_for(name, tmp_path, f'{{kind = "rate_limit", {limit}}}') as (setup, dut):
-        found = throughput(plan, setup.tester, dut)
+    with gateway_for(name, tmp_path, f'{{kind = "rate_limit", {limit}}}') as (session, _):
+        found = throughput(plan, session)
     (rate,) = found.figures
     assert rate.lower_bound == (False,)
     # A tester that was late gave the bucket time to fill: by the search's error at most.
@@ -285,8 +284,8 @@ def test_the_latency_is_the_delay_of_each_direction(name: str, tmp_path: Path) -
         tags=500,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_for(name, tmp_path, delays) as (setup, dut):
-        found = latency(plan, setup.tester, dut)
+    with gateway_for(name, tmp_path, delays) as (session, dut):
+        found = latency(plan, session)
         ways = dut.record()["directions"]
     for times, direction in enumerate(DIRECTIONS, start=1):
         (median_ns,) = found.figure(TYPICAL, direction).values
@@ -320,8 +319,8 @@ def test_the_validated_establishment_rate_is_that_of_the_gateway(
         loss_verifications=3,
         invalid_repeats=ATTEMPTS,
     )
-    with gateway_for(name, tmp_path, transport=transport, nat=limit) as (setup, dut):
-        found = establishment(plan, setup.tester, dut)
+    with gateway_for(name, tmp_path, transport=transport, nat=limit) as (session, _):
+        found = establishment(plan, session)
     rate = found.figures[0]
     assert rate.lower_bound == (False,)
     most_cps = LIMIT_FPS * Fraction(N, N - DEPTH)  # at which N frames find a token each

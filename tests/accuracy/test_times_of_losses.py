@@ -11,11 +11,9 @@ from threading import Thread
 
 import pytest
 
-from natxy.dut.calibration import CalibrationDut
 from natxy.model.trial_result import StreamResult, TrialResult
 from natxy.tester.tester import Tester
-from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from natxy.trial.trial import run_trial
 from natxy.trial.trial_plan import TrialPlan
@@ -43,8 +41,8 @@ def test_lost_runs_are_the_numbers_that_the_gateway_dropped(
 ) -> None:
     """The second fault sees what the first one lets pass."""
     faults = (f'{{kind = "loss", direction = "forward", every = {each}}}' for each in every)
-    with gateway_that(", ".join(faults), tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, dut):
-        result, _ = valid_trial(setup, dut, RATE_FPS)
+    with gateway_that(", ".join(faults), tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, dut):
+        result, _ = valid_trial(session, dut, RATE_FPS)
     passed = list(range(int(RATE_FPS * TIMING.duration_s)))
     lost: list[int] = []
     for each in every:
@@ -58,8 +56,8 @@ def test_lost_runs_are_the_numbers_that_the_gateway_dropped(
 def test_low_delays_are_of_equal_stretches(tmp_path: Path) -> None:
     """1,000 frames are 250 stretches of four, of which the gateway drops some and delays all."""
     faults = '{kind = "loss", every = 7}, {kind = "delay", pattern_ns = [2000000]}'
-    with gateway_that(faults, tmp_path, tolerance_us=LOSES_NOTHING_US) as (setup, dut):
-        result, _ = valid_trial(setup, dut, RATE_FPS)
+    with gateway_that(faults, tmp_path, tolerance_us=LOSES_NOTHING_US) as (session, dut):
+        result, _ = valid_trial(session, dut, RATE_FPS)
     for stream in result.streams:
         counters = stream.kinds.foreground
         assert counters is not None
@@ -68,19 +66,17 @@ def test_low_delays_are_of_equal_stretches(tmp_path: Path) -> None:
         assert min(delays_ns) == round(counters.delay.min_ns) >= 2_000_000
 
 
-def stopped(
-    setup: Setup, dut: CalibrationDut, *, for_s: float, shows: Callable[[TrialResult], bool]
-) -> TrialResult:
+def stopped(session: Session, *, for_s: float, shows: Callable[[TrialResult], bool]) -> TrialResult:
     """A trial in which the engine was stopped while it sent, as the result shows."""
-    trials = (stopped_trial(setup, dut, seed, for_s=for_s) for seed in count(1))
+    trials = (stopped_trial(session, seed, for_s=for_s) for seed in count(1))
     return valid(lambda: next(trials), lambda result: () if shows(result) else ("not stopped",))
 
 
-def stopped_trial(setup: Setup, dut: CalibrationDut, seed: int, *, for_s: float) -> TrialResult:
+def stopped_trial(session: Session, seed: int, *, for_s: float) -> TrialResult:
     """A trial of half a second, within which the engine is stopped."""
     timing = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 25))
-    plan = TrialPlan(traffic=setup.traffic, timing=timing)
-    engine = setup.tester.engine
+    plan = TrialPlan(traffic=session.traffic, timing=timing)
+    engine = session.engine
     assert isinstance(engine, Tester)
 
     def stop() -> None:
@@ -92,8 +88,8 @@ def stopped_trial(setup: Setup, dut: CalibrationDut, seed: int, *, for_s: float)
     stopping = Thread(target=stop)
     stopping.start()
     try:
-        spec = plan.spec(load=RATE_FPS, seed=seed, nonce=setup.tester.trials)
-        return run_trial(spec, setup.tester, dut, Observer()).result
+        spec = plan.spec(load=RATE_FPS, seed=seed, nonce=session.trials)
+        return run_trial(spec, session).result
     finally:
         stopping.join()
 
@@ -121,8 +117,8 @@ def test_a_pause_is_told_where_the_engine_was_stopped(tmp_path: Path) -> None:
     def paused(result: TrialResult) -> bool:
         return all(stream.pauses.longest_ns > 25e6 for stream in result.streams)
 
-    with gateway_that("", tmp_path, tolerance_us=TOLERANCE_US) as (setup, dut):
-        result = stopped(setup, dut, for_s=0.03, shows=paused)
+    with gateway_that("", tmp_path, tolerance_us=TOLERANCE_US) as (session, _):
+        result = stopped(session, for_s=0.03, shows=paused)
     from_ns, until_ns = away_ns(result)
     for stream in result.streams:
         assert sum(ns for _, ns, _ in stream.pauses.at) == pytest.approx(
@@ -141,8 +137,8 @@ def test_late_numbers_are_those_that_were_due_while_the_engine_was_stopped(tmp_p
         """Other programs may take the core as well, and for longer."""
         return all(7e6 < stream.lateness.max_ns < 9e6 for stream in result.streams)
 
-    with gateway_that("", tmp_path, tolerance_us=TOLERANCE_US) as (setup, dut):
-        result = stopped(setup, dut, for_s=0.008, shows=late)
+    with gateway_that("", tmp_path, tolerance_us=TOLERANCE_US) as (session, _):
+        result = stopped(session, for_s=0.008, shows=late)
     from_ns, until_ns = away_ns(result)
     for stream in result.streams:
         # Other programs may have taken the core at other times.

@@ -32,7 +32,8 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.profile import QUICK
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from tests.noise import taken
 
 ERROR = Fraction(1, 100)
@@ -147,29 +148,29 @@ KINDS: dict[Watch, type[CalibrationDut]] = {
 
 
 @contextmanager
-def lab(row: Row, *, watch: Watch, realtime: bool) -> Iterator[Setup]:
+def lab(row: Row, *, watch: Watch, realtime: bool) -> Iterator[Session]:
     policy = "realtime = true" if realtime else ""
     source = Source(name="truth", text=TESTBED.format(more=row.testbed, policy=policy))
     testbed: Testbed = source.validated(Testbed, source.toml())
     dut = dut_of(testbed, source)
     assert isinstance(dut, CalibrationDut)
     dut.__class__ = KINDS[watch]
-    with set_up(testbed, source, dut) as setup:
-        yield setup
+    with set_up(testbed, source, dut) as session:
+        yield session
 
 
-def measure(row: Row, setup: Setup, seed: int) -> Measurement:
+def measure(row: Row, session: Session, seed: int) -> Measurement:
     at_rate: dict[str, Any] = {"timing": QUICK.timing, "seed": seed, "repetitions": 1}
     if row.figure == "latency":
         plan_of_tags = LatencyPlan(**at_rate, rate_fps=row.rate_fps)
-        return latency(plan_of_tags, setup.tester, setup.dut)
+        return latency(plan_of_tags, session)
     if row.figure == "mlr":
         goal = rfc2544_goal(final_duration_s=QUICK.timing.duration_s, width=ERROR)
         goals = MlrThroughputPlan(**at_rate, goals=(goal,), max_rate_fps=FASTEST_FPS)
-        return mlr_throughput(goals, setup.tester, setup.dut)
+        return mlr_throughput(goals, session)
     if row.figure == "loss":
         series = FrameLossPlan(**at_rate, rates_fps=(row.rate_fps,))
-        return frame_loss(series, setup.tester, setup.dut)
+        return frame_loss(series, session)
     options: dict[str, Any] = {
         "timing": QUICK.timing,
         "seed": seed,
@@ -177,10 +178,10 @@ def measure(row: Row, setup: Setup, seed: int) -> Measurement:
         "error": SearchError(fraction=ERROR),
         "loss_verifications": QUICK.loss_verifications,
     }
-    if setup.tester.traffic.connections is not None:
-        return establishment(EstablishmentPlan(**options), setup.tester, setup.dut)
+    if session.traffic.connections is not None:
+        return establishment(EstablishmentPlan(**options), session)
     plan = ThroughputPlan(buffer_frames=QUICK.buffer_frames, **options)
-    return throughput(plan, setup.tester, setup.dut)
+    return throughput(plan, session)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,14 +218,14 @@ class Found:
         return not least - slack <= self.value <= max(truth, self.recorded) + slack
 
 
-def found(row: Row, setup: Setup, seed: int) -> Found:
+def found(row: Row, session: Session, seed: int) -> Found:
     try:
         result = Found.of(
-            measure(row, setup, seed), ERROR if row.figure in SEARCHES else Fraction(0)
+            measure(row, session, seed), ERROR if row.figure in SEARCHES else Fraction(0)
         )
         if row.figure == "latency":
-            assert isinstance(setup.dut, CalibrationDut)
-            delays = setup.dut.record()["directions"]["forward"]["delay_ns"]
+            assert isinstance(session.dut, CalibrationDut)
+            delays = session.dut.record()["directions"]["forward"]["delay_ns"]
             return replace(result, recorded=delays["p50"])
         return result
     except TesterLimit as limit:
@@ -236,10 +237,10 @@ def runs(
 ) -> list[Found]:
     row = ROWS[name]
     with ExitStack() as stack:
-        setup = stack.enter_context(lab(row, watch=watch, realtime=realtime))
+        session = stack.enter_context(lab(row, watch=watch, realtime=realtime))
         if noise_percent:
             stack.enter_context(taken(f"{noise_percent:g}%"))
-        return [found(row, setup, seed) for seed in range(1, number + 1)]
+        return [found(row, session, seed) for seed in range(1, number + 1)]
 
 
 def wrong(name: str, noise_percent: float, found: list[Found], *, watch: Watch) -> list[Found]:

@@ -11,7 +11,6 @@ from natxy.dut.choice import dut_of
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.verdict import Verdict
-from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
@@ -39,10 +38,8 @@ def trials_of(text: str, duration_s: Fraction = Fraction(1, 10)) -> Iterator[Tri
     source = Source(name="lab.toml", text=text)
     testbed: Testbed = source.validated(Testbed, source.toml())
     timing = Timing(duration_s=duration_s, drain_s=duration_s)
-    with set_up(testbed, source, dut_of(testbed, source)) as setup:
-        yield Trials(
-            tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
-        )
+    with set_up(testbed, source, dut_of(testbed, source)) as session:
+        yield Trials(session=session, timing=timing, campaign_seed=7)
 
 
 def test_after_overloads_everything_arrives_as_before() -> None:

@@ -17,8 +17,8 @@ from natxy.model.remark import Topic
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
-from natxy.trial.observer import Observer
-from natxy.trial.setup import ReadyTester, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.remarks import about
@@ -55,17 +55,15 @@ def _root() -> None:
 
 
 @contextmanager
-def trial_by(clock: str) -> Iterator[tuple[ReadyTester, TrialRecord, PortResult]]:
+def trial_by(clock: str) -> Iterator[tuple[Session, TrialRecord, PortResult]]:
     source = Source(name="pcap.toml", text=TESTBED.format(clock=clock))
     testbed: Testbed = source.validated(Testbed, source.toml())
     timing = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(1, 10))
-    with set_up(testbed, source, PcapLoop()) as setup:
-        trials = Trials(
-            tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
-        )
+    with set_up(testbed, source, PcapLoop()) as session:
+        trials = Trials(session=session, timing=timing, campaign_seed=7)
         trial = valid_trial(trials, RATE_FPS)
         (right,) = (port for port in trial.result.ports if port.side == "right")
-        yield setup.tester, trial, right
+        yield session, trial, right
 
 
 def median_ns(trial: TrialRecord) -> float:
@@ -77,15 +75,15 @@ def median_ns(trial: TrialRecord) -> float:
 
 
 def test_a_delay_ends_at_the_ports_own_stamp() -> None:
-    with trial_by("auto") as (tester, trial, port):
+    with trial_by("auto") as (session, trial, port):
         assert trial.result.delay_clock == "port"
-        assert "rx_timestamp" in tester.hello.ports[1].offloads
+        assert "rx_timestamp" in session.hello.ports[1].offloads
         assert port.clock_error_ns is not None
         assert 0 < port.clock_error_ns < 20_000
         assert port.unstamped == port.implausible_stamps == 0
         # The stamps are the kernel's, taken inside the send call, or right after it.
         assert 0 <= median_ns(trial) < HANDED_OVER_NS / 2
-        definition = str(about(Topic.DELAY_BY_CLOCK, delay_remarks(tester, [trial])))
+        definition = str(about(Topic.DELAY_BY_CLOCK, delay_remarks(session, [trial])))
         assert "own stamp" in definition
         assert "transmit queue, DMA, serialisation on the link" in definition
         assert "send call at most" not in definition
@@ -93,8 +91,8 @@ def test_a_delay_ends_at_the_ports_own_stamp() -> None:
 
 
 def test_by_the_processors_clock_it_ends_when_the_port_is_polled() -> None:
-    with trial_by("tsc") as (tester, trial, port):
+    with trial_by("tsc") as (session, trial, port):
         assert trial.result.delay_clock == "tsc"
-        assert "rx_timestamp" not in tester.hello.ports[1].offloads
+        assert "rx_timestamp" not in session.hello.ports[1].offloads
         assert port.clock_error_ns is None
         assert median_ns(trial) > HANDED_OVER_NS

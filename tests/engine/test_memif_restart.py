@@ -76,10 +76,8 @@ def running(tmp_path: Path) -> Iterator[tuple[Trials, RestartableGateway]]:
     assert isinstance(dut, CalibrationDut)
     # The gateway may be off its core for longer than a tenth.
     timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2, 5))
-    with set_up(testbed, source, dut) as setup:
-        trials = Trials(
-            tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
-        )
+    with set_up(testbed, source, dut) as session:
+        trials = Trials(session=session, timing=timing, campaign_seed=7)
         yield trials, RestartableGateway(dut, tmp_path / "gateway.log")
 
 
@@ -135,8 +133,9 @@ def test_a_gateway_that_is_killed_in_a_trial_ends_no_engine(
 ) -> None:
     """DPDK unmaps the rings of a memif whose peer has ended, which must wait for the workers."""
     trials, gateway = running
+    session = trials.session
     for number in range(1, 3):
-        trials.observer = Killer(gateway)
+        trials.session = session.with_observer(Killer(gateway))
         with unwatched(monkeypatch):
             trial = trials.run(load=steady(800_000, Fraction(2, 5)), repetition=1, seed=number)
         assert trial.verdict is Verdict.INVALID

@@ -126,11 +126,12 @@ def test_an_absence_has_its_times(dut: CalibrationDut) -> None:
     assert longest_ns == round(away.longest_s * 1e9)
 
 
-class BrokenTester:
+class BrokenSession:
     """Fails in every trial."""
 
     def __init__(self, dut: CalibrationDut) -> None:
         self.dut = dut
+        self.observer = Observer()
         self.policy_in_trial = os.SCHED_OTHER
 
     def run(self, *_: Any) -> Any:
@@ -141,11 +142,11 @@ class BrokenTester:
 def test_it_is_not_in_front_of_others_any_more_after_a_trial_that_failed(
     dut: CalibrationDut,
 ) -> None:
-    tester: Any = BrokenTester(dut)
+    session: Any = BrokenSession(dut)
     spec: Any = SimpleNamespace(establishing=None)
     with pytest.raises(TesterDied, match="broken"):
-        run_trial(spec, tester, dut, Observer())
-    assert tester.policy_in_trial == os.SCHED_FIFO
+        run_trial(spec, session)
+    assert session.policy_in_trial == os.SCHED_FIFO
     assert policy(dut) == os.SCHED_OTHER
 
 

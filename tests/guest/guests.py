@@ -15,8 +15,8 @@ from natxy.dut.none import NoDut
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
-from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.command import natxy
@@ -74,11 +74,9 @@ def testbed_of(text: str) -> tuple[Testbed, Source, GuestDut]:
     return testbed, source, dut
 
 
-def trials_of(setup: Setup, duration_s: Fraction = Fraction(1, 2)) -> Trials:
+def trials_of(session: Session, duration_s: Fraction = Fraction(1, 2)) -> Trials:
     timing = Timing(duration_s=duration_s, drain_s=Fraction(1, 5))
-    return Trials(
-        tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=7, observer=Observer()
-    )
+    return Trials(session=session, timing=timing, campaign_seed=7)
 
 
 def trial_without_dut(
@@ -89,8 +87,8 @@ def trial_without_dut(
     testbed: Testbed = source.validated(Testbed, source.toml())
     dut = NoDut()
     dut.tester_namespace = namespace
-    with set_up(testbed, source, dut) as setup:
-        return valid_trial(trials_of(setup, duration_s), RATE_FPS, seed=7)
+    with set_up(testbed, source, dut) as session:
+        return valid_trial(trials_of(session, duration_s), RATE_FPS, seed=7)
 
 
 def campaign(folder: Path, *words: str) -> dict[str, CellState]:

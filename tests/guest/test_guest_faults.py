@@ -26,7 +26,8 @@ from natxy.guest.image import VARIABLE, usable_image
 from natxy.guest.machine import QEMU
 from natxy.guest.packages import Packages
 from natxy.runtime_folder import SYSTEM
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from tests.command import natxy
 from tests.guest.guests import JOOL, RATE_FPS, SIIT, testbed_of, timed_campaign, trials_of
 from tests.programs import ROOT
@@ -49,23 +50,23 @@ def test_jool_is_measured_within_five_minutes_with_the_build_and_within_two_with
 
 
 @pytest.fixture
-def lab() -> Iterator[tuple[Setup, GuestDut]]:
+def lab() -> Iterator[tuple[Session, GuestDut]]:
     testbed, source, dut = testbed_of(SIIT)
-    with set_up(testbed, source, dut) as setup:
-        yield setup, dut
+    with set_up(testbed, source, dut) as session:
+        yield session, dut
 
 
-def run_trials(setup: Setup) -> None:
+def run_trials(session: Session) -> None:
     """Until the guest has died, which it may also do between two of them."""
     for _ in range(5):
-        trials_of(setup, Fraction(2)).run(load=RATE_FPS, repetition=1, seed=1)
+        trials_of(session, Fraction(2)).run(load=RATE_FPS, repetition=1, seed=1)
 
 
 @pytest.mark.long
 def test_a_guest_that_ends_in_a_trial_ends_it_with_one_sentence(
-    lab: tuple[Setup, GuestDut],
+    lab: tuple[Session, GuestDut],
 ) -> None:
-    setup, dut = lab
+    session, dut = lab
     namespace, qemu = str(dut.tester_namespace), Process.of(dut.machine.pid)
 
     def end() -> None:
@@ -76,7 +77,7 @@ def test_a_guest_that_ends_in_a_trial_ends_it_with_one_sentence(
     timer.start()
     try:
         with pytest.raises(DutError, match=r"QEMU ended with status 0"):
-            run_trials(setup)
+            run_trials(session)
     finally:
         timer.join()
     dut.stop()

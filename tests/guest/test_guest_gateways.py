@@ -80,8 +80,8 @@ def check_every_frame(trial: TrialRecord) -> None:
 )
 def test_every_frame_comes_out_right_in_both_directions(text: str) -> None:
     testbed, source, dut = testbed_of(text)
-    with set_up(testbed, source, dut) as setup:
-        trial = valid_trial(trials_of(setup), RATE_FPS, seed=7)
+    with set_up(testbed, source, dut) as session:
+        trial = valid_trial(trials_of(session), RATE_FPS, seed=7)
         assert dut.watched or dut.describe()["gateway_cpu"] == "any"
     check_every_frame(trial)
     assert trial.telemetry is not None
@@ -94,11 +94,11 @@ def test_the_cpus_of_a_gateway_are_those_that_the_guest_has() -> None:
     """Two virtual ones, even where the tester leaves the guest one of this machine's."""
     testbed, source, dut = testbed_of(ROUTER6)
     dut._cores = 2
-    with set_up(testbed, source, dut) as setup:
+    with set_up(testbed, source, dut) as session:
         before = dut.telemetry()
         time.sleep(1.5)
         idle = Telemetry.between(before, dut.telemetry())
-        loaded = valid_trial(trials_of(setup, Fraction(1)), 4 * RATE_FPS, seed=7).telemetry
+        loaded = valid_trial(trials_of(session, Fraction(1)), 4 * RATE_FPS, seed=7).telemetry
         host_cpus = dut.cpus
     assert idle is not None
     assert loaded is not None
@@ -118,14 +118,14 @@ def test_what_takes_the_guests_cpu_is_seen_and_excuses_what_it_loses() -> None:
     """At a rate far below what the guest's router forwards, and pauses that the rings of the tap
     and of the guest, 1,256 frames together, do not outlast."""
     testbed, source, dut = testbed_of(ROUTER6)
-    with set_up(testbed, source, dut) as setup:
+    with set_up(testbed, source, dut) as session:
         if not dut.cpus:
             pytest.skip("needs a CPU that the tester leaves free")
         (cpu,) = dut.cpus
         pauses = ("--cpus", str(cpu), "--pieces", "500ms-500ms")
         with taken("40%", *pauses):
             trials = [
-                trials_of(setup, Fraction(2)).run(load=5_000, repetition=1, seed=seed)
+                trials_of(session, Fraction(2)).run(load=5_000, repetition=1, seed=seed)
                 for seed in range(8)
             ]
     assert all([each.cpu for each in trial.result.watched] == [cpu] for trial in trials)
@@ -141,10 +141,10 @@ def test_what_takes_the_guests_cpu_is_seen_and_excuses_what_it_loses() -> None:
 def test_the_ring_that_refuses_frames_is_named_after_the_port_that_sends_them() -> None:
     """Frames in one direction, of which an emulated guest loses most, whoever takes its core."""
     testbed, source, dut = testbed_of(SIIT.replace("[dut]", 'direction = "forward"\n[dut]'))
-    with set_up(testbed, source, dut) as setup:
+    with set_up(testbed, source, dut) as session:
         if dut.machine.accelerator == "kvm":
             pytest.skip("a guest with KVM loses none of them")
-        trial = trials_of(setup).run(load=32_000, repetition=1, seed=7)
+        trial = trials_of(session).run(load=32_000, repetition=1, seed=7)
     assert trial.telemetry is not None
     assert trial.telemetry.drops is not None
     assert list(trial.telemetry.drops) == [RINGS["forward"]]

@@ -30,7 +30,8 @@ from natxy.guest.machine import Machine, MachineSpec, boot, need_qemu
 from natxy.model.source import Source
 from natxy.model.trial_spec import WatchedCpu
 from natxy.model.verdict import Verdict
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from tests.guest.guests import NAT64, RATE_FPS, ROUTER6, SIIT, testbed_of, trials_of
 from tests.valid import valid_trial
 
@@ -136,7 +137,7 @@ def lab() -> Iterator[GuestDut]:
 
 
 @contextmanager
-def running(lab: GuestDut, dut: SshDut, text: str, four_as_six: str) -> Iterator[Setup]:
+def running(lab: GuestDut, dut: SshDut, text: str, four_as_six: str) -> Iterator[Session]:
     """Starts a gateway by its recipe, and the tester; checks that nothing of it is left."""
     made = lab.tester_ports()
     assert made is not None
@@ -144,20 +145,20 @@ def running(lab: GuestDut, dut: SshDut, text: str, four_as_six: str) -> Iterator
     testbed, source, _ = testbed_of(text + PORTS.format(**ends))
     before = lab.machine.run(STATE)
     assert "jool" not in before
-    with set_up(testbed, source, dut) as setup:
+    with set_up(testbed, source, dut) as session:
         assert lab.machine.run(STATE) != before
-        yield setup
+        yield session
     assert lab.machine.run(STATE) == before
 
 
-def nat64(lab: GuestDut, dut: SshDut) -> AbstractContextManager[Setup]:
+def nat64(lab: GuestDut, dut: SshDut) -> AbstractContextManager[Session]:
     return running(lab, dut, NAT64.replace("count = 300", f"count = {N}"), "2001:2:0:1000::c613:2")
 
 
-def check_trial(setup: Setup) -> None:
+def check_trial(session: Session) -> None:
     """Runs a trial in both directions, in which every frame arrives rightly, and the gateway with
     all of its connections stays."""
-    trial = valid_trial(trials_of(setup, Fraction(1, 5)), RATE_FPS, seed=7)
+    trial = valid_trial(trials_of(session, Fraction(1, 5)), RATE_FPS, seed=7)
     assert trial.verdict is Verdict.PASS, trial.fail_reason
     assert (trial.misdelivered, trial.changed) == (0, 0)
     assert [stream.lost for stream in trial.result.streams] == [0, 0]
@@ -169,10 +170,10 @@ def test_connections_are_counted_and_deleted(
 ) -> None:
     """This is the only test of this file that is not long: it needs 15 s after the guest's boot."""
     dut = RecipeInGuest(lab, "jool-nat64")
-    with nat64(lab, dut) as setup:
+    with nat64(lab, dut) as session:
         table = dut.table
         assert table is not None
-        check_trial(setup)
+        check_trial(session)
         assert table.count() == N
         begin_s = time.monotonic()
         deletion = table.delete_all()
@@ -180,7 +181,7 @@ def test_connections_are_counted_and_deleted(
         assert 0 < deletion.seconds < time.monotonic() - begin_s
         assert table.count() == 0
         monkeypatch.setattr(dut, "reset", table.delete_all)
-        check_trial(setup)  # through an instance that `delete_all` has made
+        check_trial(session)  # through an instance that `delete_all` has made
         assert table.count() == N
 
 
@@ -224,11 +225,11 @@ def test_settings_stay_as_they_were_set(lab: GuestDut) -> None:
 @pytest.mark.long
 def test_siit_translates_every_frame_before_and_after_a_restart(lab: GuestDut) -> None:
     dut = RecipeInGuest(lab, "jool-siit", rss_fields="sdfn")
-    with running(lab, dut, SIIT + HOSTS, "2001:2:0:1000::2") as setup:
+    with running(lab, dut, SIIT + HOSTS, "2001:2:0:1000::2") as session:
         assert dut.table is None
-        check_trial(setup)
+        check_trial(session)
         assert dut.restart().startswith("command: ")
-        check_trial(setup)
+        check_trial(session)
         assert "2001:2::/112" in dut.describe()["description"]
         lab.machine.run("jool_siit instance remove")
         with pytest.raises(DutError, match=r"jool-siit, check: .* ended with status 1: "):

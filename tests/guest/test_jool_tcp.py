@@ -15,7 +15,8 @@ from natxy.dut.guest import GuestDut
 from natxy.model.verdict import Verdict
 from natxy.trial.closing import Closer, Closing
 from natxy.trial.load import steady
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from tests.guest.guests import (
     NAT64,
     NAT64_TCP,
@@ -59,10 +60,10 @@ def test_capacity_is_the_number_of_ports_of_the_pool(testbed: str, tmp_path: Pat
 
 # The fixture keeps a CPU until the last test, so those that run the command come before.
 @pytest.fixture(scope="module")
-def lab() -> Iterator[tuple[Setup, GuestDut]]:
+def lab() -> Iterator[tuple[Session, GuestDut]]:
     testbed, source, dut = testbed_of(f"{NAT64_TCP}udp_timeout_s = {TRANSITORY_S}\n")
-    with set_up(testbed, source, dut) as setup:
-        yield setup, dut
+    with set_up(testbed, source, dut) as session:
+        yield session, dut
 
 
 def sessions(dut: GuestDut) -> list[dict[str, Any]]:
@@ -74,9 +75,9 @@ def states(dut: GuestDut) -> Counter[str]:
     return Counter(session["State"] for session in sessions(dut))
 
 
-def test_connections_are_made_and_used_in_both_directions(lab: tuple[Setup, GuestDut]) -> None:
-    setup, dut = lab
-    trial = valid_trial(trials_of(setup), steady(RATE_FPS, Fraction(1, 2)), seed=7)
+def test_connections_are_made_and_used_in_both_directions(lab: tuple[Session, GuestDut]) -> None:
+    session, dut = lab
+    trial = valid_trial(trials_of(session), steady(RATE_FPS, Fraction(1, 2)), seed=7)
     assert trial.verdict is Verdict.PASS
     assert trial.phases == ("establish", "validate", "acknowledge", "sample", "test")
     assert (trial.misdelivered, trial.changed) == (0, 0)
@@ -85,12 +86,12 @@ def test_connections_are_made_and_used_in_both_directions(lab: tuple[Setup, Gues
 
 @pytest.mark.parametrize(("by", "state"), [("fin", "V4_FIN_V6_FIN_RCV"), ("rst", "TRANS")])
 def test_nothing_is_left_after_tear_down(
-    by: Closer, state: str, lab: tuple[Setup, GuestDut]
+    by: Closer, state: str, lab: tuple[Session, GuestDut]
 ) -> None:
     """Jool keeps a closed session for its transitory timeout, which RFC 6146 makes 4 minutes."""
-    setup, dut = lab
+    session, dut = lab
     load = Closing(rate_cps=RATE_FPS, made_fps=RATE_FPS, by=by)
-    trial = valid_trial(trials_of(setup), load, seed=7)
+    trial = valid_trial(trials_of(session), load, seed=7)
     assert trial.verdict is Verdict.PASS
     assert (trial.misdelivered, trial.changed) == (0, 0)
     assert states(dut) == {state: N}

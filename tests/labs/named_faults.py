@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from natxy.model.trial_record import TrialRecord
 from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.labs.trials import testbed_of
@@ -41,19 +42,15 @@ class Lab:
     """A router between two links, and hands to change it with."""
 
     def __init__(
-        self, setup: Setup, observer: Observer | None = None, timing: Timing = TIMING
+        self, session: Session, observer: Observer | None = None, timing: Timing = TIMING
     ) -> None:
-        assert setup.dut.tester_namespace is not None
-        self.setup = setup
-        self.tester = setup.dut.tester_namespace
+        assert session.dut.tester_namespace is not None
+        self.session = session
+        self.tester = session.dut.tester_namespace
         self.label = self.tester.removeprefix("natxy-t-")
         self.gateway = f"natxy-g-{self.label}"
         self.trials = Trials(
-            tester=setup.tester,
-            dut=setup.dut,
-            timing=timing,
-            campaign_seed=7,
-            observer=observer or Observer(),
+            session=session.with_observer(observer or Observer()), timing=timing, campaign_seed=7
         )
 
     def run(self, *arguments: str, feed: str = "") -> None:
@@ -100,5 +97,5 @@ def lab(
         hop_limit=hop_limit,
     )
     testbed, source, dut = testbed_of(text)
-    with set_up(testbed, source, dut) as setup:
-        yield Lab(setup, observer, timing)
+    with set_up(testbed, source, dut) as session:
+        yield Lab(session, observer, timing)

@@ -15,7 +15,8 @@ from natxy.procedure.latency import LatencyPlan, latency
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.labs.trials import ROUTER4, TAYGA, testbed_of
 
@@ -25,7 +26,7 @@ RATE_FPS = 1000
 REPETITIONS = 2
 TOLERANT = "[tester]\nlateness_tolerance_us = 1000000\n"  # the gateway's death is what counts
 WITH_CALIBRATION = ROUTER4.replace("namespace", "calibration") + "poll_gap_limit_us = 1e9\n"
-Kill = Callable[[Setup], None]
+Kill = Callable[[Session], None]
 
 
 class InLastRepetition(Observer):
@@ -44,10 +45,10 @@ class InLastRepetition(Observer):
             self._act()
 
 
-def kill_tayga(setup: Setup) -> None:
+def kill_tayga(session: Session) -> None:
     """Of this lab: the one whose configuration is in this lab's folder."""
-    assert setup.dut.tester_namespace is not None
-    label = setup.dut.tester_namespace.removeprefix("natxy-t-")
+    assert session.dut.tester_namespace is not None
+    label = session.dut.tester_namespace.removeprefix("natxy-t-")
     (pid,) = [
         int(path.parent.name)
         for path in Path("/proc").glob("[0-9]*/cmdline")
@@ -56,14 +57,14 @@ def kill_tayga(setup: Setup) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def remove_namespace(setup: Setup) -> None:
-    assert setup.dut.tester_namespace is not None
-    gateway = setup.dut.tester_namespace.replace("natxy-t-", "natxy-g-")
+def remove_namespace(session: Session) -> None:
+    assert session.dut.tester_namespace is not None
+    gateway = session.dut.tester_namespace.replace("natxy-t-", "natxy-g-")
     subprocess.run(["ip", "netns", "del", gateway], check=True)
 
 
-def kill_calibration(setup: Setup) -> None:
-    process = getattr(setup.dut, "_process", None)
+def kill_calibration(session: Session) -> None:
+    process = getattr(session.dut, "_process", None)
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
 
@@ -97,14 +98,14 @@ def killed(*short: str) -> pytest.MarkDecorator:
 @killed("tayga")
 def test_latency_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
     testbed, source, dut = testbed_of(TOLERANT + text)
-    with set_up(testbed, source, dut) as setup:
-        observer = InLastRepetition(lambda: kill(setup))
+    with set_up(testbed, source, dut) as session:
+        observer = InLastRepetition(lambda: kill(session))
         # One tag, which the tester's own absences hardly ever meet: its delay is not the subject.
         plan = LatencyPlan(
             timing=TIMING, seed=1, repetitions=REPETITIONS, rate_fps=RATE_FPS, tags=1
         )
         with pytest.raises(DutError, match=sentence):
-            latency(plan, setup.tester, setup.dut, observer)
+            latency(plan, session.with_observer(observer))
     assert observer.done
 
 
@@ -112,8 +113,8 @@ def test_latency_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
 def test_throughput_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
     """A search of one trial each: its error is as large as the rate."""
     testbed, source, dut = testbed_of(TOLERANT + text)
-    with set_up(testbed, source, dut) as setup:
-        observer = InLastRepetition(lambda: kill(setup))
+    with set_up(testbed, source, dut) as session:
+        observer = InLastRepetition(lambda: kill(session))
         plan = ThroughputPlan(
             timing=TIMING,
             seed=1,
@@ -122,5 +123,5 @@ def test_throughput_has_no_figure(text: str, kill: Kill, sentence: str) -> None:
             error=SearchError(rate_fps=RATE_FPS),
         )
         with pytest.raises(DutError, match=sentence):
-            throughput(plan, setup.tester, setup.dut, observer)
+            throughput(plan, session.with_observer(observer))
     assert observer.done

@@ -15,7 +15,6 @@ from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.trial.load import steady
-from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
@@ -73,16 +72,10 @@ def test_a_table_that_was_dropped_between_the_phases_fails_the_trial(
     path = tmp_path / "testbed.toml"
     path.write_text(TESTBED.format(direction=direction, delay_s=0.5, sample=sample))
     testbed, source = read_testbed(path)
-    with set_up(testbed, source, dut_of(testbed, source)) as setup:
-        table = setup.dut.table
+    with set_up(testbed, source, dut_of(testbed, source)) as session:
+        table = session.dut.table
         assert table is not None
-        trials = Trials(
-            tester=setup.tester,
-            dut=setup.dut,
-            timing=TIMING,
-            campaign_seed=1,
-            observer=Observer(),
-        )
+        trials = Trials(session=session, timing=TIMING, campaign_seed=1)
 
         def drop() -> None:
             """Phase 1 lasts 50 ms and drains for as long; the rest of the delay is nobody's."""
@@ -92,7 +85,7 @@ def test_a_table_that_was_dropped_between_the_phases_fails_the_trial(
             table.delete_all()
 
         def while_it_is_dropped() -> TrialRecord:
-            setup.dut.reset()
+            session.dut.reset()
             dropper = threading.Thread(target=drop)
             dropper.start()
             try:

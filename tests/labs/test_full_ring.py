@@ -13,7 +13,6 @@ from natxy.dut import devices
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.trial.load import steady
-from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
@@ -97,17 +96,15 @@ def test_what_a_full_ring_lost_is_no_loss_of_a_valid_trial(
         return full >= ENOUGH and any(each.is_valid for each in seen)
 
     with (
-        set_up(testbed, source, dut) as setup,
+        set_up(testbed, source, dut) as session,
         taken("10%", "--pieces", "30ms-30ms", "--cpus", str(SENDER)),
         taken("20%", "--pieces", "12ms-12ms", "--cpus", str(RECEIVER)),
     ):
-        assert setup.dut.tester_namespace is not None
-        trials = Trials(
-            tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=7, observer=Observer()
-        )
+        assert session.dut.tester_namespace is not None
+        trials = Trials(session=session, timing=TIMING, campaign_seed=7)
         end_s = time.monotonic() + PATIENCE_S
         while not is_enough() and time.monotonic() < end_s:
-            seen.append(one(trials, setup.dut.tester_namespace))
+            seen.append(one(trials, session.dut.tester_namespace))
     print([(each.trial.verdict, each.lost_in_ring, each.trial.invalid_reasons) for each in seen])
     assert is_enough(), "the ring was not full often enough, or no trial is valid"
     assert [each.wrongly_lost for each in seen if each.is_valid and each.wrongly_lost] == []

@@ -42,7 +42,7 @@ def found(throughput_fps: int) -> tuple[float, float]:
         invalid_repeats=ATTEMPTS,
     )
     with limited() as made:
-        result = recovery(plan, made.setup.tester, made.setup.dut)
+        result = recovery(plan, made.session)
     (recovered_s,) = result.figure(RECOVERY, "forward").values
     (lost,) = result.figure(LOST, "forward").values
     return recovered_s, lost

@@ -127,7 +127,7 @@ def searched(*, takes_away: bool) -> Search:
     with lab(warm_up="probes") as made:
         if takes_away:
             made.take_udp_checksums_away("ip")
-        (found,) = searches(plan, plan.trials(made.setup.tester, made.setup.dut, Observer()))
+        (found,) = searches(plan, plan.trials(made.session))
     return found
 
 

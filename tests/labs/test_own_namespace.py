@@ -13,7 +13,6 @@ from natxy.dut.choice import dut_of
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import TrialResult
-from natxy.trial.observer import Observer
 from natxy.trial.setup import UNNAMED, set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trial import run_trial
@@ -57,13 +56,13 @@ def gateway() -> Iterator[None]:
 def result_of(text: str) -> TrialResult:
     source = Source(name="own.toml", text=text)
     testbed: Testbed = source.validated(Testbed, source.toml())
-    with set_up(testbed, source, dut_of(testbed, source)) as setup:
-        plan = TrialPlan(traffic=setup.traffic, timing=TIMING)
+    with set_up(testbed, source, dut_of(testbed, source)) as session:
+        plan = TrialPlan(traffic=session.traffic, timing=TIMING)
 
         def attempt() -> TrialResult:
-            number = setup.tester.trials + 1
-            spec = plan.spec(load=RATE_FPS, seed=1, nonce=number, watched=setup.dut.watched)
-            return run_trial(spec, setup.tester, setup.dut, Observer()).result
+            number = session.trials + 1
+            spec = plan.spec(load=RATE_FPS, seed=1, nonce=number, watched=session.dut.watched)
+            return run_trial(spec, session).result
 
         return valid(attempt, lambda result: result.invalid_reasons)
 

@@ -18,8 +18,8 @@ from natxy.model.trial_spec import Phase, Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import steady
-from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.trials import Trials
@@ -55,16 +55,10 @@ table ip strict {
 
 
 class Lab:
-    def __init__(self, setup: Setup) -> None:
-        self.traffic = setup.tester.traffic
-        self.trials = Trials(
-            tester=setup.tester,
-            dut=setup.dut,
-            timing=TIMING,
-            campaign_seed=1,
-            observer=Observer(),
-        )
-        self._gateway = str(setup.dut.tester_namespace).replace("natxy-t-", "natxy-g-")
+    def __init__(self, session: Session) -> None:
+        self.traffic = session.traffic
+        self.trials = Trials(session=session, timing=TIMING, campaign_seed=1)
+        self._gateway = str(session.dut.tester_namespace).replace("natxy-t-", "natxy-g-")
         execute(in_namespace(self._gateway, ["nft", "-f", "-"]), feed=STRICT)
         timeouts = ("nf_conntrack_tcp_timeout_time_wait", "nf_conntrack_tcp_timeout_close")
         set_sysctls(self._gateway, {f"net/netfilter/{name}": 2 for name in timeouts})
@@ -86,8 +80,8 @@ def _started(folder: Path) -> Iterator[Lab]:
     path = folder / "testbed.toml"
     path.write_text(TESTBED)
     testbed, source = read_testbed(path)
-    with set_up(testbed, source, dut_of(testbed, source)) as setup:
-        yield Lab(setup)
+    with set_up(testbed, source, dut_of(testbed, source)) as session:
+        yield Lab(session)
 
 
 def test_connections_are_made_and_used_in_both_directions(lab: Lab) -> None:

@@ -9,7 +9,6 @@ import pytest
 from natxy.dut.namespaces import read_inside
 from natxy.model.telemetry import Snapshot
 from natxy.trial.connection_table import IncompletePhase1
-from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.trial import Trial
 from natxy.trial.trials import Trials
@@ -51,14 +50,8 @@ TICK_S = 0.01  # in which the kernel counts
 def trial_of(text: str, rate_fps: int = RATE_FPS) -> Trial:
     """Returns a trial with any verdict: noise does not change what the kernel counts."""
     testbed, source, dut = testbed_of(text)
-    with set_up(testbed, source, dut) as setup:
-        trials = Trials(
-            tester=setup.tester,
-            dut=setup.dut,
-            timing=TIMING,
-            campaign_seed=7,
-            observer=Observer(),
-        )
+    with set_up(testbed, source, dut) as session:
+        trials = Trials(session=session, timing=TIMING, campaign_seed=7)
         with suppress(IncompletePhase1):
             trials.run(load=rate_fps, repetition=1, seed=7)
     assert trials.last is not None

@@ -30,8 +30,8 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.capacity import CAPACITY
 from natxy.procedure.self_test import SelfTestPlan, looped, self_test
 from natxy.search.bisection import SearchError
-from natxy.trial.observer import Observer
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.trial.trials import Trials
 from tests.command import natxy
 from tests.labs.trials import NATXY, ROOT, ROUTER4, TAYGA, TIMING, testbed_of
@@ -46,10 +46,8 @@ NETWORKS = "left_networks = 7\nright_networks = 256\n"
 WIDE = "[traffic.right_field]\nmode = 'pseudorandom'\nmin = 2\nmax = 60000\n"
 
 
-def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:
-    trials = Trials(
-        tester=setup.tester, dut=setup.dut, timing=TIMING, campaign_seed=7, observer=Observer()
-    )
+def one_valid_trial(session: Session, rate_fps: int) -> TrialRecord:
+    trials = Trials(session=session, timing=TIMING, campaign_seed=7)
     return valid_trial(trials, rate_fps, seed=7)
 
 
@@ -80,8 +78,8 @@ def one_valid_trial(setup: Setup, rate_fps: int) -> TrialRecord:
 )
 def test_nothing_is_lost_at_a_low_rate(text: str) -> None:
     testbed, source, dut = testbed_of(text)
-    with set_up(testbed, source, dut) as setup:
-        trial = one_valid_trial(setup, RATE_FPS)
+    with set_up(testbed, source, dut) as session:
+        trial = one_valid_trial(session, RATE_FPS)
     assert trial.verdict is Verdict.PASS
     assert trial.result.sent == 2 * RATE_FPS // 10
     assert trial.result.misdelivered == 0
@@ -92,13 +90,13 @@ def test_a_gateway_whose_side_is_down_is_one_sentence() -> None:
     testbed, source, dut = testbed_of(
         "[tester]\nwarm_up_timeout_s = 0.5\n" + ROUTER4.format(more="")
     )
-    with set_up(testbed, source, dut) as setup:
+    with set_up(testbed, source, dut) as session:
         assert dut.tester_namespace is not None
         label = dut.tester_namespace.removeprefix("natxy-t-")
         gateway = f"natxy-g-{label}"
         subprocess.run(["ip", "-n", gateway, "link", "set", f"d1-{label}", "down"], check=True)
         with pytest.raises(TrialRefused, match="right") as refused:
-            one_valid_trial(setup, RATE_FPS)
+            one_valid_trial(session, RATE_FPS)
     assert "\n" not in str(refused.value)
 
 
@@ -107,9 +105,9 @@ def test_self_test_through_a_veth() -> None:
     port = Port()
     testbed = looped(Testbed(tester=TesterSection(left=port, right=port)))
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=TIMING)
-    with set_up(testbed, Source(name="self-test"), VethLoop()) as setup:
+    with set_up(testbed, Source(name="self-test"), VethLoop()) as session:
         ceiling = valid(
-            lambda: self_test(plan, setup.tester, setup.dut, Observer())[0],
+            lambda: self_test(plan, session)[0],
             lambda found: ("no trial for the delay",) if found.delay is None else (),
         )
     assert ceiling.rate_fps > RATE_FPS

@@ -10,7 +10,6 @@ from natxy.dut.choice import dut_of
 from natxy.model.testbed import read_testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
-from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
@@ -34,10 +33,8 @@ def trials_of(
     path = folder / "testbed.toml"
     path.write_text(TESTBED)
     testbed, source = read_testbed(path)
-    with set_up(testbed, source, dut_of(testbed, source)) as setup:
-        trials = Trials(
-            tester=setup.tester, dut=setup.dut, timing=timing, campaign_seed=1, observer=Observer()
-        )
+    with set_up(testbed, source, dut_of(testbed, source)) as session:
+        trials = Trials(session=session, timing=timing, campaign_seed=1)
         for number in range(count):
             yield trials.run(load=rate_fps, repetition=1, seed=number)
 

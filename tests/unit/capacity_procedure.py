@@ -98,7 +98,7 @@ class Bench:
     ) -> Measurement:
         ports = {"forward": WIDE, "reverse": WIDE} | kw
         return capacity(
-            plan, self.engine.tester(traffic_plan(connections or {}, **ports)), self.dut
+            plan, self.engine.session(traffic_plan(connections or {}, **ports), self.dut)
         )
 
 

@@ -35,6 +35,5 @@ def measure(
 ) -> Measurement:
     asked = {"rate_fps": 10_000} | (connections or {})
     planned = traffic_plan(asked, **({"forward": RANGES} | traffic))
-    tester = StatefulEngine(gateway=gateway).tester(planned)
-    table = TableParameters(entries=entries)
-    return churn(plan, tester, StatefulDut(gateway=gateway, known=table))
+    dut = StatefulDut(gateway=gateway, known=TableParameters(entries=entries))
+    return churn(plan, StatefulEngine(gateway=gateway).session(planned, dut))

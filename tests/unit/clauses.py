@@ -8,7 +8,7 @@ import pytest
 from natxy.measure.traffic_deviations import MIXES
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 
 NOT_FOLLOWED = [
     ("RFC 2544 section 8", "appendix C"),
@@ -42,9 +42,9 @@ def sentences(written: Iterable[dict[str, Any]]) -> str:
     return ";".join(each["text"] for each in written)
 
 
-def in_full_series(tester: ReadyTester) -> ReadyTester:
-    """Returns the tester as a part of a series that measures all that the RFCs ask for."""
-    (place, _) = tester.with_networks(1, 256)
+def in_full_series(session: Session) -> Session:
+    """Returns the session as a part of a series that measures all that the RFCs ask for."""
+    (place, _) = session.with_networks(1, 256)
     return place.in_series(frame_sizes=RFC8219_SIZES_BYTES, foregrounds=MIXES)
 
 

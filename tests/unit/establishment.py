@@ -35,4 +35,4 @@ def measure(
 ) -> Measurement:
     engine_of = StatefulEngine(gateway=gateway, **(engine or {}))
     dut = StatefulDut(gateway=gateway, known=known or TableParameters())
-    return establishment(plan, engine_of.tester(traffic_plan(connections)), dut, observer)
+    return establishment(plan, engine_of.session(traffic_plan(connections), dut, observer))

@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from natxy.dut.base import Dut
+from natxy.dut.none import NoDut
 from natxy.model.event import Hello, Progress
 from natxy.model.reason import Reason
 from natxy.model.stream_counters import Misdelivered, PauseReason
@@ -14,7 +16,8 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import VERSION, Stream, TrialSpec
 from natxy.tester.tester import Engine, OnProgress, ignore_progress
-from natxy.trial.setup import ReadyTester
+from natxy.trial.observer import Observer
+from natxy.trial.session import Session
 
 Lose = Callable[[Stream], Sequence[int]]
 MISDELIVERED = tuple(name for name in Misdelivered.model_fields if name != "total")
@@ -59,8 +62,26 @@ def due_ns(stream: Stream, number: int) -> float:
     return start_ns
 
 
+class InProcess:
+    """An engine in this process; `dut` is the gateway of its sessions, if none is given."""
+
+    @property
+    def dut(self) -> Dut:
+        return NoDut()
+
+    def session(
+        self, traffic: TrafficPlan, dut: Dut | None = None, observer: Observer | None = None
+    ) -> Session:
+        return Session(
+            engine=cast("Engine", self),
+            traffic=traffic,
+            dut=dut or self.dut,
+            observer=observer or Observer(),
+        )
+
+
 @dataclass(kw_only=True)
-class ScriptedEngine:
+class ScriptedEngine(InProcess):
     """`invalid` says what is wrong with a trial, `excess_ns` how much too slowly it sends."""
 
     lose: Lose = nothing
@@ -87,9 +108,6 @@ class ScriptedEngine:
     late_runs: tuple[tuple[int, int], ...] = ()
     during: Callable[[], None] = lambda: None  # called while each trial "runs"
     specs: list[TrialSpec] = field(default_factory=list)
-
-    def tester(self, traffic: TrafficPlan) -> ReadyTester:
-        return ReadyTester(engine=cast("Engine", self), traffic=traffic)
 
     @property
     def hello(self) -> Hello:

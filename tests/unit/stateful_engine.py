@@ -2,19 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.none import NoDut
 from natxy.errors import DutError
 from natxy.model.port_result import PortResult
-from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import VERSION, Phase, Stream, TrialSpec
-from natxy.tester.tester import Engine, OnProgress, ignore_progress
-from natxy.trial.setup import ReadyTester
+from natxy.tester.tester import OnProgress, ignore_progress
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import DELAY, MISDELIVERED, ScriptedEngine, rate_of
+from tests.unit.scripted_engine import DELAY, MISDELIVERED, InProcess, ScriptedEngine, rate_of
 
 NO_LIMIT = 10**12
 COUNTERS = ("foreign", "neighbour", "rx_errors", "rx_no_buffer", "tx_errors", "kernel_rx_dropped")
@@ -52,7 +50,7 @@ class StatefulGateway:
 
 
 @dataclass(kw_only=True)
-class StatefulEngine:
+class StatefulEngine(InProcess):
     gateway: StatefulGateway
     invalid_above_fps: int = NO_LIMIT
     away: Callable[[TrialSpec], bool] = lambda _: False  # INVALID, and not for its rate
@@ -63,8 +61,9 @@ class StatefulEngine:
     link_mbps: int = 0
     specs: list[TrialSpec] = field(default_factory=list)
 
-    def tester(self, traffic: TrafficPlan) -> ReadyTester:
-        return ReadyTester(engine=cast("Engine", self), traffic=traffic)
+    @property
+    def dut(self) -> "StatefulDut":
+        return StatefulDut(gateway=self.gateway)
 
     @property
     def hello(self) -> Any:

@@ -4,11 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import TesterLimit
 from natxy.model.reason import Advice, Code, Reason
 from natxy.model.traffic import TrafficPlan
-from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.advice import explained
@@ -69,11 +67,9 @@ def test_trials_that_stay_invalid_end_with_it(
     nat64: TrafficPlan, reason: Reason, advice: str
 ) -> None:
     trials = Trials(
-        tester=ScriptedEngine(invalid=lambda _: reason).tester(nat64),
-        dut=NoDut(),
+        session=ScriptedEngine(invalid=lambda _: reason).session(nat64),
         timing=TIMING,
         campaign_seed=1,
-        observer=Observer(),
     )
     with pytest.raises(TesterLimit, match=advice) as limit:
         trials.run_valid(load=LOW_FPS, repetition=1, seed=1, invalid_repeats=0)

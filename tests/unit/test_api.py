@@ -15,7 +15,6 @@ import pytest
 
 import natxy
 import natxy.procedure
-from natxy.dut.none import NoDut
 from natxy.model.traffic import TrafficPlan
 from tests.unit.scripted_engine import ScriptedEngine
 
@@ -112,10 +111,10 @@ def test_a_bare_number_is_no_loss_tolerance(make: type) -> None:
 
 
 def test_every_result_has_figures_and_rows(nat64: TrafficPlan) -> None:
-    tester = ScriptedEngine().tester(nat64)
+    session = ScriptedEngine().session(nat64)
     asked: dict[str, Any] = {"timing": TIMES, "seed": 1, "repetitions": 1}
-    found = natxy.throughput(natxy.ThroughputPlan(**asked, max_rate_fps=1000), tester, NoDut())
-    loss = natxy.frame_loss(natxy.FrameLossPlan(**asked, rates_fps=(1000,)), tester, NoDut())
+    found = natxy.throughput(natxy.ThroughputPlan(**asked, max_rate_fps=1000), session)
+    loss = natxy.frame_loss(natxy.FrameLossPlan(**asked, rates_fps=(1000,)), session)
     assert found.figure("throughput").values == (1000.0,)
     assert [row["figure"] for row in natxy.rows(found)] == [f.name for f in found.figures]
     assert found.conditions.frame_size_bytes == loss.conditions.frame_size_bytes
@@ -128,9 +127,9 @@ def test_every_result_has_figures_and_rows(nat64: TrafficPlan) -> None:
 
 
 def test_the_self_test_needs_no_observer(testbed_file: Path, engine: list[str]) -> None:
-    with natxy.connect(testbed_file, loop=True) as (tester, loop):
+    with natxy.connect(testbed_file, loop=True) as session:
         plan = natxy.SelfTestPlan(seed=1, sizes_bytes=(84,))
-        (ceiling,) = natxy.self_test(plan, tester, loop)
+        (ceiling,) = natxy.self_test(plan, session)
     assert ceiling.frame_size_bytes == 84
     assert ceiling.rate_fps > 0
 
@@ -156,14 +155,10 @@ def plan_of(procedure: str) -> str:
 
 @pytest.mark.parametrize(("name", "module"), procedures().items())
 def test_every_procedure_is_offered_and_called_alike(name: str, module: str) -> None:
-    """procedure(plan, tester, dut, observer=None): a program can take one for another."""
+    """procedure(plan, session): a program can take one for another."""
     for each in (name, plan_of(name)):
         assert natxy.HOMES.get(each) == module, "natxy/__init__.pyi lists them"
-    plan, tester, dut, observer = inspect.signature(getattr(natxy, name)).parameters.values()
-    # The self-test has a loop in place of a gateway.
-    assert dut.name == ("loop" if name == "self_test" else "dut")
-    assert (plan.name, tester.name, observer.name) == ("plan", "tester", "observer")
-    assert observer.default is None
+    assert [*inspect.signature(getattr(natxy, name)).parameters] == ["plan", "session"]
 
 
 def test_what_is_offered_beside_plans_is_a_procedure() -> None:

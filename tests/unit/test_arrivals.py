@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
 
-from natxy.dut.base import Dut
-from natxy.dut.none import NoDut
 from natxy.errors import MeasurementError
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Direction, Stream
@@ -21,7 +20,7 @@ from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
@@ -29,19 +28,20 @@ from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(0))
 SHARED: dict[str, Any] = {"timing": TIMING, "seed": 1, "repetitions": 2}
 GOALS = (rfc2544_goal(final_duration_s=TIMING.duration_s, width=Fraction(1, 50)),)
-Measure = Callable[[ReadyTester, Dut], object]
+Measure = Callable[[Session], object]
 MEASUREMENTS: dict[str, Measure] = {
-    "throughput": lambda *at: throughput(ThroughputPlan(**SHARED, max_rate_fps=64_000), *at),
-    "mlr": lambda *at: mlr_throughput(
-        MlrThroughputPlan(timing=TIMING, goals=GOALS, seed=1, max_rate_fps=64_000), *at
+    "throughput": partial(throughput, ThroughputPlan(**SHARED, max_rate_fps=64_000)),
+    "mlr": partial(
+        mlr_throughput,
+        MlrThroughputPlan(timing=TIMING, goals=GOALS, seed=1, max_rate_fps=64_000),
     ),
-    "frame-loss": lambda *at: frame_loss(FrameLossPlan(**SHARED, rates_fps=(64_000,)), *at),
-    "latency": lambda *at: latency(LatencyPlan(**SHARED, rate_fps=64_000, tags=10), *at),
-    "pdv": lambda *at: pdv(PdvPlan(**SHARED, rate_fps=64_000), *at),
-    "back-to-back": lambda *at: back_to_back(
-        BackToBackPlan(**SHARED, throughput_fps=1000, burst_rate_fps=64_000), *at
+    "frame-loss": partial(frame_loss, FrameLossPlan(**SHARED, rates_fps=(64_000,))),
+    "latency": partial(latency, LatencyPlan(**SHARED, rate_fps=64_000, tags=10)),
+    "pdv": partial(pdv, PdvPlan(**SHARED, rate_fps=64_000)),
+    "back-to-back": partial(
+        back_to_back, BackToBackPlan(**SHARED, throughput_fps=1000, burst_rate_fps=64_000)
     ),
-    "recovery": lambda *at: recovery(RecoveryPlan(**SHARED, rate_fps=64_000), *at),
+    "recovery": partial(recovery, RecoveryPlan(**SHARED, rate_fps=64_000)),
 }
 EACH = pytest.mark.parametrize("measure", MEASUREMENTS.values(), ids=MEASUREMENTS)
 
@@ -62,9 +62,9 @@ class Deaf:
 def test_each_measurement_names_the_direction(
     measure: Measure, direction: Direction, port: str, nat64: TrafficPlan
 ) -> None:
-    tester = ScriptedEngine(lose=Deaf(direction)).tester(nat64)
+    session = ScriptedEngine(lose=Deaf(direction)).session(nat64)
     with pytest.raises(MeasurementError) as told:
-        measure(tester, NoDut())
+        measure(session)
     said = str(told.value)
     assert said.startswith(f"{direction}: none of ")
     assert f"came to the tester's {port} port" in said
@@ -73,9 +73,9 @@ def test_each_measurement_names_the_direction(
 
 
 def test_a_gateway_that_lets_little_through_has_a_throughput_of_0(nat64: TrafficPlan) -> None:
-    tester = ScriptedEngine(lose=Deaf("reverse", come=1)).tester(nat64)
+    session = ScriptedEngine(lose=Deaf("reverse", come=1)).session(nat64)
     plan = ThroughputPlan(**SHARED, max_rate_fps=64_000, error=SearchError(rate_fps=100))
-    assert throughput(plan, tester, NoDut()).figures[0].values == (0, 0)
+    assert throughput(plan, session).figures[0].values == (0, 0)
 
 
 def test_a_gateway_that_passes_nothing_at_high_rates_is_searched_on(nat64: TrafficPlan) -> None:
@@ -83,14 +83,14 @@ def test_a_gateway_that_passes_nothing_at_high_rates_is_searched_on(nat64: Traff
         return range(frames_in(stream) if rate_of(stream) > 2000 else 0)
 
     plan = ThroughputPlan(**SHARED, max_rate_fps=64_000, error=SearchError(rate_fps=100))
-    found = throughput(plan, ScriptedEngine(lose=lose).tester(nat64), NoDut())
+    found = throughput(plan, ScriptedEngine(lose=lose).session(nat64))
     assert all(1900 <= rate <= 2000 for rate in found.figures[0].values)
 
 
 def test_a_search_ends_at_the_first_slow_trial(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=Deaf("reverse"))
     with pytest.raises(MeasurementError):
-        MEASUREMENTS["throughput"](engine.tester(nat64), NoDut())
+        MEASUREMENTS["throughput"](engine.session(nat64))
     assert [rate_of(spec.phases[0].streams[0]) for spec in engine.specs][-2:] == [2000, 1000]
 
 
@@ -100,14 +100,14 @@ def test_frames_that_are_wrong_did_not_arrive(nat64: TrafficPlan) -> None:
     engine.misdelivers = 5
     plan = FrameLossPlan(**(SHARED | {"repetitions": 1}), rates_fps=(200,))
     with pytest.raises(MeasurementError, match=r"none of 10 frames .* 5 were misdelivered by the"):
-        frame_loss(plan, engine.tester(nat64), NoDut())
+        frame_loss(plan, engine.session(nat64))
 
 
 def test_icmp_errors_say_why(nat64: TrafficPlan) -> None:
     error = {"ip_version": 6, "type": 1, "code": 0, "source": "2001:2::1", "count": 7, "mtu": None}
     engine = ScriptedEngine(lose=Deaf("forward"), icmp_errors=({**error, "example": ""},))
     with pytest.raises(MeasurementError, match=r"these errors came: \d+ x ICMPv6 no route, from"):
-        MEASUREMENTS["frame-loss"](engine.tester(nat64), NoDut())
+        MEASUREMENTS["frame-loss"](engine.session(nat64))
 
 
 def test_an_invalid_trial_shows_nothing(nat64: TrafficPlan) -> None:
@@ -115,4 +115,4 @@ def test_an_invalid_trial_shows_nothing(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine()
     engine.lose = lambda stream: range(frames_in(stream) if len(engine.specs) == 1 else 0)
     engine.invalid = lambda _: LATE if len(engine.specs) == 1 else None
-    assert MEASUREMENTS["throughput"](engine.tester(nat64), NoDut())
+    assert MEASUREMENTS["throughput"](engine.session(nat64))

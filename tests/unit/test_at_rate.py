@@ -31,7 +31,8 @@ from natxy.records.extra import records_to
 from natxy.report.trial_text import trial_text
 from natxy.search.bisection import SearchError
 from natxy.trial.profile import RFC, Profile, deviations
-from natxy.trial.setup import Setup, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts
@@ -46,28 +47,28 @@ GIVEN: dict[str, Any] = {"timing": FAST, "seed": 7, "repetitions": 3, "rate_fps"
 @contextmanager
 def fake(
     nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch, records: Path | None = None, **modes: Any
-) -> Iterator[Setup]:
+) -> Iterator[Session]:
     for name, value in modes.items():
         monkeypatch.setenv(f"FAKE_{name.upper()}", str(value))
     with (
         records_to(records) as kept,
-        set_up(nat64.testbed, nat64.source, NoDut(), kept) as setup,
+        set_up(nat64.testbed, nat64.source, NoDut(), kept) as session,
     ):
-        yield setup
+        yield session
 
 
 @pytest.fixture
-def setup(
+def session(
     engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Setup]:
+) -> Iterator[Session]:
     del engine
     with fake(nat64, monkeypatch) as made:
         yield made
 
 
-def test_a_value_each_repetition_and_direction(setup: Setup) -> None:
+def test_a_value_each_repetition_and_direction(session: Session) -> None:
     kept = Kept()
-    result = latency(LatencyPlan(**GIVEN, tags=50), setup.tester, setup.dut, kept)
+    result = latency(LatencyPlan(**GIVEN, tags=50), session.with_observer(kept))
     typical = result.figure("typical latency", "forward")
     assert (typical.unit, typical.values) == ("ns", (1000.0,) * 3)
     # Of the 50 tags one took 90 us: the 50th is the smallest v with F(v) >= 0.999.
@@ -80,20 +81,20 @@ def test_a_value_each_repetition_and_direction(setup: Setup) -> None:
     assert len({trial.result.seed for trial in kept.trials}) == 3
 
 
-def test_pdv_is_the_percentile_less_the_minimum(setup: Setup) -> None:
+def test_pdv_is_the_percentile_less_the_minimum(session: Session) -> None:
     """RFC 8219 section 7.3.1: delays from 1 us to 90 us, and one of 200 frames took that long."""
-    result = pdv(PdvPlan(**GIVEN), setup.tester, setup.dut)
+    result = pdv(PdvPlan(**GIVEN), session)
     for direction in ("forward", "reverse"):
         (primary,) = (f for f in result.figures if f.primary and f.direction == direction)
         assert primary.values == (89_000.0,) * 3
 
 
-def test_fewer_or_earlier_tags_than_the_rfcs_depart(setup: Setup) -> None:
+def test_fewer_or_earlier_tags_than_the_rfcs_depart(session: Session) -> None:
     timing = replace(LATENCY_RFC.timing, settle_s=Fraction(0))
     asked: dict[str, Any] = {**GIVEN, "timing": timing, "repetitions": 1}
 
     def said(**changes: Any) -> list[str]:
-        result = latency(LatencyPlan(**asked | changes), setup.tester, setup.dut)
+        result = latency(LatencyPlan(**asked | changes), session)
         return [each for each in texts(result.deviations) if "tags" in each]
 
     few = " tags, not 500 (RFC 8219 section 7.2)"
@@ -103,17 +104,17 @@ def test_fewer_or_earlier_tags_than_the_rfcs_depart(setup: Setup) -> None:
     assert said(tags_after_s=Fraction(59)) == ["tags after 59 s, not 60 s (RFC 2544 section 26.2)"]
 
 
-def test_a_search_before_long_trials_has_those_of_rfc_2544(setup: Setup) -> None:
+def test_a_search_before_long_trials_has_those_of_rfc_2544(session: Session) -> None:
     timing = replace(LATENCY_RFC.timing, settle_s=Fraction(0))
     plan = LatencyPlan(**GIVEN | {"timing": timing, "rate_fps": None, "repetitions": 1})
-    result = latency(plan, setup.tester, setup.dut)
+    result = latency(plan, session)
     assert result.conditions.duration_s == 120
     facts = about(Topic.RATE_FOUND, result.remarks).facts
     assert (facts["searches"], facts["duration_s"]) == (1, 60)
 
 
-def test_ipdv_is_signed_and_counts_its_undefined_pairs(setup: Setup) -> None:
-    result = ipdv(IpdvPlan(**GIVEN), setup.tester, setup.dut)
+def test_ipdv_is_signed_and_counts_its_undefined_pairs(session: Session) -> None:
+    result = ipdv(IpdvPlan(**GIVEN), session)
     assert result.figure("minimum IPDV", "reverse").values == (-500.0,) * 3
     assert result.figure("maximum IPDV", "reverse").values == (700.0,) * 3
     assert result.figure("undefined pairs", "forward").values == (1.0,) * 3
@@ -141,10 +142,10 @@ def test_what_needs_one_receive_queue_is_refused_with_more(
     traffic = replace(nat64, testbed=testbed.model_copy(update={"tester": queues}))
     said = f"tester.rx_queues: is 2, but {needs} needs one receive queue"
     with (
-        fake(traffic, monkeypatch) as setup,
+        fake(traffic, monkeypatch) as session,
         pytest.raises(ConfigurationError, match=re.escape(said)),
     ):
-        measure(plan, setup.tester, setup.dut)
+        measure(plan, session)
 
 
 def test_without_a_rate_it_is_the_throughput(
@@ -156,8 +157,8 @@ def test_without_a_rate_it_is_the_throughput(
         timing=FAST, seed=7, repetitions=1, error=SearchError(rate_fps=50), max_rate_fps=60_000
     )
     plan = PdvPlan(**GIVEN | {"rate_fps": None}, search=search)
-    with fake(nat64, monkeypatch, capacity_fps=20_000) as setup:
-        result = pdv(plan, setup.tester, setup.dut, kept)
+    with fake(nat64, monkeypatch, capacity_fps=20_000) as session:
+        result = pdv(plan, session.with_observer(kept))
     assert result.conditions.rate_fps is not None
     assert 19_950 <= result.conditions.rate_fps <= 20_000
     assert result.counts.trials == 3  # those of the search are not of the measurement
@@ -170,8 +171,8 @@ def test_a_rate_that_the_tester_ended_says_so(
     engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del engine
-    with fake(nat64, monkeypatch, limit_fps=5000) as setup:
-        result = pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
+    with fake(nat64, monkeypatch, limit_fps=5000) as session:
+        result = pdv(PdvPlan(**GIVEN | {"rate_fps": None}), session)
     assert Topic.RATE_IS_BOUND in topics(result.remarks)
     assert Differs.OF_A_BOUND in codes(result.deviations)
 
@@ -181,15 +182,15 @@ def test_a_gateway_that_passes_nothing_has_no_rate(
 ) -> None:
     del engine
     with (
-        fake(nat64, monkeypatch, capacity_fps=0) as setup,
+        fake(nat64, monkeypatch, capacity_fps=0) as session,
         pytest.raises(DutError, match=r"loses frames at every rate.* set rate"),
     ):
-        pdv(PdvPlan(**GIVEN | {"rate_fps": None}), setup.tester, setup.dut)
+        pdv(PdvPlan(**GIVEN | {"rate_fps": None}), session)
 
 
-def test_how_well_a_ports_clock_was_known_is_the_worst_of_all_trials(setup: Setup) -> None:
+def test_how_well_a_ports_clock_was_known_is_the_worst_of_all_trials(session: Session) -> None:
     kept = Kept()
-    pdv(PdvPlan(**GIVEN | {"repetitions": 2}), setup.tester, setup.dut, kept)
+    pdv(PdvPlan(**GIVEN | {"repetitions": 2}), session.with_observer(kept))
     port = {"side": "left", "worst_poll_gap_ns": 0.0}
     counts = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
     port |= dict.fromkeys((*counts, "kernel_rx_dropped", "records_lost"), 0)
@@ -198,7 +199,7 @@ def test_how_well_a_ports_clock_was_known_is_the_worst_of_all_trials(setup: Setu
         stamping = PortResult.model_validate(port | {"clock_error_ns": error_ns})
         result = trial.result.model_copy(update={"delay_clock": "port", "ports": (stamping,)})
         trials.append(trial.model_copy(update={"result": result}))
-    clock = str(about(Topic.DELAY_BY_CLOCK, delay_remarks(setup.tester, trials)))
+    clock = str(about(Topic.DELAY_BY_CLOCK, delay_remarks(session, trials)))
     assert clock.endswith("clock of arrivals: port, known within 19.9 µs.")
 
 
@@ -207,10 +208,10 @@ def test_a_rate_beyond_the_tester_is_no_figure(
 ) -> None:
     del engine
     with (
-        fake(nat64, monkeypatch, limit_fps=5000) as setup,
+        fake(nat64, monkeypatch, limit_fps=5000) as session,
         pytest.raises(TesterLimit, match="4 trials at 10000 frames a second were invalid"),
     ):
-        pdv(PdvPlan(**GIVEN, invalid_repeats=3), setup.tester, setup.dut)
+        pdv(PdvPlan(**GIVEN, invalid_repeats=3), session)
 
 
 def test_a_lost_frame_counts_with_the_longest_delay_that_it_can_have() -> None:
@@ -225,7 +226,7 @@ def test_a_lost_frame_counts_with_the_longest_delay_that_it_can_have() -> None:
     ("plan", "right"), [(LatencyPlan, LATENCY_RFC), (PdvPlan, PDV_RFC), (IpdvPlan, PDV_RFC)]
 )
 def test_what_the_rfc_asks_for_conforms(
-    plan: type[RatePlan], right: Any, setup: Setup, monkeypatch: pytest.MonkeyPatch
+    plan: type[RatePlan], right: Any, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The trials themselves are as short as ever: what is said is a matter of the plan."""
     measure: Any = {LatencyPlan: latency, PdvPlan: pdv, IpdvPlan: ipdv}[plan]
@@ -234,17 +235,17 @@ def test_what_the_rfc_asks_for_conforms(
     error = SearchError(fraction=Fraction(1, 10))
     search = ThroughputPlan(timing=RFC.timing, seed=1, repetitions=1, error=error)
     asked = plan(timing=right.timing, seed=1, repetitions=20, search=search)
-    alone = texts(measure(asked, setup.tester, setup.dut).deviations)
+    alone = texts(measure(asked, session).deviations)
     assert "1 destination network, not 1 and then 256 (RFC 2544 section 12)" in alone
-    tester = in_full_series(setup.tester)
-    (of_error, departure) = texts(measure(asked, tester, setup.dut).deviations)
+    session = in_full_series(session)
+    (of_error, departure) = texts(measure(asked, session).deviations)
     assert of_error.startswith("throughput: a search error of 10 %, not the highest rate")
     assert "begin before the call that sends a frame" in departure
     fast = replace(asked, search=replace(search, timing=FAST))
-    (of_search, *_, _) = texts(measure(fast, tester, setup.dut).deviations)
+    (of_search, *_, _) = texts(measure(fast, session).deviations)
     assert of_search.startswith("throughput: trials of ")
     given = replace(asked, timing=short, repetitions=1, rate_fps=1000)
-    said = texts(measure(given, tester, setup.dut).deviations)
+    said = texts(measure(given, session).deviations)
     assert len(said) == 4
     assert "a settle time of 0 s, not 5 s" in said[0]
     assert said[1].startswith("1 repetition, not 20 (RFC 8219 section 7.")
@@ -276,12 +277,12 @@ def test_nobody_asks_for_a_resets_trials_to_be_long() -> None:
     assert Differs.DURATION not in codes(deviations(FAST, RESETS["rfc"]))
 
 
-def test_tags_after_the_last_frame_are_refused(setup: Setup) -> None:
+def test_tags_after_the_last_frame_are_refused(session: Session) -> None:
     plan = LatencyPlan(**GIVEN, tags_after_s=Fraction("0.02"))
     with pytest.raises(
         ConfigurationError, match=r"tags_after_s: 0.02 s .* \(expected 0 to 0.0199\)"
     ):
-        latency(plan, setup.tester, setup.dut)
+        latency(plan, session)
 
 
 def test_every_frames_record_is_in_the_file(
@@ -291,8 +292,8 @@ def test_every_frames_record_is_in_the_file(
     del engine
     path = tmp_path / "frames.parquet"
     plan = PdvPlan(**GIVEN | {"rate_fps": None}, records=True)
-    with fake(nat64, monkeypatch, path, capacity_fps=10_000) as setup:
-        result = pdv(plan, setup.tester, setup.dut)
+    with fake(nat64, monkeypatch, path, capacity_fps=10_000) as session:
+        result = pdv(plan, session)
     frames = (result.conditions.rate_fps or 0) // 50
     table = pq.read_table(path)
     assert len(table) == 3 * 2 * frames
@@ -308,9 +309,9 @@ def test_an_engine_that_dies_leaves_no_records(
     path = tmp_path / "records" / "frames.parquet"
     with (
         pytest.raises(TesterDied, match="signal 9"),
-        fake(nat64, monkeypatch, path, mode="die-at-the-end") as setup,
+        fake(nat64, monkeypatch, path, mode="die-at-the-end") as session,
     ):
-        pdv(PdvPlan(**GIVEN, records=True), setup.tester, setup.dut)
+        pdv(PdvPlan(**GIVEN, records=True), session)
     assert os.listdir(path.parent) == []
 
 
@@ -345,10 +346,10 @@ def test_one_trials_frames_are_kept_by_the_command(
     )  # what is there is not overwritten
 
 
-def test_a_trials_text_shows_what_was_recorded(setup: Setup) -> None:
+def test_a_trials_text_shows_what_was_recorded(session: Session) -> None:
     kept = Kept()
-    ipdv(IpdvPlan(**GIVEN), setup.tester, setup.dut, kept)
-    latency(LatencyPlan(**GIVEN, tags=50), setup.tester, setup.dut, kept)
+    ipdv(IpdvPlan(**GIVEN), session.with_observer(kept))
+    latency(LatencyPlan(**GIVEN, tags=50), session.with_observer(kept))
     first, last = (
         trial_text(trial.result, trial.verdict, ()) for trial in (kept.trials[0], kept.trials[-1])
     )

@@ -90,7 +90,7 @@ def test_a_buffer_that_takes_long_to_empty_is_waited_for(
     """RFC 9004 section 6.2: the rest begins when the burst was received at the throughput."""
     buffer = Buffer(frames=1000, drains_fps=drains_fps)
     engine = buffer.engine()
-    result = back_to_back(slow_plan(drain_s, drains_fps), engine.tester(nat64), NoDut())
+    result = back_to_back(slow_plan(drain_s, drains_fps), engine.session(nat64))
     assert result.figure(BURST).values == (buffer.longest,)
     assert result.figure(BURST).lower_bound == (False,)
     for spec in engine.specs:
@@ -105,7 +105,7 @@ def test_a_buffer_that_takes_long_to_empty_is_waited_for(
 def test_a_device_slower_than_its_throughput_is_a_lower_bound(nat64: TrafficPlan) -> None:
     """A short search takes what the buffer took for throughput: the rest is too short then."""
     buffer = Buffer(frames=1000, drains_fps=400)
-    result = back_to_back(slow_plan(Fraction(1, 5), 2000), buffer.engine().tester(nat64), NoDut())
+    result = back_to_back(slow_plan(Fraction(1, 5), 2000), buffer.engine().session(nat64))
     assert result.figure(BURST).values[0] < buffer.longest
     assert result.figure(BURST).lower_bound == (True,)
     assert Topic.DRAIN_TOO_SHORT in topics(result.remarks)
@@ -115,7 +115,7 @@ def test_a_burst_that_no_trial_can_wait_for_is_not_tried(nat64: TrafficPlan) -> 
     times = Timing(duration_s=Fraction(1800), drain_s=Fraction(2))
     asked = plan(timing=times, burst_rate_fps=RATE_FPS, throughput_fps=1, repetitions=1)
     engine = ScriptedEngine()
-    result = back_to_back(asked, engine.tester(nat64), NoDut())
+    result = back_to_back(asked, engine.session(nat64))
     assert result.figure(BURST).values == (1800,)
     assert result.figure(BURST).lower_bound == (True,)
     assert about(Topic.BURSTS_SENT, result.remarks).facts["longest"] == 1800
@@ -125,7 +125,7 @@ def test_a_burst_that_no_trial_can_wait_for_is_not_tried(nat64: TrafficPlan) -> 
 
 @pytest.mark.parametrize("frames", [1, 2, 63, 64, 65, 777, 9_999])
 def test_the_longest_burst_is_found_to_a_frame(frames: int, nat64: TrafficPlan) -> None:
-    result = back_to_back(plan(), longer_than(frames).tester(nat64), NoDut())
+    result = back_to_back(plan(), longer_than(frames).session(nat64))
     burst = result.figure(BURST)
     assert burst.values == (frames, frames)
     assert burst.lower_bound == (False, False)
@@ -133,14 +133,14 @@ def test_the_longest_burst_is_found_to_a_frame(frames: int, nat64: TrafficPlan) 
 
 def test_implied_and_corrected_buffer_time(nat64: TrafficPlan) -> None:
     """RFC 9004 section 6.4: 500 frames at 100,000 fps are 5 ms, of which 60 % were forwarded."""
-    result = back_to_back(plan(), longer_than(500).tester(nat64), NoDut())
+    result = back_to_back(plan(), longer_than(500).session(nat64))
     assert result.figure(IMPLIED).values == pytest.approx((0.005, 0.005))
     assert result.figure(CORRECTED).values == pytest.approx((0.002, 0.002))
 
 
 def test_a_burst_at_the_end_of_the_search_is_a_lower_bound(nat64: TrafficPlan) -> None:
     """RFC 9004 section 6.2: at the upper limit, the search is to be repeated with a higher one."""
-    result = back_to_back(plan(), ScriptedEngine().tester(nat64), NoDut())
+    result = back_to_back(plan(), ScriptedEngine().session(nat64))
     assert result.figure(BURST).values == (10_000, 10_000)
     assert all(result.figure(BURST).lower_bound)
     assert all(result.figure(CORRECTED).lower_bound)
@@ -152,7 +152,7 @@ def test_a_device_as_fast_as_the_bursts_has_no_figure(
 ) -> None:
     """RFC 9004 section 6.1: no burst fills its buffer."""
     engine = longer_than(500)
-    result = back_to_back(plan(throughput_fps=throughput_fps), engine.tester(nat64), NoDut())
+    result = back_to_back(plan(throughput_fps=throughput_fps), engine.session(nat64))
     assert result.figures == ()
     assert Topic.NO_BURST_FILLS in topics(result.remarks)
     assert engine.specs == []
@@ -172,7 +172,7 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     )
     engine = ScriptedEngine(lose=lose)
     asked = plan(throughput_fps=None, search=search)
-    result = back_to_back(asked, engine.tester(nat64), NoDut())
+    result = back_to_back(asked, engine.session(nat64))
     assert result.figure(BURST).values == (800, 800)
     share = 1 - THROUGHPUT_FPS / RATE_FPS
     assert result.figure(CORRECTED).values == pytest.approx((0.008 * share,) * 2)
@@ -195,7 +195,7 @@ def found_by_a_weak_tester(lose: Callable[[Stream], range], nat64: TrafficPlan) 
     )
     engine = ScriptedEngine(lose=lose, invalid=too_fast_for_the_tester)
     asked = plan(throughput_fps=None, search=search)
-    return back_to_back(asked, engine.tester(nat64), NoDut())
+    return back_to_back(asked, engine.session(nat64))
 
 
 def test_corrected_with_a_lower_bound_of_the_throughput_it_is_an_upper_bound(
@@ -224,18 +224,18 @@ def test_where_both_are_lower_bounds_nothing_is_known_of_the_corrected_time(
 def test_a_device_that_loses_frames_at_every_rate_is_refused(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda stream: range(frames_in(stream) // 2, frames_in(stream)))
     with pytest.raises(DutError, match=r"loses frames at every rate.*set throughput"):
-        back_to_back(plan(throughput_fps=None), engine.tester(nat64), NoDut())
+        back_to_back(plan(throughput_fps=None), engine.session(nat64))
 
 
 def test_where_the_throughput_comes_from_is_said(nat64: TrafficPlan) -> None:
-    given = back_to_back(plan(), longer_than(9).tester(nat64), NoDut())
+    given = back_to_back(plan(), longer_than(9).session(nat64))
     assert about(Topic.CORRECTED_AS_GIVEN, given.remarks).facts == {"rate_fps": 60_000}
 
     def lose(stream: Stream) -> range:
         return range(1 if rate_of(stream) > THROUGHPUT_FPS else 0)
 
     asked = plan(throughput_fps=None, burst_rate_fps=10**6)
-    found = back_to_back(asked, ScriptedEngine(lose=lose).tester(nat64), NoDut())
+    found = back_to_back(asked, ScriptedEngine(lose=lose).session(nat64))
     how = str(about(Topic.CORRECTED_AS_FOUND, found.remarks))
     assert how.endswith(" fps, found first: 1 search, trials of 0.1 s, error 0.1 %.")
     short = next(each for each in found.deviations if each.where == "throughput")
@@ -246,14 +246,14 @@ def test_bursts_come_at_the_medias_rate(nat64: TrafficPlan) -> None:
     """84 bytes at 1 Gb/s: 1,201,923 fps; nobody has to say so."""
     engine = longer_than(50)
     engine.link_mbps = 1000
-    result = back_to_back(plan(burst_rate_fps=None), engine.tester(nat64), NoDut())
+    result = back_to_back(plan(burst_rate_fps=None), engine.session(nat64))
     assert result.conditions.rate_fps == 1_201_923
     assert result.figure(IMPLIED).values == pytest.approx((50 / 1_201_923,) * 2)
 
 
 def test_without_a_rate_it_is_refused(nat64: TrafficPlan) -> None:
     with pytest.raises(ConfigurationError, match="burst_rate_fps: is missing"):
-        back_to_back(plan(burst_rate_fps=None), ScriptedEngine().tester(nat64), NoDut())
+        back_to_back(plan(burst_rate_fps=None), ScriptedEngine().session(nat64))
 
 
 @pytest.mark.parametrize(
@@ -269,15 +269,15 @@ def test_what_a_burst_takes_in_excess_is_bounded_in_frames(
     engine = longer_than(500)
     engine.excess_ns = most_ns + 1
     with pytest.raises(TesterLimit, match=r"the burst took .* a larger step allows more"):
-        back_to_back(asked, engine.tester(nat64), NoDut())
+        back_to_back(asked, engine.session(nat64))
     engine.excess_ns = most_ns - 1
-    result = back_to_back(asked, engine.tester(nat64), NoDut())
+    result = back_to_back(asked, engine.session(nat64))
     assert all(500 - (step or 1) < frames <= 500 for frames in result.figure(BURST).values)
 
 
 def test_at_a_high_rate_the_step_is_what_passes_in_20_us(nat64: TrafficPlan) -> None:
     asked = plan(throughput_fps=10**6, burst_rate_fps=2 * 10**6)
-    result = back_to_back(asked, longer_than(5000).tester(nat64), NoDut())
+    result = back_to_back(asked, longer_than(5000).session(nat64))
     assert about(Topic.BURSTS_SENT, result.remarks).facts["step"] == 20
     assert all(4980 < frames <= 5000 for frames in result.figure(BURST).values)
 
@@ -285,7 +285,7 @@ def test_at_a_high_rate_the_step_is_what_passes_in_20_us(nat64: TrafficPlan) -> 
 def test_each_repetition_begins_anew(nat64: TrafficPlan) -> None:
     """With the same bursts: what the one before has found is no part of it."""
     engine = longer_than(777)
-    back_to_back(plan(repetitions=3), engine.tester(nat64), NoDut())
+    back_to_back(plan(repetitions=3), engine.session(nat64))
     lengths = [frames_in(spec.phases[0].streams[0]) for spec in engine.specs]
     one = lengths[: len(lengths) // 3]
     assert lengths == one * 3
@@ -297,7 +297,7 @@ def test_the_testers_ceiling_is_a_lower_bound(nat64: TrafficPlan) -> None:
         return LATE if frames_in(spec.phases[0].streams[0]) > 300 else None
 
     engine = ScriptedEngine(invalid=invalid)
-    result = back_to_back(plan(invalid_repeats=1), engine.tester(nat64), NoDut())
+    result = back_to_back(plan(invalid_repeats=1), engine.session(nat64))
     assert result.figure(BURST).values == (300, 300)
     assert all(result.figure(BURST).lower_bound)
     assert result.counts.invalid_trials > 0
@@ -308,7 +308,7 @@ def test_bursts_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) ->
     engine = longer_than(500)
     dut = Disturbed(engine=engine)
     timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
-    result = back_to_back(plan(invalid_repeats=1, timing=timing), engine.tester(nat64), dut)
+    result = back_to_back(plan(invalid_repeats=1, timing=timing), engine.session(nat64, dut))
     assert result.figure(BURST).values == (500, 500)
     assert not any(result.figure(BURST).lower_bound)
 
@@ -317,13 +317,13 @@ def test_bursts_that_a_slow_tester_spoils_are_not_repeated_for_long(nat64: Traff
     engine = longer_than(500)
     engine.excess_ns = 1_000_000
     with pytest.raises(TesterLimit, match="the burst took"):
-        back_to_back(plan(invalid_repeats=1), engine.tester(nat64), NoDut())
+        back_to_back(plan(invalid_repeats=1), engine.session(nat64))
     lengths = [frames_in(spec.phases[0].streams[0]) for spec in engine.specs]
     assert all(lengths.count(length) == 2 for length in lengths)
 
 
 def test_the_step_ends_the_search_and_is_reported(nat64: TrafficPlan) -> None:
-    result = back_to_back(plan(step_frames=100), longer_than(777).tester(nat64), NoDut())
+    result = back_to_back(plan(step_frames=100), longer_than(777).session(nat64))
     assert all(677 < frames <= 777 for frames in result.figure(BURST).values)
     assert about(Topic.BURSTS_SENT, result.remarks).facts["step"] == 100
 
@@ -344,9 +344,9 @@ def test_steps_and_rates_that_cannot_be_are_refused(option: str, changes: dict[s
 
 def test_what_rfc_9004_asks_for_conforms(nat64: TrafficPlan) -> None:
     asked = plan(repetitions=RFC_REPETITIONS)
-    tester = in_full_series(longer_than(9).tester(nat64))
-    said = codes(back_to_back(asked, tester, NoDut()).deviations)
+    session = in_full_series(longer_than(9).session(nat64))
+    said = codes(back_to_back(asked, session).deviations)
     assert said == [Differs.GIVEN_RATE, Differs.BURST_RATE]
     short = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1))
-    said = codes(back_to_back(plan(timing=short), tester, NoDut()).deviations)
+    said = codes(back_to_back(plan(timing=short), session).deviations)
     assert said[2:] == [Differs.WAIT, Differs.REPETITIONS]

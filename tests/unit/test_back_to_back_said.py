@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.deviation import Differs
 from natxy.model.reason import Reason
@@ -30,7 +29,7 @@ BURSTS_SENT = "Bursts were sent at 100,000 fps in each direction, with at most 1
     [(1, "binary search, step 1 frame. The"), (2, "binary search, step 2 frames. The")],
 )
 def test_the_search_and_the_rest_are_described(step: int, said: str, nat64: TrafficPlan) -> None:
-    result = back_to_back(plan(step_frames=step), longer_than(9).tester(nat64), NoDut())
+    result = back_to_back(plan(step_frames=step), longer_than(9).session(nat64))
     assert str(result.remarks[0]) == f"{BURSTS_SENT}{said} benchmark is the mean."
     assert about(Topic.BURST_WAITS, result.remarks).facts == {"least_s": 2}
     assert len(result.remarks) == 3
@@ -41,7 +40,7 @@ def test_bursts_grow_from_64_frames_to_twice_as_many_and_the_step_is_what_passes
 ) -> None:
     engine = longer_than(130)
     asked = plan(throughput_fps=250_000, burst_rate_fps=500_000, repetitions=1)
-    result = back_to_back(asked, engine.tester(nat64), NoDut())
+    result = back_to_back(asked, engine.session(nat64))
     lengths = [frames_in(spec.phases[0].streams[0]) for spec in engine.specs]
     assert lengths[:3] == [64, 128, 256]
     assert about(Topic.BURSTS_SENT, result.remarks).facts["step"] == 5
@@ -51,7 +50,7 @@ def test_how_much_too_long_bursts_took_is_said_in_frames(nat64: TrafficPlan) -> 
     """The worst of valid bursts; 0.15 ms at 60,000 frames a second."""
     engine = longer_than(500)
     engine.excess_ns = 150_000
-    result = back_to_back(plan(step_frames=10), engine.tester(nat64), NoDut())
+    result = back_to_back(plan(step_frames=10), engine.session(nat64))
     facts = about(Topic.BURSTS_LONGER, result.remarks).facts
     assert facts == pytest.approx({"excess_ns": 150_000, "frames": 9})
 
@@ -59,7 +58,7 @@ def test_how_much_too_long_bursts_took_is_said_in_frames(nat64: TrafficPlan) -> 
 def test_without_a_figure_no_repetition_is_lacking(nat64: TrafficPlan) -> None:
     """No burst had to be sent, whatever number was asked for."""
     asked = plan(throughput_fps=RATE_FPS, repetitions=2)
-    result = back_to_back(asked, longer_than(500).tester(nat64), NoDut())
+    result = back_to_back(asked, longer_than(500).session(nat64))
     assert not set(topics(result.remarks)) & {
         Topic.LACKING_BY_PATIENCE,
         Topic.LACKING_BY_RETRY_TIME,
@@ -71,21 +70,21 @@ def test_a_burst_has_at_least_a_frame(nat64: TrafficPlan) -> None:
     """A tenth of a frame is due in 1 µs."""
     timing = Timing(duration_s=Fraction(1, 10**6), drain_s=Fraction(2))
     engine = ScriptedEngine()
-    result = back_to_back(plan(timing=timing), engine.tester(nat64), NoDut())
+    result = back_to_back(plan(timing=timing), engine.session(nat64))
     assert result.figure(BURST).values == (1, 1)
     assert {frames_in(spec.phases[0].streams[0]) for spec in engine.specs} == {1}
 
 
 def test_a_gateway_that_keeps_no_frame_has_no_burst(nat64: TrafficPlan) -> None:
     with pytest.raises(MeasurementError, match="forward: none of"):
-        back_to_back(plan(), longer_than(0).tester(nat64), NoDut())
+        back_to_back(plan(), longer_than(0).session(nat64))
 
 
 def test_a_rest_shorter_than_two_seconds_departs(nat64: TrafficPlan) -> None:
     short = replace(plan().timing, drain_s=Fraction(3, 2))
-    said = back_to_back(plan(timing=short), longer_than(9).tester(nat64), NoDut()).deviations
+    said = back_to_back(plan(timing=short), longer_than(9).session(nat64)).deviations
     assert "at least 1.5 s of waiting after a burst, not 2 s (RFC 9004 section 6.2)" in text(said)
-    of_2_s = back_to_back(plan(), longer_than(9).tester(nat64), NoDut()).deviations
+    of_2_s = back_to_back(plan(), longer_than(9).session(nat64)).deviations
     assert Differs.WAIT not in codes(of_2_s)
 
 
@@ -111,7 +110,7 @@ def test_the_media_of_a_very_long_trial_are_too_fast(nat64: TrafficPlan) -> None
     engine = ScriptedEngine(link_mbps=10**6)
     asked = plan(timing=timing, burst_rate_fps=None)
     with pytest.raises(ConfigurationError, match=r"^burst_rate_fps: .* is out of range"):
-        back_to_back(asked, engine.tester(nat64), NoDut())
+        back_to_back(asked, engine.session(nat64))
     assert not engine.specs
 
 
@@ -119,7 +118,7 @@ def test_the_longest_burst_of_each_repetition_is_shown_as_soon_as_it_is_found(
     nat64: TrafficPlan,
 ) -> None:
     shown = Kept()
-    back_to_back(plan(), longer_than(777).tester(nat64), NoDut(), shown)
+    back_to_back(plan(), longer_than(777).session(nat64, observer=shown))
     assert [(each.name, each.values) for each in shown.figures] == [(BURST, (777,))] * 2
 
 
@@ -139,6 +138,6 @@ def test_bursts_that_stay_invalid_bound_the_search_down_to_a_single_frame(
         throughput_fps=THROUGHPUT_FPS,
         invalid_repeats=1,
     )
-    result = back_to_back(asked, engine.tester(nat64), NoDut())
+    result = back_to_back(asked, engine.session(nat64))
     assert result.figure(BURST).values == (1,)
     assert result.figure(BURST).lower_bound == (True,)

@@ -6,7 +6,6 @@ from fractions import Fraction
 import pytest
 
 from natxy.cli.throughput import bursts_of
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
@@ -55,7 +54,7 @@ def found(
         max_rate_fps=max_rate_fps,
         bursts=Bursts(frames=frames, rate_fps=BURST_RATE_FPS),
     )
-    return throughput(plan, engine.tester(traffic), NoDut()), engine
+    return throughput(plan, engine.session(traffic)), engine
 
 
 @pytest.mark.parametrize("frames", [16, 64, 256])
@@ -100,9 +99,9 @@ def test_a_rate_of_too_few_bursts_is_refused(nat64: TrafficPlan) -> None:
 
 def test_the_rate_of_bursts_is_needed_where_the_media_have_none(nat64: TrafficPlan) -> None:
     with pytest.raises(ConfigurationError, match="rate_fps: is missing"):
-        Bursts(frames=16).rate_of(ScriptedEngine().tester(nat64))
-    tester = ScriptedEngine(link_mbps=10).tester(nat64)
-    assert Bursts(frames=16).rate_of(tester) == 12_019
+        Bursts(frames=16).rate_of(ScriptedEngine().session(nat64))
+    session = ScriptedEngine(link_mbps=10).session(nat64)
+    assert Bursts(frames=16).rate_of(session) == 12_019
 
 
 def test_silence_is_what_bursts_have_beyond_steady_traffic() -> None:

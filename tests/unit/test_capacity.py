@@ -56,8 +56,8 @@ def measured(
     gateway: StatefulGateway, dut: StatefulDut | None = None, engine: StatefulEngine | None = None
 ) -> Measurement:
     engine = engine or StatefulEngine(gateway=gateway)
-    tester = engine.tester(traffic_plan({"count": 500}, forward=WIDE))
-    return capacity(plan(500), tester, dut or StatefulDut(gateway=gateway))
+    session = engine.session(traffic_plan({"count": 500}, forward=WIDE), dut)
+    return capacity(plan(500), session)
 
 
 def test_each_repetition_has_its_row() -> None:
@@ -103,19 +103,19 @@ def test_the_progress_names_the_connections_that_a_trial_creates(
     is_terminal: bool, row: str
 ) -> None:
     gateway, shown = StatefulGateway(entries=1234), StringIO()
-    tester = StatefulEngine(gateway=gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
+    session = StatefulEngine(gateway=gateway).session(traffic_plan({"count": 500}, forward=WIDE))
     console = Console(file=shown, width=200, force_terminal=is_terminal, color_system=None)
     with SearchDisplay(console, "capacity", unit="cps") as display:
-        capacity(plan(500), tester, StatefulDut(gateway=gateway), display)
+        capacity(plan(500), session.with_observer(display))
     assert re.search(rf"{row}1,234 connections", shown.getvalue())
 
 
 def test_the_progress_of_a_search_for_phase_1s_rate_counts_connections() -> None:
     """The unit is the same in a measurement that counts frames."""
     gateway, shown = StatefulGateway(entries=1234), StringIO()
-    tester = StatefulEngine(gateway=gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
+    session = StatefulEngine(gateway=gateway).session(traffic_plan({"count": 500}, forward=WIDE))
     with SearchDisplay(Console(file=shown, width=200), "throughput") as display:
-        capacity(plan(500), tester, StatefulDut(gateway=gateway), display)
+        capacity(plan(500), session.with_observer(display))
     lines = [line for line in shown.getvalue().splitlines() if " connections " in line]
     assert lines
     assert all(" cps " in line for line in lines)
@@ -125,9 +125,9 @@ def test_connections_are_needed() -> None:
     traffic = traffic_plan({"count": 500}, forward=WIDE)
     stateless = traffic.testbed.model_copy(update={"connections": None})
     gateway = StatefulGateway()
-    tester = StatefulEngine(gateway=gateway).tester(replace(traffic, testbed=stateless))
+    session = StatefulEngine(gateway=gateway).session(replace(traffic, testbed=stateless))
     with pytest.raises(ConfigurationError, match="connections: is missing"):
-        capacity(plan(500), tester, StatefulDut(gateway=gateway))
+        capacity(plan(500), session)
 
 
 # --- tear-down -----------------------------------------------------------------------------------
@@ -150,10 +150,12 @@ class Deleting(StatefulDut):
 
 
 def torn_down(dut: Deleting, counts: tuple[int, ...]) -> Measurement:
-    tester = StatefulEngine(gateway=dut.gateway).tester(traffic_plan({"count": 500}, forward=WIDE))
+    session = StatefulEngine(gateway=dut.gateway).session(
+        traffic_plan({"count": 500}, forward=WIDE), dut
+    )
     sizes = tuple(Size(connections=count) for count in counts)
     asked = TearDownPlan(timing=TIMING, seed=3, repetitions=4, sizes=sizes)
-    return tear_down(asked, tester, dut)
+    return tear_down(asked, session)
 
 
 def test_a_rate_is_of_the_difference_between_full_and_empty() -> None:

@@ -201,7 +201,7 @@ def test_what_cannot_be_counted_is_refused_before_anything_is_sent() -> None:
     with pytest.raises(ConfigurationError, match=r"traffic\.m: is less than n, but background"):
         bench.measure(n=10, m=9)
     with pytest.raises(DutError, match="no connection table"):
-        capacity(PLAN, bench.engine.tester(traffic_plan({})), NoDut())
+        capacity(PLAN, bench.engine.session(traffic_plan({}), NoDut()))
     assert not bench.engine.specs
 
 

@@ -27,13 +27,15 @@ from tests.unit.connections import plan as traffic_plan
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import frames_in, rate_of
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 
 def seen(bench: Bench, **changes: Any) -> tuple[Kept, tuple[Remark, ...]]:
     observer = Kept()
-    tester = bench.engine.tester(traffic_plan({}, forward=WIDE, reverse=WIDE))
-    result = capacity(replace(PLAN, **changes), tester, bench.dut, observer)
+    session = bench.engine.session(
+        traffic_plan({}, forward=WIDE, reverse=WIDE), bench.dut, observer
+    )
+    result = capacity(replace(PLAN, **changes), session)
     return observer, result.remarks
 
 
@@ -102,12 +104,12 @@ def test_a_table_may_be_filled_with_long_pauses() -> None:
     """Of at most a quarter: what it holds does not depend on how evenly it was filled."""
     traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
     engine = pausing(Fraction(24, 100))
-    result = capacity(PLAN, engine.tester(traffic), StatefulDut(gateway=engine.gateway))
+    result = capacity(PLAN, engine.session(traffic))
     assert values(result)[CAPACITY] == 1500
     assert result.counts.invalid_trials == 0
     engine = pausing(Fraction(27, 100))
     with pytest.raises(TesterLimit, match=r"1,000 connections at .* stay invalid: .* paused for"):
-        capacity(PLAN, engine.tester(traffic), StatefulDut(gateway=engine.gateway))
+        capacity(PLAN, engine.session(traffic))
 
 
 @dataclass(kw_only=True)
@@ -125,4 +127,4 @@ def test_a_tester_that_refuses_a_trial_is_no_collapse_of_the_gateway() -> None:
     engine = Refusing(gateway=StatefulGateway(entries=3000))
     traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
     with pytest.raises(TrialRefused, match="no memory for so many"):
-        capacity(PLAN, engine.tester(traffic), StatefulDut(gateway=engine.gateway))
+        capacity(PLAN, engine.session(traffic))

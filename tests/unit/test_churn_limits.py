@@ -53,11 +53,9 @@ def measured(
     entries: int | None = None,
     observer: Observer | None = None,
 ) -> Measurement:
-    tester = OnMedia(gateway=gateway, mbps=mbps).tester(
-        traffic_plan({"rate_fps": 10_000}, forward=RANGES)
-    )
     dut = StatefulDut(gateway=gateway, known=TableParameters(entries=entries))
-    return churn(plan, tester, dut, observer)
+    traffic = traffic_plan({"rate_fps": 10_000}, forward=RANGES)
+    return churn(plan, OnMedia(gateway=gateway, mbps=mbps).session(traffic, dut, observer))
 
 
 class Tried(Observer):

@@ -163,11 +163,11 @@ def test_each_trial_says_who_else_used_its_cpus(
 
     holder = hold(T0, 7, gateway=(5,))
     spec = short_trial(nat64)
-    with set_up(nat64.testbed, nat64.source, OnOneCpu()) as setup:
-        (said,) = setup.tester.run(spec).shared_cpus
+    with set_up(nat64.testbed, nat64.source, OnOneCpu()) as session:
+        (said,) = session.run(spec).shared_cpus
         holder.kill()
         holder.wait(10)
-        assert setup.tester.run(spec).shared_cpus == ()
+        assert session.run(spec).shared_cpus == ()
     assert said.startswith(f"CPU 5 of the gateway was also used by process {holder.pid} (")
 
 
@@ -181,10 +181,10 @@ def test_a_gateway_s_cpus_are_announced_from_its_start_and_when_they_change(
         return len(list(locks.glob("gateway-cpu-*")))
 
     dut = Growing()
-    with set_up(nat64.testbed, nat64.source, dut) as setup:
+    with set_up(nat64.testbed, nat64.source, dut) as session:
         assert announced() == 1
         dut.cpus = (5, 6)  # as in a measurement of scale-up
-        setup.tester.run(short_trial(nat64))
+        session.run(short_trial(nat64))
         assert announced() == 2
 
 
@@ -253,7 +253,7 @@ def test_two_set_ups_of_one_process_may_share_a_cpu(nat64: TrafficPlan, engine: 
         set_up(nat64.testbed, nat64.source, NoDut()) as one,
         set_up(nat64.testbed, nat64.source, NoDut()) as other,
     ):
-        assert one.tester.engine is not other.tester.engine
+        assert one.engine is not other.engine
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Code, Reason
 from natxy.model.remark import Topic
@@ -42,7 +41,7 @@ def found(
     kept: Kept | None = None,
     plan: ThroughputPlan = PLAN,
 ) -> Measurement:
-    return throughput(plan, ScriptedEngine(lose=lose).tester(nat64), NoDut(), kept)
+    return throughput(plan, ScriptedEngine(lose=lose).session(nat64, observer=kept))
 
 
 def bucket(tokens: int) -> Callable[[Stream], Sequence[int]]:
@@ -82,7 +81,7 @@ def test_a_bucket_that_was_emptied_before_is_not_taken_for_an_overload(
     """Between two trials, 0.1 s of tokens come back; a bucket of 2,000 is full after 0.2 s."""
     of = Bucket(depth)
     engine = ScriptedEngine(lose=of.lose, during=lambda: of.wait(0.1))
-    result = throughput(PLAN, engine.tester(nat64), NoDut())
+    result = throughput(PLAN, engine.session(nat64))
     (figure,) = result.figures
     (value,) = figure.values
     assert 0.98 * CAPACITY_FPS <= value <= 1.02 * CAPACITY_FPS
@@ -130,7 +129,7 @@ def test_a_longer_trial_that_noise_slows_does_not_confirm_what_a_bucket_helped(
         lose=lambda s: () if is_longer(s) and rate_of(s) < 10_600 else bucket(100)(s),
         paused_ns=lambda s: 1e8 * frames_in(s) / rate_of(s) if is_longer(s) else 0.0,
     )
-    (figure,) = throughput(PLAN, engine.tester(nat64), NoDut()).figures
+    (figure,) = throughput(PLAN, engine.session(nat64)).figures
     assert figure.lower_bound == (True,)
     (value,) = figure.values
     assert 0.97 * CAPACITY_FPS <= value <= CAPACITY_FPS, "not the 5 % more of a bucket"
@@ -278,13 +277,13 @@ def test_a_port_that_refuses_at_the_same_rate_each_time_is_a_limit(nat64: Traffi
         return max(0.0, frames * 1e9 / CAPACITY_FPS - frames * 1e9 / rate_of(stream))
 
     engine = ScriptedEngine(paused_ns=paused_ns, paused_by="port")
-    result = throughput(PLAN, engine.tester(nat64), NoDut())
+    result = throughput(PLAN, engine.session(nat64))
     (figure,) = result.figures
     assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
     assert figure.lower_bound == (False,)
     assert Topic.PORT_REFUSED in topics(result.remarks)
     own = ScriptedEngine(paused_ns=paused_ns, paused_by="core", too_slow=False)
-    (figure,) = throughput(PLAN, own.tester(nat64), NoDut()).figures
+    (figure,) = throughput(PLAN, own.session(nat64)).figures
     assert figure.lower_bound == (True,), "its own core limits the tester, not the gateway"
 
 
@@ -319,7 +318,7 @@ def test_what_noise_lets_nobody_try_again_is_no_bound(nat64: TrafficPlan) -> Non
         invalid=noise,
         too_slow=False,
     )
-    (figure,) = throughput(PLAN, engine.tester(nat64), NoDut()).figures
+    (figure,) = throughput(PLAN, engine.session(nat64)).figures
     assert figure.lower_bound == (True,)
     assert figure.values[0] <= CAPACITY_FPS
 
@@ -337,7 +336,7 @@ def test_pauses_that_only_several_trials_fill_bound_nothing(nat64: TrafficPlan) 
         return sorted(lost)
 
     engine = ScriptedEngine(lose=lose, watches=False)
-    (figure,) = throughput(PLAN, engine.tester(nat64), NoDut()).figures
+    (figure,) = throughput(PLAN, engine.session(nat64)).figures
     assert figure.values[0] < 1_000
     assert figure.lower_bound == (True,)
 

@@ -40,11 +40,9 @@ RATE_FPS = 20_000
 
 def trials_of(gateway: StatefulGateway, dut: Dut | None = None, **connections: Any) -> Trials:
     return Trials(
-        tester=StatefulEngine(gateway=gateway).tester(plan(connections)),
-        dut=dut or StatefulDut(gateway=gateway),
+        session=StatefulEngine(gateway=gateway).session(plan(connections), dut),
         timing=TIMING,
         campaign_seed=1,
-        observer=Observer(),
     )
 
 
@@ -98,7 +96,7 @@ def test_a_timeout_that_is_too_short_is_refused_before_anything_is_sent() -> Non
     dut = StatefulDut(gateway=gateway, known=TableParameters(timeout_s=2), settable=False)
     engine = StatefulEngine(gateway=gateway)
     trials = trials_of(gateway, dut)
-    trials.tester = engine.tester(plan({}))
+    trials.session = engine.session(plan({}), dut)
     with pytest.raises(
         ConfigurationError, match=r"expire after 2 s, but the trial may last 3 s.*cannot be set"
     ):
@@ -162,7 +160,7 @@ def test_replies_alone_tell_that_connections_were_lost(gateway: StatefulGateway)
     not count."""
     dut = StatefulDut(gateway=gateway, countable=gateway.counts_replies)
     trials = trials_of(gateway, dut)
-    trials.tester = trials.tester.with_traffic(direction="reverse")
+    trials.session = trials.session.with_traffic(direction="reverse")
     lost = trials.run(load=RATE_FPS, repetition=1, seed=1).lost_connections
     assert lost
     assert lost.code is HowLost.REPLIES_LOST
@@ -172,7 +170,7 @@ def test_replies_alone_tell_that_connections_were_lost(gateway: StatefulGateway)
 def test_replies_alone_that_are_too_many_are_a_fail() -> None:
     """The first ones come through, as many as a slow gateway has room for."""
     trials = trials_of(StatefulGateway(frames_fps=2000))
-    trials.tester = trials.tester.with_traffic(direction="reverse")
+    trials.session = trials.session.with_traffic(direction="reverse")
     trial = trials.run(load=RATE_FPS, repetition=1, seed=1)
     assert trial.verdict is Verdict.FAIL
     assert not trial.lost_connections
@@ -184,7 +182,7 @@ def test_a_sample_is_asked_between_the_phases_whatever_phase_2_is() -> None:
     for direction in ("both", "forward", "reverse"):
         gateway = StatefulGateway(flushes=True)
         trials = trials_of(gateway, sample=100)
-        trials.tester = trials.tester.with_traffic(direction=direction)
+        trials.session = trials.session.with_traffic(direction=direction)
         lost = how_lost(trials.run(load=RATE_FPS, repetition=1, seed=1))
         facts = {"tested": 100, "silent": 100}
         assert lost == (HowLost.SAMPLE_SILENT, WhyLost.DROPPED, facts)
@@ -238,13 +236,11 @@ def test_a_handshake_that_was_delivered_wrongly_fails_the_trial(
 ) -> None:
     gateway = StatefulGateway(handshake_wrong=wrong)
     trials = Trials(
-        tester=StatefulEngine(gateway=gateway).tester(
+        session=StatefulEngine(gateway=gateway).session(
             plan({"transport": "tcp"}, frame_size_bytes=98)
         ),
-        dut=StatefulDut(gateway=gateway),
         timing=TIMING,
         campaign_seed=1,
-        observer=Observer(),
     )
     trial = trials.run(load=RATE_FPS, repetition=1, seed=1)
     assert trial.result.passed
@@ -290,9 +286,8 @@ class Heard(Observer):
 def search_of(gateway: StatefulGateway, **changes: Any) -> tuple[Measurement, list[Remark]]:
     asked = ThroughputPlan(timing=TIMING, seed=1, repetitions=2, max_rate_fps=RATE_FPS)
     heard = Heard()
-    tester = StatefulEngine(gateway=gateway).tester(plan({"sample": 100}))
-    dut = StatefulDut(gateway=gateway)
-    return throughput(replace(asked, **changes), tester, dut, heard), heard.said
+    session = StatefulEngine(gateway=gateway).session(plan({"sample": 100}), observer=heard)
+    return throughput(replace(asked, **changes), session), heard.said
 
 
 def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:
@@ -330,12 +325,12 @@ def test_a_table_that_is_lost_in_each_trial_has_no_figure() -> None:
     recoveries = RecoveryPlan(timing=TIMING, seed=1, repetitions=2, rate_fps=1000)
     for forgets_in, lost in (({2}, 1), ({1, 2}, 2)):
         gateway = Forgetful(forgets_in=forgets_in)
-        tester = StatefulEngine(gateway=gateway).tester(plan({"sample": 100}))
+        session = StatefulEngine(gateway=gateway).session(plan({"sample": 100}))
         if lost == recoveries.repetitions:
             with pytest.raises(MeasurementError, match="100 did not answer"):
-                recovery(recoveries, tester, StatefulDut(gateway=gateway))
+                recovery(recoveries, session)
         else:
-            found = recovery(recoveries, tester, StatefulDut(gateway=gateway))
+            found = recovery(recoveries, session)
             assert found.counts.lost_connections == lost
 
 
@@ -343,7 +338,7 @@ def test_a_sample_that_was_delivered_wrongly_is_beyond_a_partial_drop_rate() -> 
     trials = trials_of(StatefulGateway(sample_wrong=3), sample=100)
     pdr = pdr_goal(LossTolerance(fraction=Fraction(1, 100)), final_duration_s=TIMING.duration_s)
     search = MlrThroughputPlan(timing=TIMING, goals=(pdr,), seed=1, max_rate_fps=RATE_FPS)
-    found = mlr_throughput(search, trials.tester, trials.dut).figure("PDR (1 % loss)")
+    found = mlr_throughput(search, trials.session).figure("PDR (1 % loss)")
     assert found.values == (0.0,)
 
 

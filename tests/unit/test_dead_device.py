@@ -8,7 +8,6 @@ from natxy.dut.none import NoDut
 from natxy.errors import DutError, MeasurementError, TesterDied, TrialCancelled
 from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan
-from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.unit.scripted_engine import ScriptedEngine
@@ -27,11 +26,7 @@ def one_trial(traffic: TrafficPlan, failure: BaseException | None = None) -> Non
             raise failure
 
     trials = Trials(
-        tester=ScriptedEngine(during=fail).tester(traffic),
-        dut=Dead(),
-        timing=TIMING,
-        campaign_seed=1,
-        observer=Observer(),
+        session=ScriptedEngine(during=fail).session(traffic, Dead()), timing=TIMING, campaign_seed=1
     )
     trials.run(load=1000, repetition=1, seed=1)
 

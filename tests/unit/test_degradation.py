@@ -63,7 +63,7 @@ def measure(
     engine = StatefulEngine(gateway=gateway, **engine_keys)
     dut = Resizable(gateway=gateway, known=TableParameters(entries=10**6, hash_size=1000))
     plan = DegradationPlan(search=search, columns=columns)
-    return degradation(plan, engine.tester(traffic_plan(connections or {})), dut), engine, dut
+    return degradation(plan, engine.session(traffic_plan(connections or {}), dut)), engine, dut
 
 
 def columns_of(*connections: int, **keys: Any) -> tuple[Column, ...]:
@@ -140,7 +140,7 @@ def test_a_column_without_a_figure_is_told_at_once() -> None:
     gateway, heard = StatefulGateway(entries=3000, frames_fps=50_000), Hearing()
     engine = StatefulEngine(gateway=gateway)
     plan = DegradationPlan(search=THROUGHPUT, columns=columns_of(1000, 4000))
-    degradation(plan, engine.tester(traffic_plan({})), StatefulDut(gateway=gateway), heard)
+    degradation(plan, engine.session(traffic_plan({}), observer=heard))
     (said,) = (remark for remark in heard.heard if remark.code is Topic.NO_FIGURE)
     assert str(said).startswith("4,000 connections: no figure. Phase 1 created 3,000 of 4,000")
 
@@ -248,7 +248,7 @@ def test_columns_are_refused_before_anything_is_measured() -> None:
     )
     plan = DegradationPlan(search=ESTABLISHMENT, columns=columns)
     with pytest.raises(ConfigurationError, match=r"table of 999 .* 1000 connections"):
-        degradation(plan, engine.tester(traffic_plan({})), StatefulDut(gateway=gateway))
+        degradation(plan, engine.session(traffic_plan({})))
     assert not engine.specs
 
 

@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from natxy.dut.base import TableParameters
-from natxy.dut.none import NoDut
 from natxy.measure.traffic_deviations import (
     connection_deviations,
     flow_deviations,
-    setup_deviations,
+    session_deviations,
     traffic_deviations,
 )
 from natxy.model.deviation import Deviation, Differs
@@ -25,11 +23,12 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.closing import Closer
 from natxy.trial.profile import RFC
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.clauses import SHORT_TRIALS, codes, in_full_series, text, texts
 from tests.unit.connections import plan as connection_plan
 from tests.unit.scripted_engine import ScriptedEngine, beyond
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 
@@ -54,7 +53,7 @@ def test_a_deviation_is_written_as_its_code_and_facts() -> None:
 
 
 def test_a_full_series_has_all_that_the_traffic_needs(nat64: TrafficPlan) -> None:
-    assert setup_deviations(in_full_series(ScriptedEngine().tester(nat64))) == ()
+    assert session_deviations(in_full_series(ScriptedEngine().session(nat64))) == ()
 
 
 @pytest.mark.parametrize(
@@ -86,25 +85,25 @@ def test_a_full_series_has_all_that_the_traffic_needs(nat64: TrafficPlan) -> Non
 def test_what_traffic_has_not_is_named(
     changes: dict[str, Any], said: str, nat64: TrafficPlan
 ) -> None:
-    tester = ScriptedEngine().tester(nat64).with_traffic(**changes)
-    assert said in text(setup_deviations(tester))
+    session = ScriptedEngine().session(nat64).with_traffic(**changes)
+    assert said in text(session_deviations(session))
 
 
 def test_a_direction_that_sends_nothing_has_no_ports(nat64: TrafficPlan) -> None:
     fixed = {"source_port": {"mode": "fixed", "min": 7, "max": 7}}
-    tester = ScriptedEngine().tester(nat64).with_traffic(direction="forward", reverse=fixed)
-    assert Differs.PORTS not in codes(setup_deviations(tester))
+    session = ScriptedEngine().session(nat64).with_traffic(direction="forward", reverse=fixed)
+    assert Differs.PORTS not in codes(session_deviations(session))
 
 
 def test_translators_need_no_extension_headers(nat64: TrafficPlan) -> None:
-    assert Differs.HEADERS not in codes(setup_deviations(ScriptedEngine().tester(nat64)))
+    assert Differs.HEADERS not in codes(session_deviations(ScriptedEngine().session(nat64)))
 
 
 def test_ipv4_alone_has_sizes_of_its_own(nat64: TrafficPlan) -> None:
     """Its frames are 20 octets smaller than their names, so that 1538 is the largest of 1500."""
-    tester = ScriptedEngine().tester(nat64).with_traffic(left_ip_version=4, right_ip_version=4)
+    session = ScriptedEngine().session(nat64).with_traffic(left_ip_version=4, right_ip_version=4)
     sizes = (84, 148, 276, 532, 788, 1044, 1300, 1538)
-    whole = tester.in_series(frame_sizes=sizes, foregrounds=(Fraction(1),))
+    whole = session.in_series(frame_sizes=sizes, foregrounds=(Fraction(1),))
     assert Differs.FRAME_SIZES not in codes(traffic_deviations(whole))
     assert Differs.FRAME_SIZES in codes(traffic_deviations(replace(whole, frame_sizes=sizes[:-1])))
 
@@ -126,7 +125,7 @@ def test_other_ranges_of_connections_than_wide_and_narrow_are_named(
     ports: tuple[int, int, int, int], said: str
 ) -> None:
     first, last, lowest, highest = ports
-    tester = StatefulEngine(gateway=StatefulGateway()).tester(
+    session = StatefulEngine(gateway=StatefulGateway()).session(
         connection_plan(
             {"count": 1},
             forward={
@@ -135,7 +134,7 @@ def test_other_ranges_of_connections_than_wide_and_narrow_are_named(
             },
         )
     )
-    found = text(connection_deviations(tester))
+    found = text(connection_deviations(session))
     assert ("RFC 9693 section 4.1" in found) is bool(said)
     assert said in found
 
@@ -145,10 +144,10 @@ def test_other_ranges_of_connections_than_wide_and_narrow_are_named(
     [("order", "4.4"), ("initiator_order", "4.10"), ("responder_order", "4.10")],
 )
 def test_other_orders_of_connections_are_named(key: str, clause: str) -> None:
-    tester = StatefulEngine(gateway=StatefulGateway()).tester(
+    session = StatefulEngine(gateway=StatefulGateway()).session(
         connection_plan({"count": 1, key: "increasing"})
     )
-    said = [each for each in texts(flow_deviations(tester)) if "order" in each]
+    said = [each for each in texts(flow_deviations(session)) if "order" in each]
     assert len(said) == 1
     assert said[0].endswith(
         f'in the order "increasing", not "pseudorandom" (RFC 9693 section {clause})'
@@ -159,7 +158,7 @@ def found(nat64: TrafficPlan, **changes: Any) -> str:
     engine = ScriptedEngine(lose=partial(beyond, 5000))
     options: dict[str, Any] = {"seed": 1, "timing": FAST, "repetitions": 2, "max_rate_fps": 10_000}
     plan = ThroughputPlan(**options | changes)
-    return text(throughput(plan, engine.tester(nat64), NoDut()).deviations)
+    return text(throughput(plan, engine.session(nat64)).deviations)
 
 
 def test_a_coarse_search_and_a_single_one_are_named(nat64: TrafficPlan) -> None:
@@ -179,11 +178,9 @@ def test_a_lower_bound_is_named(nat64: TrafficPlan) -> None:
     assert bound not in found(nat64)
 
 
-def stateful(transport: str) -> tuple[Any, Any]:
-    gateway = StatefulGateway()
+def stateful(transport: str) -> Session:
     traffic = connection_plan({"transport": transport, "rate_fps": 1000}, frame_size_bytes=98)
-    tester = StatefulEngine(gateway=gateway).tester(traffic)
-    return tester, StatefulDut(gateway=gateway, known=TableParameters())
+    return StatefulEngine(gateway=StatefulGateway()).session(traffic)
 
 
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
@@ -191,7 +188,7 @@ def test_a_tcp_rate_names_what_rfc_3511_asks_for(transport: str) -> None:
     plan = EstablishmentPlan(
         timing=replace(RFC.timing, settle_s=Fraction(5)), seed=7, repetitions=2
     )
-    result = establishment(plan, *stateful(transport))
+    result = establishment(plan, stateful(transport))
     said = text(result.deviations)
     for clause, words in (
         ("RFC 3511 section 5.3.3", "no HTTP transfer"),
@@ -212,7 +209,7 @@ def test_a_tcp_rate_names_what_rfc_3511_asks_for(transport: str) -> None:
 )
 def test_a_tear_down_names_what_rfc_3511_asks_for(by: Closer, said: str) -> None:
     plan = ClosingPlan(timing=FAST, seed=7, repetitions=1, by=by)
-    result = closing(plan, *stateful("tcp"))
+    result = closing(plan, stateful("tcp"))
     named = text(result.deviations)
     assert f"{said}" in named
     assert "RFC 3511 section 5.4.2" in named

@@ -12,7 +12,6 @@ from natxy.cli import run_command
 from natxy.cli.narrator import found
 from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay
-from natxy.dut.none import NoDut
 from natxy.model.measurement import Figure
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
@@ -58,7 +57,7 @@ def test_a_trial_that_lost_frames_says_of_which_direction(
     now_and_then: Observer = NowAndThen(Lines(say=lines.append), unit="fps")
     with SearchDisplay(Console(file=shown, width=200), "throughput") as display:
         observers = Observers([display, now_and_then])
-        throughput(PLAN, loses(*directions).tester(nat64), NoDut(), observers)
+        throughput(PLAN, loses(*directions).session(nat64, observer=observers))
     for told in (shown.getvalue().splitlines(), lines):
         failed = [line for line in told if " FAIL" in line]
         assert failed

@@ -14,7 +14,7 @@ import pytest
 
 from natxy import runtime_folder
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
-from natxy.dut.base import Dut
+from natxy.dut.base import Dut, name_in
 from natxy.dut.calibration import CalibrationDut
 from natxy.dut.choice import dut_of
 from natxy.dut.command import CommandDut
@@ -30,7 +30,6 @@ from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.trial.setup import name_in, name_of
 
 ROUTER = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n"
 TUNNEL = '[tester.left.tunnel]\naddress = "192.0.2.2"\ngateway = "192.0.2.1"\n'
@@ -257,9 +256,9 @@ def test_entries_survive_the_file() -> None:
 @pytest.mark.parametrize("kind", ["none", "command"])
 def test_results_call_a_gateway_by_its_name(kind: str) -> None:
     named = chosen(f'{ROUTER}[dut]\nkind = "{kind}"\nname = "my router"\n')
-    assert name_of(named) == "my router"
+    assert name_in(named.describe()) == "my router"
     unnamed = chosen(f'{ROUTER}[dut]\nkind = "{kind}"\n')
-    assert name_of(unnamed) == ("the gateway" if kind == "none" else "command")
+    assert name_in(unnamed.describe()) == ("the gateway" if kind == "none" else "command")
 
 
 def test_only_folders_of_labs_are_removed(tmp_path: Path) -> None:
@@ -466,6 +465,6 @@ def test_a_device_that_is_being_restarted_is_not_taken_for_dead(tmp_path: Path) 
 
 
 def test_a_gateway_that_natxy_does_not_control_has_a_name_in_titles_and_sentences() -> None:
-    assert name_of(NoDut()) == "the gateway"
+    assert name_in(NoDut().describe()) == "the gateway"
     assert name_in({"kind": "command"}) == "command"
     assert name_in({"kind": "namespace", "driver": "tayga"}) == "tayga"

@@ -21,7 +21,6 @@ from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.establishing import Establishing
-from natxy.trial.observer import Observer
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
 from natxy.verdict.losses import Losses
@@ -91,7 +90,7 @@ def test_a_handshake_of_tcp_takes_the_time_of_its_three_phases(
     engine = StatefulEngine(gateway=gateway)
     traffic = traffic_plan({"transport": "tcp"}, frame_size_bytes=98)
     dut = StatefulDut(gateway=gateway, known=TableParameters())
-    measured = establishment(replace(PLAN, alpha=alpha), engine.tester(traffic), dut)
+    measured = establishment(replace(PLAN, alpha=alpha), engine.session(traffic, dut))
     rate, figure = measured.figures
     assert (figure.name, rate.values) == ("TCP handshakes", (9000.0,))
     assert figure.values[0] == pytest.approx(9000 * handshakes)
@@ -295,11 +294,9 @@ def test_absent_ones_are_told_from_those_that_were_asked_too_fast() -> None:
 
 def _trial(gateway: StatefulGateway, load: Establishing) -> TrialRecord:
     trials = Trials(
-        tester=StatefulEngine(gateway=gateway).tester(traffic_plan({})),
-        dut=StatefulDut(gateway=gateway),
+        session=StatefulEngine(gateway=gateway).session(traffic_plan({})),
         timing=PLAN.timing,
         campaign_seed=1,
-        observer=Observer(),
     )
     return trials.run(load=load, repetition=1, seed=1)
 

@@ -22,7 +22,7 @@ from tests.unit.connections import plan as traffic_plan
 from tests.unit.establishment import HALF, PLAN, measure
 from tests.unit.kept import Kept
 from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ class OnMedia(StatefulEngine):
 def test_the_medias_rate_that_passes_is_no_lower_bound() -> None:
     """10 Mbit/s carry 14,880 frames of 64 octets a second."""
     gateway = StatefulGateway()
-    tester = OnMedia(gateway=gateway, mbps=10).tester(traffic_plan({}))
-    result = establishment(PLAN, tester, StatefulDut(gateway=gateway))
+    session = OnMedia(gateway=gateway, mbps=10).session(traffic_plan({}))
+    result = establishment(PLAN, session)
     (figure,) = result.figures
     assert (figure.values, figure.lower_bound) == ((14_880,), (False,))
     assert result.conditions.search
@@ -116,18 +116,18 @@ def test_a_tester_that_spoils_trials_of_a_minute_has_no_rate() -> None:
     }
     gateway = StatefulGateway()
     engine = StatefulEngine(gateway=gateway, invalid_above_fps=3000)
-    tester = engine.tester(traffic_plan({"count": 240_000}, forward=wide, reverse=wide))
+    session = engine.session(traffic_plan({"count": 240_000}, forward=wide, reverse=wide))
     plan = replace(PLAN, max_rate_cps=16_000, invalid_repeats=0)
     with pytest.raises(TesterLimit, match=r"at 4000 connections a second trials are invalid"):
-        establishment(plan, tester, StatefulDut(gateway=gateway))
+        establishment(plan, session)
 
 
 def test_a_gateway_that_is_slower_than_a_minutes_phase_1_has_a_rate_of_0() -> None:
     """1,000 connections in more than a minute: fewer than 17 a second."""
     kept = Kept()
-    tester = StatefulEngine(gateway=StatefulGateway(new_cps=5)).tester(traffic_plan({}))
+    engine = StatefulEngine(gateway=StatefulGateway(new_cps=5))
     dut = CommandDut(CommandConfig(kind="command"))  # whose table nobody can look at
-    result = establishment(PLAN, tester, dut, kept)
+    result = establishment(PLAN, engine.session(traffic_plan({}), dut, kept))
     assert result.figures[0].values == (0,)
     assert 15 / 2 < min(kept.rates) <= 17
     assert Topic.LOST_AT_EVERY_RATE in topics(result.remarks)

@@ -9,7 +9,6 @@ import pytest
 from natxy.cli import run_command
 from natxy.cli.estimate import Estimate
 from natxy.cli.progress import SearchDisplay
-from natxy.dut.none import NoDut
 from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Verdict
 from natxy.procedure.self_test import SelfTestPlan, self_test
@@ -136,7 +135,7 @@ def test_a_self_test_and_a_series_say_how_many_sizes_they_have(
 ) -> None:
     seen = Parts()
     plan = SelfTestPlan(seed=1, sizes_bytes=(84, 128, 256), timing=SHORT)
-    self_test(plan, engine_of_40_000_fps().tester(nat64), NoDut(), Observers([seen]))
+    self_test(plan, engine_of_40_000_fps().session(nat64, observer=Observers([seen])))
     assert seen.parts == [(1, 3), (2, 3), (3, 3)]
     told: list[tuple[int, int]] = []
     monkeypatch.setattr(SearchDisplay, "part_started", lambda _, *part: told.append(part))

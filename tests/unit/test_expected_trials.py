@@ -16,7 +16,6 @@ from natxy.cli.expected_plan import (
     expected_s,
     phase_1_search_s,
 )
-from natxy.dut.none import NoDut
 from natxy.measure.table_size import PortRange, Size
 from natxy.model.phase_names import AGAIN
 from natxy.model.testbed import Testbed
@@ -35,7 +34,7 @@ from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20))
 PLAN: dict[str, Any] = {"timing": TIMING, "seed": 7, "repetitions": 1}
@@ -78,7 +77,7 @@ def test_an_mlrsearch_takes_the_trials_that_it_takes_with_such_a_gateway(
         **PLAN | {"repetitions": 2},
     )
     engine = losing_above(device_fps)
-    mlr_throughput(asked, engine.tester(nat64), NoDut())
+    mlr_throughput(asked, engine.session(nat64))
     found_s = expected_s(asked, nat64.testbed)
     assert float(found_s) == pytest.approx(ran_s(engine.specs), rel=1e-6)
 
@@ -104,7 +103,7 @@ def test_a_search_for_a_capacity_takes_the_trials_that_it_takes_with_such_a_gate
     gateway = StatefulGateway(entries=ASSUMED_TABLE * goal.c0, new_cps=device_cps)
     engine = StatefulEngine(gateway=gateway)
     traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
-    capacity(asked, engine.tester(traffic), StatefulDut(gateway=gateway))
+    capacity(asked, engine.session(traffic))
     found_s = expected_s(asked, traffic.testbed)
     assert float(found_s) == pytest.approx(ran_s(engine.specs), rel=1e-3)
 
@@ -132,7 +131,7 @@ def test_a_trial_lasts_as_long_as_its_phases(connections: dict[str, Any]) -> Non
     asked = FrameLossPlan(rates_fps=(1000,), **PLAN)
     gateway = StatefulGateway()
     engine = StatefulEngine(gateway=gateway)
-    frame_loss(asked, engine.tester(traffic), StatefulDut(gateway=gateway))
+    frame_loss(asked, engine.session(traffic))
     assert float(expected_s(asked, traffic.testbed)) == pytest.approx(ran_s(engine.specs), rel=1e-6)
 
 
@@ -146,7 +145,7 @@ def test_a_search_for_a_rate_of_closing_takes_its_trials_with_handshakes_of_phas
     asked = ClosingPlan(by=by, max_rate_cps=9000, **PLAN | {"repetitions": 2})
     gateway = StatefulGateway(frames_fps=6000)
     engine = StatefulEngine(gateway=gateway)
-    closing(asked, engine.tester(traffic), StatefulDut(gateway=gateway))
+    closing(asked, engine.session(traffic))
     assert float(expected_s(asked, traffic.testbed)) == pytest.approx(ran_s(engine.specs), rel=1e-3)
 
 
@@ -157,7 +156,7 @@ def test_a_tear_down_takes_the_time_of_its_fillings_and_deletions() -> None:
     asked = TearDownPlan(sizes=sizes, rate_cps=2000, **PLAN | {"repetitions": 3})
     gateway = StatefulGateway()
     engine = StatefulEngine(gateway=gateway)
-    result = tear_down(asked, engine.tester(traffic), StatefulDut(gateway=gateway))
+    result = tear_down(asked, engine.session(traffic))
     assert len([spec for spec in engine.specs if spec.seed]) == 2 * 3
     fills_s = float(expected_s(asked, traffic.testbed) - 2 * 3 * DELETION_S)
     assert fills_s == pytest.approx(ran_s(engine.specs), rel=1e-6)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import MeasurementError
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
@@ -39,7 +38,7 @@ def unused(
     **changes: Any,
 ) -> list[str]:
     plan = OverloadPlan(test=test, flows=tuple(flows), **changes)
-    remarks = overload(plan, (engine or ScriptedEngine()).tester(traffic), NoDut()).remarks
+    remarks = overload(plan, (engine or ScriptedEngine()).session(traffic)).remarks
     return [str(said) for said in remarks if said.code.name.startswith("FEW_IN")]
 
 
@@ -118,7 +117,7 @@ def test_flows_that_end_while_others_start_are_told(incremental: bool, nat64: Tr
     """Each part of 1,000 flows has one destination port, and the flows of the one before."""
     engine = ScriptedEngine()
     plan = OverloadPlan(test=AT_1000, flows=(1000, 100_000), incremental=incremental)
-    remarks = overload(plan, engine.tester(nat64), NoDut()).remarks
+    remarks = overload(plan, engine.session(nat64)).remarks
     told = [str(said) for said in remarks if said.code is Topic.PARTS_DIFFER]
     sent = [_flows_of(engine.specs[-1].phases[i].streams[0]) for i in range(4 * incremental)]
     assert [before <= after for before, after in pairwise(sent)] == (

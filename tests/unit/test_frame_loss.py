@@ -48,7 +48,7 @@ def forward(result: Measurement) -> dict[str, tuple[float, ...]]:
 
 def test_from_the_maximum_down_until_two_rates_lose_nothing(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda stream: above(7_500, stream))
-    found = forward(frame_loss(plan(), engine.tester(nat64), NoDut()))
+    found = forward(frame_loss(plan(), engine.session(nat64)))
     assert found == {
         "100 % (10,000 fps)": (25.0,),
         "90 % (9,000 fps)": (pytest.approx(100 / 6, abs=0.12),),
@@ -59,7 +59,7 @@ def test_from_the_maximum_down_until_two_rates_lose_nothing(nat64: TrafficPlan) 
 
 
 def test_the_rate_of_each_point_is_a_number_as_well(nat64: TrafficPlan) -> None:
-    result = frame_loss(plan(), ScriptedEngine().tester(nat64), NoDut())
+    result = frame_loss(plan(), ScriptedEngine().session(nat64))
     points = {(figure.at, figure.at_value, figure.at_unit) for figure in result.figures}
     assert points == {("100 % (10,000 fps)", 10_000, "fps"), ("90 % (9,000 fps)", 9_000, "fps")}
 
@@ -85,8 +85,8 @@ def test_a_series_that_is_not_that_of_rfc_2544_says_so(
     changes: dict[str, Any], said: list[str], nat64: TrafficPlan
 ) -> None:
     timing = Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5))
-    tester = in_full_series(ScriptedEngine().tester(nat64))
-    once, *found = texts(frame_loss(plan(timing=timing, **changes), tester, NoDut()).deviations)
+    session = in_full_series(ScriptedEngine().session(nat64))
+    once, *found = texts(frame_loss(plan(timing=timing, **changes), session).deviations)
     assert once == "1 repetition, not several (RFC 8219 section 12)"
     assert found == [f"{one} (RFC 2544 section 26.3)" for one in said]
 
@@ -94,19 +94,19 @@ def test_a_series_that_is_not_that_of_rfc_2544_says_so(
 def test_a_lossless_rate_above_a_lossy_one_ends_nothing(nat64: TrafficPlan) -> None:
     """Two *successive* rates, not any two."""
     engine = ScriptedEngine(lose=lambda stream: [3] if rate_of(stream) in (9_000, 7_000) else [])
-    found = forward(frame_loss(plan(), engine.tester(nat64), NoDut()))
+    found = forward(frame_loss(plan(), engine.session(nat64)))
     assert [values[0] > 0 for values in found.values()] == [False, True, False, True, False, False]
 
 
 def test_both_directions_must_lose_nothing(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda stream: [0] if stream.direction == "reverse" else [])
-    result = frame_loss(plan(), engine.tester(nat64), NoDut())
+    result = frame_loss(plan(), engine.session(nat64))
     assert len(forward(result)) == 10
     assert result.figure(LOSS, "reverse", "100 % (10,000 fps)").values == (0.1,)
 
 
 def test_a_frame_that_came_wrong_is_lost(nat64: TrafficPlan) -> None:
-    result = frame_loss(plan(), ScriptedEngine(misdelivers=1).tester(nat64), NoDut())
+    result = frame_loss(plan(), ScriptedEngine(misdelivers=1).session(nat64))
     assert len(forward(result)) == 10  # no rate is without loss
     assert forward(result)["100 % (10,000 fps)"] == pytest.approx((0.1,))
 
@@ -115,7 +115,7 @@ def test_the_step_and_the_medias_rate(nat64: TrafficPlan) -> None:
     """10 Mb/s carry 12,019 frames of 84 bytes; a twentieth less, and that is all."""
     engine = ScriptedEngine(link_mbps=10)
     found = forward(
-        frame_loss(plan(max_rate_fps=None, step=Fraction(1, 20)), engine.tester(nat64), NoDut())
+        frame_loss(plan(max_rate_fps=None, step=Fraction(1, 20)), engine.session(nat64))
     )
     assert list(found) == ["100 % (12,019 fps)", "95 % (11,418 fps)"]
 
@@ -123,7 +123,7 @@ def test_the_step_and_the_medias_rate(nat64: TrafficPlan) -> None:
 def test_given_rates_are_all_sent(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine()
     asked = plan(rates_fps=(500, 1000, 1500), max_rate_fps=None, repetitions=2)
-    found = forward(frame_loss(asked, engine.tester(nat64), NoDut()))
+    found = forward(frame_loss(asked, engine.session(nat64)))
     assert found == {f"{rate} fps": (0.0, 0.0) for rate in ("500", "1,000", "1,500")}
     assert len({spec.nonce for spec in engine.specs}) == 6
 
@@ -133,7 +133,7 @@ def test_what_the_tester_cannot_send_is_left_out_and_told(nat64: TrafficPlan) ->
         return LATE if rate_of(spec.phases[0].streams[0]) > 8_000 else None
 
     engine = ScriptedEngine(invalid=invalid)
-    result = frame_loss(plan(), engine.tester(nat64), NoDut())
+    result = frame_loss(plan(), engine.session(nat64))
     assert list(forward(result)) == ["80 % (8,000 fps)", "70 % (7,000 fps)"]
     missing = [figure for figure in result.figures if figure.missing]
     assert [(each.at, each.direction, each.values) for each in missing] == [
@@ -154,12 +154,12 @@ def test_what_the_tester_cannot_send_is_left_out_and_told(nat64: TrafficPlan) ->
 def test_no_rate_that_can_be_sent_is_an_error(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(invalid=lambda _: LATE)
     with pytest.raises(TesterLimit, match="no rate of the series"):
-        frame_loss(plan(), engine.tester(nat64), NoDut())
+        frame_loss(plan(), engine.session(nat64))
 
 
 def test_without_a_maximum_it_is_refused(nat64: TrafficPlan) -> None:
     with pytest.raises(ConfigurationError, match="max_rate_fps: is missing"):
-        frame_loss(plan(max_rate_fps=None), ScriptedEngine().tester(nat64), NoDut())
+        frame_loss(plan(max_rate_fps=None), ScriptedEngine().session(nat64))
 
 
 @pytest.mark.parametrize("step", [Fraction(0), Fraction(11, 100)])
@@ -189,7 +189,7 @@ def test_trials_that_are_left_out_are_in_the_error(nat64: TrafficPlan) -> None:
         lose=lambda _: [7] if chance.random() < 0.6 else [], away_ns=lambda _: 3e7
     )
     asked = plan(rates_fps=(5000,), max_rate_fps=None, repetitions=20, invalid_repeats=50)
-    figure = frame_loss(asked, engine.tester(nat64), NoDut()).figure(LOSS, "forward", "5,000 fps")
+    figure = frame_loss(asked, engine.session(nat64)).figure(LOSS, "forward", "5,000 fps")
     assert set(figure.values) == {0.0}
     mean = sum(figure.errors) / len(figure.errors)
     assert 0.3 * 0.2 < mean < 0.2, "one frame of 500 are 0.2 %, in six trials of ten"
@@ -199,7 +199,7 @@ def measured_at(
     engine: ScriptedEngine, nat64: TrafficPlan, dut: NoDut, rate_fps: int, **changes: Any
 ) -> Measurement:
     asked = plan(rates_fps=(rate_fps,), max_rate_fps=None, **changes)
-    return frame_loss(asked, engine.tester(nat64), dut)
+    return frame_loss(asked, engine.session(nat64, dut))
 
 
 def of(result: Measurement, direction: Direction = "forward") -> tuple[float, float]:
@@ -280,6 +280,6 @@ def test_what_a_bad_placement_may_have_lost_is_in_the_error(nat64: TrafficPlan) 
         lose=lambda stream: above(10_000, stream), round_trip_ns=lambda _: 300.0
     )
     asked = plan(rates_fps=(20_000,), max_rate_fps=None)
-    figure = frame_loss(asked, engine.tester(nat64), NoDut()).figure(LOSS, "forward", "20,000 fps")
+    figure = frame_loss(asked, engine.session(nat64)).figure(LOSS, "forward", "20,000 fps")
     assert figure.values == pytest.approx((50.0,))
     assert figure.errors == pytest.approx((25.0,))

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
@@ -14,7 +13,7 @@ from natxy.model.trial_spec import Stream
 from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
@@ -49,15 +48,15 @@ class Mixed(ScriptedEngine):
         return made
 
 
-def mixed(engine: ScriptedEngine, nat64: TrafficPlan) -> ReadyTester:
+def mixed(engine: ScriptedEngine, nat64: TrafficPlan) -> Session:
     """Nine of ten frames are translated."""
-    tester = engine.tester(nat64)
-    section = tester.testbed.tester
+    session = engine.session(nat64)
+    section = session.testbed.tester
     native = {"ipv6_real": "2001:2:0:8000::2", "next_hop_ipv6": "2001:2:0:8000::1"}
     right = section.right.model_copy(update=native)
     both = section.model_copy(update={"right": right})
-    ready = tester.with_testbed(tester.testbed.model_copy(update={"tester": both}))
-    return ready.with_traffic(n=10, m=9)
+    changed = session.testbed.model_copy(update={"tester": both})
+    return session.with_testbed(changed).with_traffic(n=10, m=9)
 
 
 def forward(result: Measurement, name: str) -> dict[str, float]:
@@ -70,7 +69,7 @@ def test_each_kind_of_a_mix_has_its_own_loss_beside_that_of_all(nat64: TrafficPl
     """5 of 1,000 frames are lost, which are 5 of the background's 100; 9 of 900 came wrong."""
     engine = Mixed(lose=lambda _: range(5), misdelivers=9)
     asked = plan(rates_fps=(10_000,), max_rate_fps=None)
-    result = frame_loss(asked, mixed(engine, nat64), NoDut())
+    result = frame_loss(asked, mixed(engine, nat64))
     at = "10,000 fps"
     assert forward(result, LOSS) == pytest.approx({at: 1.4})
     assert forward(result, FOREGROUND) == pytest.approx({at: 1.0})
@@ -80,7 +79,7 @@ def test_each_kind_of_a_mix_has_its_own_loss_beside_that_of_all(nat64: TrafficPl
 
 
 def test_traffic_of_one_kind_has_no_figures_of_kinds(nat64: TrafficPlan) -> None:
-    result = frame_loss(plan(), ScriptedEngine().tester(nat64), NoDut())
+    result = frame_loss(plan(), ScriptedEngine().session(nat64))
     assert {figure.name for figure in result.figures} == {LOSS}
 
 
@@ -88,12 +87,12 @@ def test_a_series_that_never_passes_ends_at_a_step_of_the_maximum(nat64: Traffic
     """A tenth of 10 frames a second is the lowest rate that there is: 1."""
     engine = ScriptedEngine(lose=lambda _: [0])
     timing = Timing(duration_s=Fraction(1), drain_s=Fraction(0))
-    result = frame_loss(plan(max_rate_fps=10, timing=timing), engine.tester(nat64), NoDut())
+    result = frame_loss(plan(max_rate_fps=10, timing=timing), engine.session(nat64))
     assert [at.split(" (")[0] for at in forward(result, LOSS)] == [
         f"{share} %" for share in range(100, 0, -10)
     ]
     assert [rate_of(spec.phases[0].streams[0]) for spec in engine.specs] == list(range(10, 0, -1))
-    few = frame_loss(plan(max_rate_fps=5, timing=timing), engine.tester(nat64), NoDut())
+    few = frame_loss(plan(max_rate_fps=5, timing=timing), engine.session(nat64))
     assert list(forward(few, LOSS))[-1] == "20 % (1 fps)", "no rate is 0"
 
 
@@ -101,7 +100,7 @@ def test_a_loss_that_is_accepted_ends_the_series(nat64: TrafficPlan) -> None:
     """1 of 1,000 and 1 of 900 frames are at most 0.12 %."""
     engine = ScriptedEngine(lose=lambda _: [0])
     accepts = plan(loss=LossTolerance(fraction=Fraction(12, 10_000)))
-    result = frame_loss(accepts, engine.tester(nat64), NoDut())
+    result = frame_loss(accepts, engine.session(nat64))
     assert list(forward(result, LOSS)) == ["100 % (10,000 fps)", "90 % (9,000 fps)"]
 
 
@@ -141,7 +140,7 @@ def test_each_rate_of_the_series_is_shown_as_soon_as_it_is_measured(nat64: Traff
 
     shown = Shown()
     asked = plan(rates_fps=(1000, 2000), max_rate_fps=None, repetitions=2)
-    frame_loss(asked, ScriptedEngine().tester(nat64), NoDut(), shown)
+    frame_loss(asked, ScriptedEngine().session(nat64, observer=shown))
     assert shown.seen == [
         "1 of 2",
         "forward 1,000 fps",
@@ -154,6 +153,6 @@ def test_each_rate_of_the_series_is_shown_as_soon_as_it_is_measured(nat64: Traff
 
 def test_a_kind_that_was_not_sent_has_no_loss(nat64: TrafficPlan) -> None:
     """A trial of one frame has no background: a loss of 0 % would be of nothing."""
-    result = frame_loss(plan(rates_fps=(10, 1000)), mixed(Mixed(), nat64), NoDut())
+    result = frame_loss(plan(rates_fps=(10, 1000)), mixed(Mixed(), nat64))
     assert list(forward(result, BACKGROUND)) == ["1,000 fps"]
     assert list(forward(result, LOSS)) == ["10 fps", "1,000 fps"]

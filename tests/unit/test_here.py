@@ -140,12 +140,12 @@ def test_a_result_says_that_a_gateway_on_this_machine_was_not_watched(
 ) -> None:
     del engine
     testbed, source = testbed_with(section)
-    with set_up(testbed, source, dut_of(testbed, source)) as setup:
+    with set_up(testbed, source, dut_of(testbed, source)) as session:
         plan = TrialPlan(
-            traffic=setup.traffic, timing=Timing(duration_s=Fraction(1), drain_s=Fraction(0))
+            traffic=session.traffic, timing=Timing(duration_s=Fraction(1), drain_s=Fraction(0))
         )
-        spec = plan.spec(load=1000, seed=1, nonce=1, watched=setup.dut.watched)
-        assert setup.tester.run(spec).unwatched_reason == said
+        spec = plan.spec(load=1000, seed=1, nonce=1, watched=session.dut.watched)
+        assert session.run(spec).unwatched_reason == said
 
 
 def test_a_process_that_has_ended_is_said_before_the_engine_starts(

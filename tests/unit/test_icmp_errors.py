@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from natxy.dut.none import NoDut
 from natxy.errors import MeasurementError, TrialRefused
 from natxy.model.icmp_words import icmp_list, icmp_words, merged
 from natxy.model.measurement import TrialCounts
@@ -110,7 +109,7 @@ def test_a_trial_shows_them_at_their_port(nat64: TrafficPlan) -> None:
 def test_a_note_under_a_table_names_them(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=first_frame, icmp_errors=(NEEDED,))
     plan = FrameLossPlan(timing=FAST, seed=1, repetitions=1, rates_fps=(1000, 2000))
-    measured = frame_loss(plan, engine.tester(nat64), NoDut())
+    measured = frame_loss(plan, engine.session(nat64))
     assert len(engine.specs) == 2
     said = "The gateway answered frames of the trials with ICMP errors: 1,000 x ICMP fragmentation"
     assert any(note.startswith(said) for note in measurement_notes([measured]))
@@ -122,7 +121,7 @@ def test_the_throughput_names_them(nat64: TrafficPlan) -> None:
         icmp_errors=(NEEDED,),
     )
     plan = ThroughputPlan(timing=FAST, seed=1, repetitions=2)
-    result = throughput(plan, lossy.tester(nat64), NoDut())
+    result = throughput(plan, lossy.session(nat64))
     count = 500 * len(lossy.specs)
     words = f"{count:,} x ICMP fragmentation needed, MTU 1280, from 198.18.0.1."
     assert any(note.endswith(words) for note in report_notes(result))
@@ -155,12 +154,12 @@ def test_a_search_ends_where_every_frame_is_misdelivered(
     engine = ScriptedEngine(all_wrong_by=check)
     plan = ThroughputPlan(timing=FAST, seed=1, repetitions=1)
     with pytest.raises(MeasurementError, match=words) as ended:
-        throughput(plan, engine.tester(nat64), NoDut())
+        throughput(plan, engine.session(nat64))
     assert "forward: all 10 frames were misdelivered" in str(ended.value)
     assert len(engine.specs) == 1
 
 
 def test_a_search_goes_on_where_some_frames_are_right(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(misdelivers=1)  # at the lowest rates it is the only one
-    throughput(ThroughputPlan(timing=FAST, seed=1, repetitions=1), engine.tester(nat64), NoDut())
+    throughput(ThroughputPlan(timing=FAST, seed=1, repetitions=1), engine.session(nat64))
     assert len(engine.specs) > 1

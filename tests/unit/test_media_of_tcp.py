@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.base import TableParameters
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.churn import ChurnPlan, churn
@@ -15,11 +14,11 @@ from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.report.measurement_notes import media_notes
 from natxy.search.bisection import SearchError
 from natxy.trial.maximum import maximum_of, maximum_of_connections, media_beside, theoretical_fps
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 GIGABIT = 10**9
 DATA_FPS, SEGMENTS_FPS = 82_345, 1_275_510  # of 1498 and of 78 octets, over IPv4
@@ -41,12 +40,8 @@ def plan(transport: str = "tcp", **traffic: Any) -> TrafficPlan:
     return traffic_plan({"transport": transport, "rate_fps": 1000}, **written)
 
 
-def tester(gateway: StatefulGateway, link_mbps: int, **traffic: Any) -> ReadyTester:
-    return StatefulEngine(gateway=gateway, link_mbps=link_mbps).tester(plan(**traffic))
-
-
-def dut(gateway: StatefulGateway) -> StatefulDut:
-    return StatefulDut(gateway=gateway, known=TableParameters())
+def session_at(gateway: StatefulGateway, link_mbps: int, **traffic: Any) -> Session:
+    return StatefulEngine(gateway=gateway, link_mbps=link_mbps).session(plan(**traffic))
 
 
 def test_segments_that_make_connections_are_small() -> None:
@@ -72,13 +67,11 @@ def test_frames_leave_room_for_those_of_another_size() -> None:
 
 
 def establish(gateway: StatefulGateway) -> Measurement:
-    ready = tester(gateway, 100)
-    return establishment(EstablishmentPlan(**OPTIONS), ready, dut(gateway))
+    return establishment(EstablishmentPlan(**OPTIONS), session_at(gateway, 100))
 
 
 def close(gateway: StatefulGateway) -> Measurement:
-    ready = tester(gateway, 100)
-    return closing(ClosingPlan(**OPTIONS), ready, dut(gateway))
+    return closing(ClosingPlan(**OPTIONS), session_at(gateway, 100))
 
 
 @pytest.mark.parametrize("measure", [establish, close])
@@ -111,14 +104,12 @@ def test_the_media_is_the_ceiling_of_both() -> None:
 def test_churn_has_segments_of_both_sizes(
     changes: dict[str, Any], link_mbps: int, expected: int
 ) -> None:
-    gateway = StatefulGateway()
     asked = ChurnPlan(**OPTIONS, **changes)
-    result = churn(asked, tester(gateway, link_mbps), dut(gateway))
+    result = churn(asked, session_at(StatefulGateway(), link_mbps))
     assert result.figures[0].values[0] == pytest.approx(expected, abs=2)
 
 
 def test_with_udp_all_frames_of_churn_have_one_size() -> None:
-    gateway = StatefulGateway()
-    ready = tester(gateway, 100, transport="udp")
-    result = churn(ChurnPlan(**OPTIONS, load_fps=1000), ready, dut(gateway))
+    session = session_at(StatefulGateway(), 100, transport="udp")
+    result = churn(ChurnPlan(**OPTIONS, load_fps=1000), session)
     assert result.figures[0].values == (8234 - 1000,)

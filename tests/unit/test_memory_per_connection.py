@@ -47,8 +47,10 @@ class Counted(StatefulDut):
 def measured(*, repetitions: int = 1, entries: int = ENTRIES, **keys: Any) -> Measurement:
     gateway = StatefulGateway(entries=entries)
     dut = Counted(gateway=gateway, **keys)
-    tester = StatefulEngine(gateway=gateway).tester(traffic_plan({}, forward=WIDE, reverse=WIDE))
-    return capacity(replace(PLAN, repetitions=repetitions), tester, dut)
+    session = StatefulEngine(gateway=gateway).session(
+        traffic_plan({}, forward=WIDE, reverse=WIDE), dut
+    )
+    return capacity(replace(PLAN, repetitions=repetitions), session)
 
 
 @pytest.mark.parametrize("greedy", [False, True])
@@ -88,16 +90,14 @@ def in_series(search: Searching, **keys: Any) -> tuple[Measurement, Measurement]
         gateway = StatefulGateway(new_cps=100_000, frames_fps=100_000)
         dut = Counted(gateway=gateway, **keys)
         connections = {} if procedure == "degradation" else {"count": 4000}
-        tester = StatefulEngine(gateway=gateway).tester(
-            traffic_plan(connections, forward=WIDE, reverse=WIDE)
+        session = StatefulEngine(gateway=gateway).session(
+            traffic_plan(connections, forward=WIDE, reverse=WIDE), dut
         )
         if procedure == "degradation":
             columns = tuple(Column(connections=count) for count in (4000, 6000))
-            measured.append(
-                degradation(DegradationPlan(search=search, columns=columns), tester, dut)
-            )
+            measured.append(degradation(DegradationPlan(search=search, columns=columns), session))
         else:
-            measured.append(scale_up(ScaleUpPlan(search=search, cores=(1, 2)), tester, dut))
+            measured.append(scale_up(ScaleUpPlan(search=search, cores=(1, 2)), session))
     return measured[0], measured[1]
 
 
@@ -124,8 +124,7 @@ def test_columns_with_as_many_connections_have_a_figure_each() -> None:
     )
     result = degradation(
         DegradationPlan(search=ESTABLISHMENT, columns=columns),
-        StatefulEngine(gateway=gateway).tester(traffic),
-        Counted(gateway=gateway),
+        StatefulEngine(gateway=gateway).session(traffic, Counted(gateway=gateway)),
     )
     memory = [figure for figure in result.figures if figure.name == MEMORY]
     assert [figure.at for figure in memory] == [
@@ -150,11 +149,9 @@ def test_a_series_without_the_figure_says_so_once() -> None:
 def test_a_point_without_the_figure_is_named() -> None:
     gateway = StatefulGateway(new_cps=100_000)
     traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
-    tester = StatefulEngine(gateway=gateway).tester(traffic)
+    session = StatefulEngine(gateway=gateway).session(traffic, Counted(gateway=gateway))
     columns = tuple(Column(connections=count) for count in (1000, 6000))
-    result = degradation(
-        DegradationPlan(search=ESTABLISHMENT, columns=columns), tester, Counted(gateway=gateway)
-    )
+    result = degradation(DegradationPlan(search=ESTABLISHMENT, columns=columns), session)
     (memory,) = [figure for figure in result.figures if figure.name == MEMORY]
     assert memory.at.startswith("6,000 connections")
     assert (memory.at_value, memory.at_unit) == (6000, "connections")
@@ -206,9 +203,9 @@ def test_a_device_that_is_set_up_anew_has_its_own_memory_without_connections() -
 def test_a_stateless_gateway_has_no_memory_per_connection() -> None:
     traffic = traffic_plan({})
     stateless = traffic.testbed.model_copy(update={"connections": None})
-    tester = StatefulEngine(gateway=StatefulGateway()).tester(traffic)
+    session = StatefulEngine(gateway=StatefulGateway()).session(traffic)
     figures = {1: Figure(name="throughput", unit="fps", at="1 core", values=(1.0,))}
     samples = {1: MemorySamples()}
-    assert of_scale_up(figures, samples, tester.with_testbed(stateless)) == ((), ())
-    _, remarks = of_scale_up(figures, samples, tester)
+    assert of_scale_up(figures, samples, session.with_testbed(stateless)) == ((), ())
+    _, remarks = of_scale_up(figures, samples, session)
     assert len(remarks) == 1

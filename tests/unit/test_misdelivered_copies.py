@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.procedure.throughput import ThroughputPlan, throughput
@@ -69,6 +68,6 @@ def test_a_search_ends_below_the_rate_at_which_copies_are_wrong(nat64: TrafficPl
     engine = Copying()
     engine.above_fps = 5000
     plan = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=10_000)
-    found = throughput(plan, engine.tester(nat64), NoDut())
+    found = throughput(plan, engine.session(nat64))
     assert found.figures[0].values[0] <= 5000
     assert found.counts.misdelivered > 0

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Figure
@@ -28,7 +27,7 @@ CONDITIONAL = "PDR (1 % loss), conditional throughput"
 
 def test_a_rate_with_a_loss_has_that_of_the_frames_that_came_beside_it(nat64: TrafficPlan) -> None:
     """RFC 9971: at 50,505 frames a second, the gateway forwards 50,000."""
-    result = mlr_throughput(plan(), ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    result = mlr_throughput(plan(), ScriptedEngine(lose=limited).session(nat64))
     assert [(figure.name, figure.primary) for figure in result.figures] == [
         ("NDR", True),
         ("NDR, upper bound", False),
@@ -53,7 +52,7 @@ def test_a_rate_that_has_no_upper_bound_in_one_repetition_has_none_shown(
         return limited(stream) if is_first else range(0)
 
     engine.lose = lose
-    result = mlr_throughput(asked, engine.tester(nat64), NoDut())
+    result = mlr_throughput(asked, engine.session(nat64))
     assert result.figure("NDR").lower_bound == (False, True)
     assert result.figure("NDR").values[1] == 60_000
     assert [figure.name for figure in result.figures] == ["NDR"]
@@ -61,21 +60,21 @@ def test_a_rate_that_has_no_upper_bound_in_one_repetition_has_none_shown(
 
 def test_a_gateway_that_loses_at_every_rate_has_a_rate_of_0(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda stream: range(1, frames_in(stream)))
-    result = mlr_throughput(plan(min_rate_fps=2000), engine.tester(nat64), NoDut())
+    result = mlr_throughput(plan(min_rate_fps=2000), engine.session(nat64))
     for name in ("NDR", "PDR (1 % loss)", CONDITIONAL):
         assert result.figure(name).values == (0,)
         assert not any(result.figure(name).lower_bound)
     assert about(Topic.LOWEST_RATE, result.remarks).facts == {"least_fps": 2000}
     tried = {rate_of(spec.phases[0].streams[0]) for spec in engine.specs}
     assert min(tried) == 2000
-    passing = mlr_throughput(plan(), ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    passing = mlr_throughput(plan(), ScriptedEngine(lose=limited).session(nat64))
     assert Topic.LOWEST_RATE not in topics(passing.remarks)
 
 
 def test_the_media_bound_the_search(nat64: TrafficPlan) -> None:
     """10 Mbit/s carry 12,019 frames of 84 + 20 octets."""
     engine = ScriptedEngine(link_mbps=10)
-    result = mlr_throughput(plan(goals=(NDR,), max_rate_fps=None), engine.tester(nat64), NoDut())
+    result = mlr_throughput(plan(goals=(NDR,), max_rate_fps=None), engine.session(nat64))
     assert result.figure("NDR").values == (12_019,)
     search = result.conditions.search
     assert search
@@ -95,10 +94,10 @@ def test_a_maximum_that_leaves_no_rate_to_try_is_refused(
     changes: dict[str, Any], said: str, nat64: TrafficPlan
 ) -> None:
     just_enough = plan(goals=(NDR,), max_rate_fps=101)
-    result = mlr_throughput(just_enough, ScriptedEngine().tester(nat64), NoDut())
+    result = mlr_throughput(just_enough, ScriptedEngine().session(nat64))
     assert result.figure("NDR").values == (101,)
     with pytest.raises(ConfigurationError, match=said):
-        mlr_throughput(plan(**changes), ScriptedEngine().tester(nat64), NoDut())
+        mlr_throughput(plan(**changes), ScriptedEngine().session(nat64))
 
 
 @pytest.mark.parametrize(("lasts_s", "short"), [(59, True), (60, False)])
@@ -108,8 +107,8 @@ def test_short_trials_are_said_to_count_what_the_gateway_holds(
     timing = Timing(duration_s=Fraction(lasts_s), drain_s=Fraction(2), settle_s=Fraction(5))
     goal = rfc2544_goal(final_duration_s=timing.duration_s)
     asked = plan(goals=(goal,), timing=timing, max_rate_fps=200)
-    tester = in_full_series(ScriptedEngine().tester(nat64))
-    result = mlr_throughput(asked, tester, NoDut())
+    session = in_full_series(ScriptedEngine().session(nat64))
+    result = mlr_throughput(asked, session)
     assert (Topic.BUFFERS_COUNT in topics(result.remarks)) is short
     said = [one for one in codes(result.deviations) if one is not Differs.REPETITIONS]
     assert len(said) == short
@@ -118,7 +117,7 @@ def test_short_trials_are_said_to_count_what_the_gateway_holds(
 def test_what_all_goals_share_is_a_condition_and_what_differs_is_not(nat64: TrafficPlan) -> None:
     quicker = replace(PDR, initial_duration_s=Fraction(1, 100), exceed_ratio=Fraction(1, 4))
     asked = plan(goals=(NDR, quicker))
-    result = mlr_throughput(asked, ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    result = mlr_throughput(asked, ScriptedEngine(lose=limited).session(nat64))
     search = result.conditions.search
     assert search
     assert (search.method, search.duration_sum_s) == ("mlr", 0.05)
@@ -134,7 +133,7 @@ def test_a_wide_goal_is_a_coarse_search(
     percent: Fraction, coarse: bool, nat64: TrafficPlan
 ) -> None:
     asked = plan(goals=(replace(NDR, width=Fraction(percent) / 100),))
-    result = mlr_throughput(asked, ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    result = mlr_throughput(asked, ScriptedEngine(lose=limited).session(nat64))
     said = "a goal width of 50 %, not the highest rate (RFC 2544 section 26.1)"
     assert (said in texts(result.deviations)) is coarse
     assert (Differs.GOAL_WIDTH in codes(result.deviations)) is coarse
@@ -152,5 +151,5 @@ def test_the_rates_of_each_repetition_are_shown_as_soon_as_they_are_found(
 
     shown = Shown()
     asked = plan(goals=(NDR,), repetitions=2)
-    mlr_throughput(asked, ScriptedEngine(lose=limited).tester(nat64), NoDut(), shown)
+    mlr_throughput(asked, ScriptedEngine(lose=limited).session(nat64, observer=shown))
     assert [figure.name for figure in shown.figures] == ["NDR", "NDR, upper bound"] * 2

@@ -32,8 +32,8 @@ from tests.unit.scripted_engine import ScriptedEngine, beyond, due_ns, frames_in
 
 
 def measured(asked: MlrThroughputPlan, nat64: TrafficPlan) -> Measurement:
-    with set_up(nat64.testbed, nat64.source, NoDut()) as setup:
-        return mlr_throughput(asked, setup.tester, setup.dut)
+    with set_up(nat64.testbed, nat64.source, NoDut()) as session:
+        return mlr_throughput(asked, session)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_noise_is_not_called_the_testers_limit(nat64: TrafficPlan) -> None:
         return a_reason(Code.GATEWAY_AWAY) if rate_fps > 20_000 else None
 
     engine = ScriptedEngine(invalid=away, too_slow=False)
-    result = mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), NoDut())
+    result = mlr_throughput(plan(goals=(NDR,)), engine.session(nat64))
     assert result.figure("NDR").lower_bound == (True,)
     assert Topic.BOUND_BY_NOISE in topics(result.remarks)
 
@@ -99,8 +99,8 @@ def test_an_exact_rate_has_a_failure_that_the_rate_explains(
     nat64: TrafficPlan,
 ) -> None:
     goal = replace(NDR, width=Fraction(1, 100), exceed_ratio=exceed_ratio)
-    tester = ScriptedEngine(lose=lose).tester(nat64)
-    result = mlr_throughput(plan(goals=(goal,)), tester, NoDut())
+    session = ScriptedEngine(lose=lose).session(nat64)
+    result = mlr_throughput(plan(goals=(goal,)), session)
     assert result.figure("NDR").lower_bound == (is_bound,)
     assert (Topic.BOUND_UNEXPLAINED in topics(result.remarks)) == is_bound
     assert any(each.name == "NDR, upper bound" for each in result.figures) != is_bound
@@ -112,10 +112,10 @@ def test_a_loss_that_a_goal_accepts_is_no_failure_of_it(nat64: TrafficPlan) -> N
     def lose(stream: Stream) -> Sequence[int]:
         return sorted({*hole(stream), *beyond(50_000, stream)})
 
-    tester = ScriptedEngine(lose=lose).tester(nat64)
+    session = ScriptedEngine(lose=lose).session(nat64)
     pdr = pdr_goal(LossTolerance(fraction=Fraction(1, 10)), final_duration_s=LASTS_S)
     goals = tuple(replace(goal, width=Fraction(1, 100)) for goal in (NDR, pdr))
-    result = mlr_throughput(plan(goals=goals), tester, NoDut())
+    result = mlr_throughput(plan(goals=goals), session)
     assert result.figure("NDR").lower_bound == (True,)
     assert result.figure("PDR (10 % loss)").lower_bound == (False,)
 
@@ -171,13 +171,13 @@ def test_attributes_of_the_goals_stand_in_the_result(capacity: int, nat64: Traff
 
 def test_the_goals_and_the_frame_timeout_stand_under_the_result(nat64: TrafficPlan) -> None:
     timing = Timing(duration_s=LASTS_S, drain_s=Fraction(1, 20), frame_timeout_s=Fraction(1, 40))
-    said = mlr_throughput(plan(timing=timing), ScriptedEngine().tester(nat64), NoDut()).remarks
+    said = mlr_throughput(plan(timing=timing), ScriptedEngine().session(nat64)).remarks
     assert [str(remark).partition("; ")[0] for remark in said[:2]] == [
         "NDR: at most 0 % loss in trials of 0.05 s, bounds within 0.1 %",
         "PDR (1 % loss): at most 1 % loss in trials of 0.05 s, bounds within 0.1 %",
     ]
     assert str(said[-1]) == "A frame that took longer than 25 ms counts as lost."
-    plain = mlr_throughput(plan(), ScriptedEngine().tester(nat64), NoDut()).remarks
+    plain = mlr_throughput(plan(), ScriptedEngine().session(nat64)).remarks
     assert Topic.FRAME_TIMEOUT not in topics(plain)
 
 
@@ -199,14 +199,14 @@ def test_each_direction_is_judged_for_itself(
         frames = frames_in(stream) if stream.direction == "forward" else 0
         return range(every - 1, frames, every)
 
-    tester = ScriptedEngine(lose=lose).tester(nat64)
-    pdr = mlr_throughput(plan(goals=(PDR,)), tester, NoDut()).figure("PDR (1 % loss)")
+    session = ScriptedEngine(lose=lose).session(nat64)
+    pdr = mlr_throughput(plan(goals=(PDR,)), session).figure("PDR (1 % loss)")
     assert least_fps <= pdr.values[0] <= max(least_fps, every / float(LASTS_S))
 
 
 def test_each_goal_has_a_rate_of_its_own(nat64: TrafficPlan) -> None:
     """1 % of what is sent may be lost: 50,000 of 50,505 a second are forwarded."""
-    result = mlr_throughput(plan(), ScriptedEngine(lose=limited).tester(nat64), NoDut())
+    result = mlr_throughput(plan(), ScriptedEngine(lose=limited).session(nat64))
     for name, limit_fps in (("NDR", LIMIT_FPS), ("PDR (1 % loss)", LIMIT_FPS / 0.99)):
         figure = result.figure(name)
         assert figure.lower_bound == (False,)
@@ -224,10 +224,10 @@ def pausing(share: float, above_fps: int = 0) -> ScriptedEngine:
 
 def test_a_rate_that_pauses_made_a_lower_one_does_not_pass(nat64: TrafficPlan) -> None:
     """Half of the width of 0.1 % may be paused."""
-    found = mlr_throughput(plan(), pausing(0.0004).tester(nat64), NoDut())
+    found = mlr_throughput(plan(), pausing(0.0004).session(nat64))
     assert found.figure("NDR").values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
     with pytest.raises(TesterLimit, match=r"the sender paused for .* \(expected at most 0\.05 %\)"):
-        mlr_throughput(plan(), pausing(0.0006).tester(nat64), NoDut())
+        mlr_throughput(plan(), pausing(0.0006).session(nat64))
 
 
 @pytest.mark.parametrize(("most_lost", "above_fps"), [(0, 50_000), (1, 50_506)])
@@ -236,7 +236,7 @@ def test_a_loss_beyond_every_goal_is_one_however_long_the_sender_paused(
 ) -> None:
     """A pause makes a trial easier; within a goal it may be why it passed."""
     goals = (NDR, PDR)[: most_lost + 1]
-    found = mlr_throughput(plan(goals=goals), pausing(0.5, above_fps).tester(nat64), NoDut())
+    found = mlr_throughput(plan(goals=goals), pausing(0.5, above_fps).session(nat64))
     assert found.figure("NDR").lower_bound == (False,)
     assert found.figure("NDR").values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
     assert found.counts.invalid_trials == 0
@@ -255,7 +255,7 @@ class Disturbed(NoDut):
 def test_trials_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) -> None:
     """Nine of ten: three repeats would not be enough."""
     engine = ScriptedEngine(lose=limited)
-    ndr = mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), Disturbed(engine=engine))
+    ndr = mlr_throughput(plan(goals=(NDR,)), engine.session(nat64, Disturbed(engine=engine)))
     assert ndr.figure("NDR").lower_bound == (False,)
     assert ndr.figure("NDR").values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
 
@@ -263,4 +263,4 @@ def test_trials_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) ->
 def test_what_spoils_every_trial_is_named_with_its_own_advice(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(invalid=lambda _: a_reason(Code.LINK_DOWN, "right"))
     with pytest.raises(TesterLimit, match=r"its link was down at the end; check the cable"):
-        mlr_throughput(plan(goals=(NDR,)), engine.tester(nat64), NoDut())
+        mlr_throughput(plan(goals=(NDR,)), engine.session(nat64))

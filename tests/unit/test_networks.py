@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import natxy
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.measure.flows import ranges_of
 from natxy.model.deviation import Differs
@@ -45,19 +44,19 @@ PROCEDURES: dict[str, tuple[Callable[..., Measurement], Any]] = {
 @pytest.mark.parametrize("name", PROCEDURES)
 def test_one_network_alone_is_a_deviation(name: str, nat64: TrafficPlan) -> None:
     procedure, plan = PROCEDURES[name]
-    tester = ScriptedEngine().tester(nat64)
-    said = procedure(plan, tester, NoDut()).deviations
+    session = ScriptedEngine().session(nat64)
+    said = procedure(plan, session).deviations
     assert [each for each in texts(said) if "RFC 2544 section 12" in each] == [ONE]
-    for place in tester.with_networks(1, 256):
-        said = procedure(plan, place, NoDut()).deviations
+    for place in session.with_networks(1, 256):
+        said = procedure(plan, place).deviations
         assert Differs.NETWORKS not in codes(said)
 
 
 def test_a_series_sends_to_as_many_networks_as_it_says(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine()
-    one, many = engine.tester(nat64).with_networks(1, 256)
-    for tester, networks in ((one, 1), (many, 256)):
-        result = natxy.recovery(natxy.RecoveryPlan(**AT_RATE), tester, NoDut())
+    one, many = engine.session(nat64).with_networks(1, 256)
+    for session, networks in ((one, 1), (many, 256)):
+        result = natxy.recovery(natxy.RecoveryPlan(**AT_RATE), session)
         assert result.conditions.networks == str(networks)
         traffic = engine.specs[-1].phases[0].streams[0].foreground
         assert traffic is not None
@@ -70,5 +69,5 @@ def test_flows_have_one_pair_of_addresses_and_do_not_depart(nat64: TrafficPlan) 
     """RFC 8219 section 10 asks for flows, not for networks."""
     assert ranges_of(10).destination_ports == 1
     plan = natxy.OverloadPlan(test=SEARCH, flows=(10,))
-    said = natxy.overload(plan, ScriptedEngine().tester(nat64), NoDut()).deviations
+    said = natxy.overload(plan, ScriptedEngine().session(nat64)).deviations
     assert Differs.NETWORKS not in codes(said)

@@ -14,7 +14,6 @@ from rich.console import Console
 from natxy.campaign.runner import Place
 from natxy.cli.narrator import Narrator
 from natxy.cli.now_and_then import EVERY_S
-from natxy.dut.none import NoDut
 from natxy.model.event import ByDirection, Progress
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Reason
@@ -85,7 +84,7 @@ class Cell:
             during=during,
         )
         with self.narrator.measuring("throughput") as observer:
-            return throughput(PLAN, engine.tester(traffic), NoDut(), observer)
+            return throughput(PLAN, engine.session(traffic, observer=observer))
 
     def end(self, result: Measurement) -> list[str]:
         self.narrator.cell_ended(self._cell, [result], "")

@@ -12,8 +12,6 @@ import pytest
 
 from natxy.cli.overload import CHOICES, OF_SOME, _test
 from natxy.cli.series_options import SeriesOptions
-from natxy.dut.base import Dut
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.flows import SOURCE_PORTS, ranges_of
 from natxy.model.deviation import Differs
@@ -33,8 +31,7 @@ from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.reset import ResetPlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
-from natxy.trial.observer import Observer
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from tests.remarks import about, topics
 from tests.unit.clauses import codes
 from tests.unit.overload import LOST, THROUGHPUT, TIMES, lasting, plan, slower_with
@@ -59,7 +56,7 @@ def flows_in(stream: Stream, frames: int) -> set[tuple[int, int]]:
 @pytest.mark.parametrize("flows", [1, 10, 1000, 64_511, 64_512, 64_514, 100_000])
 def test_exactly_so_many_flows_are_sent(flows: int, nat64: TrafficPlan) -> None:
     engine = ScriptedEngine()
-    overload(plan((flows,)), engine.tester(nat64), NoDut())
+    overload(plan((flows,)), engine.session(nat64))
     for stream in engine.specs[-1].phases[0].streams:
         assert len(flows_in(stream, flows)) == flows  # each frame of a round another flow
         assert len(flows_in(stream, 2 * flows)) == flows  # and the next round is the same ones
@@ -67,7 +64,7 @@ def test_exactly_so_many_flows_are_sent(flows: int, nat64: TrafficPlan) -> None:
 
 def test_the_reverse_direction_has_the_same_flows(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine()
-    overload(plan((100_000,)), engine.tester(nat64), NoDut())
+    overload(plan((100_000,)), engine.session(nat64))
     forward, reverse = engine.specs[-1].phases[0].streams
     swapped = {(destination, source) for source, destination in flows_in(reverse, 100_000)}
     assert flows_in(forward, 100_000) == swapped
@@ -79,7 +76,7 @@ def test_an_empty_list_of_flows_is_refused() -> None:
 
 
 def test_the_flows_of_one_place_are_singular(nat64: TrafficPlan) -> None:
-    result = overload(plan((2,)), slower_with({1: 10_000, 2: 9_000}).tester(nat64), NoDut())
+    result = overload(plan((2,)), slower_with({1: 10_000, 2: 9_000}).session(nat64))
     assert {figure.at for figure in result.figures} == {"1 flow", "2 flows"}
     assert {(f.at_value, f.at_unit) for f in result.figures} == {(1, "flows"), (2, "flows")}
 
@@ -105,7 +102,7 @@ def test_one_range_is_enough_for_as_many_flows_as_it_has_ports() -> None:
 def test_degradation_is_against_one_flow(nat64: TrafficPlan) -> None:
     """(X1 - Xn) / X1 x 100 %: higher is better (RFC 8219 section 10.2.1)."""
     engine = slower_with({1: 10_000, 10: 9_000, 1000: 2_500})
-    result = overload(plan((10, 1000)), engine.tester(nat64), NoDut())
+    result = overload(plan((10, 1000)), engine.session(nat64))
     found = {figure.at: figure.values for figure in result.figures if figure.name == THROUGHPUT}
     assert found == {"1 flow": (10_000,), "10 flows": (9_000,), "1,000 flows": (2_500,)}
     lost = {figure.at: figure.values for figure in result.figures if figure.name == LOST}
@@ -137,7 +134,7 @@ def test_degradation_is_of_the_results_not_of_repetitions(nat64: TrafficPlan) ->
     engine = found_by_three_searches({1: [1000, 2000, 3000], 10: [3000, 1000, 2000]})
     asked = plan((10,))
     asked = replace(asked, test=replace(asked.test, repetitions=3))
-    result = overload(asked, engine.tester(nat64), NoDut())
+    result = overload(asked, engine.session(nat64))
     assert result.figure(THROUGHPUT, at="1 flow").values == (1000, 2000, 3000)
     assert result.figure(THROUGHPUT, at="10 flows").values == (3000, 1000, 2000)
     assert result.figure(LOST, at="10 flows").values == (0.0,)
@@ -145,24 +142,24 @@ def test_degradation_is_of_the_results_not_of_repetitions(nat64: TrafficPlan) ->
 
 def test_a_trial_with_fewer_frames_than_flows_is_told(nat64: TrafficPlan) -> None:
     engine = slower_with({1: 10_000, 1000: 9_990, 5000: 9_000})
-    said = overload(plan((1000, 5000)), engine.tester(nat64), NoDut()).remarks
+    said = overload(plan((1000, 5000)), engine.session(nat64)).remarks
     few = [each.facts for each in said if each.code is Topic.FEW_IN_TRIAL]
     assert [(each["number"], each["frames"]) for each in few] == [(1000, 999), (5000, 900)]
-    enough = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut()).remarks
+    enough = overload(plan((10,)), ScriptedEngine().session(nat64)).remarks
     assert Topic.FEW_IN_TRIAL not in topics(enough)
     assert Topic.FLOWS_OF_KINDS not in topics(enough), "no background"
 
 
 def test_a_flow_needs_a_frame_of_its_kind(nat64: TrafficPlan) -> None:
     """Of 1000 frames in a mix of 10 % foreground 100 are translated: 1000 flows are not in use."""
-    tester = slower_with({1: 10_000, 500: 10_000}).tester(nat64)
-    section = tester.testbed.tester
+    session = slower_with({1: 10_000, 500: 10_000}).session(nat64)
+    section = session.testbed.tester
     native = {"ipv6_real": "2001:2:0:8000::2", "next_hop_ipv6": "2001:2:0:8000::1"}
     right = section.right.model_copy(update=native)
     both = section.model_copy(update={"right": right})
-    mixed = tester.with_testbed(tester.testbed.model_copy(update={"tester": both}))
+    mixed = session.with_testbed(session.testbed.model_copy(update={"tester": both}))
     mixed = mixed.with_traffic(n=10, m=1)
-    said = overload(plan((500,)), mixed, NoDut()).remarks
+    said = overload(plan((500,)), mixed).remarks
     few = about(Topic.FEW_IN_TRIAL, said)
     assert few.where == "foreground"
     assert (few.facts["number"], few.facts["frames"]) == (500, 100)
@@ -181,7 +178,7 @@ def sent_before(spec: TrialSpec) -> list[int]:
 
 def test_incremental_flows_start_in_four_groups(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine()
-    result = overload(plan((100, 2), incremental=True), engine.tester(nat64), NoDut())
+    result = overload(plan((100, 2), incremental=True), engine.session(nat64))
     shapes = {tuple(sent_before(spec)) for spec in engine.specs}
     assert shapes == {(1,), (25, 50, 75, 100), (1, 2)}
     assert result.reference == "RFC 8219 section 10.2.2"
@@ -189,29 +186,29 @@ def test_incremental_flows_start_in_four_groups(nat64: TrafficPlan) -> None:
 
 def test_a_loss_while_flows_start_is_a_loss(nat64: TrafficPlan) -> None:
     engine = slower_with({1: 10_000, 25: 10_000, 50: 4_000, 75: 10_000, 100: 10_000})
-    result = overload(plan((100,), incremental=True), engine.tester(nat64), NoDut())
+    result = overload(plan((100,), incremental=True), engine.session(nat64))
     assert result.figure(THROUGHPUT, at="100 flows").values == (4_000,)
 
 
 def test_a_device_that_passes_not_even_one_flow_has_no_degradation(nat64: TrafficPlan) -> None:
     with pytest.raises(DutError, match="X1 is 0"):
-        overload(plan((10,)), ScriptedEngine(lose=lambda _: [0]).tester(nat64), NoDut())
+        overload(plan((10,)), ScriptedEngine(lose=lambda _: [0]).session(nat64))
 
 
 def test_one_flow_is_measured_once(nat64: TrafficPlan) -> None:
     engine = slower_with({1: 10_000, 10: 9_000})
-    result = overload(plan((1, 10)), engine.tester(nat64), NoDut())
+    result = overload(plan((1, 10)), engine.session(nat64))
     places = [figure.at for figure in islice(result.figures, 10)]
     assert places == ["1 flow", "10 flows", "10 flows"]
 
 
 def test_what_is_known_from_below_only_has_no_degradation(nat64: TrafficPlan) -> None:
     """Both pass the highest rate that was to be tried: who knows what lies above."""
-    result = overload(plan((10,)), slower_with({1: 10**6, 10: 10**6}).tester(nat64), NoDut())
+    result = overload(plan((10,)), slower_with({1: 10**6, 10: 10**6}).session(nat64))
     assert [figure.name for figure in result.figures] == [THROUGHPUT, THROUGHPUT]
     assert Topic.BOUND_DOES_NOT_DEGRADE in topics(result.remarks)
     one_open = slower_with({1: 10**6, 10: 9_000, 100: 9_000})
-    result = overload(plan((10, 100)), one_open.tester(nat64), NoDut())
+    result = overload(plan((10, 100)), one_open.session(nat64))
     assert all(figure.name == THROUGHPUT for figure in result.figures)
 
 
@@ -233,7 +230,7 @@ def degraded(result: Measurement) -> dict[str, float]:
 def test_of_what_is_better_lower_the_other_formula_is_taken(nat64: TrafficPlan) -> None:
     """(Xn - X1) / X1 x 100 % (RFC 8219 section 10.2.1): 10 % lost with one flow, 25 % with ten."""
     engine = lasting({1: 1.0, 10: 1.0, 100: 1.0}, lost={1: 10, 10: 25, 100: 5})
-    result = overload(plan((10, 100), test=TESTS[0]), engine.tester(nat64), NoDut())
+    result = overload(plan((10, 100), test=TESTS[0]), engine.session(nat64))
     assert degraded(result) == pytest.approx(
         {
             "degradation of frame loss rate at 10 flows, 1,000 fps": 150.0,
@@ -242,13 +239,13 @@ def test_of_what_is_better_lower_the_other_formula_is_taken(nat64: TrafficPlan) 
     )
     assert about(Topic.DEGRADATION, result.remarks).facts["formula"] == "(Xn - X1) / X1"
     assert result.title == "Overload scalability of frame loss rate, simultaneous load"
-    throughputs = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut())
+    throughputs = overload(plan((10,)), ScriptedEngine().session(nat64))
     assert about(Topic.DEGRADATION, throughputs.remarks).facts["formula"] == "(X1 - Xn) / X1"
 
 
 def test_a_figure_that_is_0_with_one_flow_has_no_degradation(nat64: TrafficPlan) -> None:
     engine = lasting({1: 1.0, 10: 1.0}, lost={10: 25})
-    result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
+    result = overload(plan((10,), test=TESTS[0]), engine.session(nat64))
     assert not degraded(result)
     assert about(Topic.ZERO_DOES_NOT_DEGRADE, result.remarks).facts == {"unit": "flow"}
 
@@ -268,7 +265,7 @@ def with_pauses(paused_s: float, lost: dict[int, int], *, always: bool = False) 
 
 def test_the_errors_of_both_figures_are_in_that_of_their_degradation(nat64: TrafficPlan) -> None:
     engine = with_pauses(0.0015, {1: 10, 10: 25})
-    result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
+    result = overload(plan((10,), test=TESTS[0]), engine.session(nat64))
     alone, ten, degradation = (f for f in result.figures if f.direction == "forward")
     assert (alone.errors, degradation.values) == ((0.0,), (150.0,))
     share = 0.0015 / (99 / 1000 + 0.0015)
@@ -282,7 +279,7 @@ def test_the_errors_of_both_figures_are_in_that_of_their_degradation(nat64: Traf
 
 def test_errors_without_which_no_degradation_is_wrong_make_no_remark(nat64: TrafficPlan) -> None:
     engine = lasting({1: 1.0, 10: 1.0}, lost={1: 10, 10: 25})
-    result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
+    result = overload(plan((10,), test=TESTS[0]), engine.session(nat64))
     assert [f.errors for f in result.figures if f.name.startswith(DEGRADATION)] == [(0.0,)] * 2
     assert Topic.DEGRADATION_ERROR not in topics(result.remarks)
 
@@ -336,7 +333,7 @@ def test_a_figure_that_may_be_0_with_one_flow_has_no_degradation(nat64: TrafficP
     assert benchmark.is_above_0(figure((10.0,), (9.9,)))
     assert not benchmark.is_above_0(figure((10.0,), (10.0,)))
     engine = with_pauses(0.0015, {1: 1, 10: 25}, always=True)
-    result = overload(plan((10,), test=TESTS[0]), engine.tester(nat64), NoDut())
+    result = overload(plan((10,), test=TESTS[0]), engine.session(nat64))
     assert not degraded(result)
     assert Topic.ZERO_DOES_NOT_DEGRADE in topics(result.remarks)
 
@@ -344,7 +341,7 @@ def test_a_figure_that_may_be_0_with_one_flow_has_no_degradation(nat64: TrafficP
 def test_a_time_of_recovery_degrades_too(nat64: TrafficPlan) -> None:
     """110 frames of overload, then 55: what is lost there is lost later and later."""
     engine = lasting({1: 1.0, 10: 1.0}, lost={1: 120, 10: 130})
-    result = overload(plan((10,), test=TESTS[1]), engine.tester(nat64), NoDut())
+    result = overload(plan((10,), test=TESTS[1]), engine.session(nat64))
     (percent,) = degraded(result).values()
     alone, ten = (
         result.figure("system recovery time", "forward", at).values[0]
@@ -355,7 +352,7 @@ def test_a_time_of_recovery_degrades_too(nat64: TrafficPlan) -> None:
     assert result.conditions.rate_fps == 1000
 
 
-def longest_delay(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Observer) -> Measurement:
+def longest_delay(plan: RatePlan, session: Session) -> Measurement:
     """Measured as latency, PDV and IPDV are, of an engine that knows no other delay."""
     what = AtRate(
         procedure="pdv",
@@ -367,7 +364,7 @@ def longest_delay(plan: RatePlan, tester: ReadyTester, dut: Dut, observer: Obser
         ],
         remarks=lambda *_: (Remark.of(Topic.IPDV),),
     )
-    return measure(what, plan, tester, dut, observer)
+    return measure(what, plan, session)
 
 
 @pytest.mark.parametrize("incremental", [False, True])
@@ -378,7 +375,7 @@ def test_a_delay_degrades_by_what_it_is_longer(
     monkeypatch.setitem(BENCHMARKS, PdvPlan, replace(BENCHMARKS[PdvPlan], run=longest_delay))
     engine = lasting({1: 400.0, 2: 9e9, 5: 9e9, 7: 9e9, 10: 500.0})
     asked = plan((10,), test=PdvPlan(rate_fps=1000, **TIMES), incremental=incremental)
-    result = overload(asked, engine.tester(nat64), NoDut())
+    result = overload(asked, engine.session(nat64))
     assert {figure.at for figure in result.figures} == {"1 flow", "10 flows"}
     assert degraded(result) == {"degradation of delay at 10 flows": 25.0}
     assert result.title.startswith("Overload scalability of PDV, ")
@@ -389,10 +386,10 @@ def test_a_delay_degrades_by_what_it_is_longer(
 
 def test_the_deviation_of_one_number_of_flows_is_named(nat64: TrafficPlan) -> None:
     """Ten flows pass at the highest rate that is tried, one flow does not."""
-    result = overload(plan((10,)), slower_with({1: 10_000, 10: 10**6}).tester(nat64), NoDut())
+    result = overload(plan((10,)), slower_with({1: 10_000, 10: 10**6}).session(nat64))
     assert Differs.LOWER_BOUND in codes(result.deviations)
     assert Differs.PORTS not in codes(result.deviations)  # the series varies the flows
-    exact = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).tester(nat64), NoDut())
+    exact = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).session(nat64))
     assert Differs.LOWER_BOUND not in codes(exact.deviations)
 
 
@@ -410,7 +407,7 @@ def test_the_rate_that_was_found_stands_beside_its_figures(nat64: TrafficPlan) -
     search = ThroughputPlan(error=SearchError(rate_fps=1), max_rate_fps=10_000, **TIMES)
     test = RecoveryPlan(search=search, **TIMES)
     engine = slower_with({1: 8000, 10: 4000})
-    result = overload(plan((10,), test=test), engine.tester(nat64), NoDut())
+    result = overload(plan((10,), test=test), engine.session(nat64))
     assert {figure.at for figure in result.figures} == {"1 flow", "10 flows"}, "not part of a key"
     for figure in result.figures:
         rate = "8,000" if figure.at == "1 flow" else "4,000"
@@ -422,7 +419,7 @@ def test_what_is_measured_comes_after_flows_have_started(nat64: TrafficPlan) -> 
     """And a loss before that is not in the figure."""
     engine = lasting(dict.fromkeys((1, 25, 50, 75, 100), 1.0), lost={1: 10, 50: 40, 100: 20})
     test = replace(TESTS[0], repetitions=2)
-    result = overload(plan((100,), test=test, incremental=True), engine.tester(nat64), NoDut())
+    result = overload(plan((100,), test=test, incremental=True), engine.session(nat64))
     assert result.figure("frame loss rate", "forward", "100 flows, 1,000 fps").values == (20, 20)
     assert list(degraded(result).values()) == [100.0]
 
@@ -431,7 +428,7 @@ def test_the_step_between_flows_is_an_option(nat64: TrafficPlan) -> None:
     """RFC 8219 section 10.2.2: flow i + 1 starts a time T after flow i."""
     engine = ScriptedEngine()
     asked = plan((100,), test=TESTS[0], incremental=True, step_s=Fraction(1, 50))
-    result = overload(asked, engine.tester(nat64), NoDut())
+    result = overload(asked, engine.session(nat64))
     (spec,) = (spec for spec in engine.specs if len(spec.phases) > 1)
     lasts_s = [phase.streams[0].duration_ns / 1e9 for phase in spec.phases]
     assert lasts_s == pytest.approx([0.5, 0.5, 0.5, 0.1])
@@ -466,7 +463,7 @@ def test_the_starts_of_flows_are_apart_by_the_drain_too(
         incremental=True,
         step_s=Fraction(1, 2),
     )
-    result = overload(asked, engine.tester(nat64), NoDut())
+    result = overload(asked, engine.session(nat64))
     starts = starts_s(engine.specs[-1])
     assert [after - before for before, after in pairwise(starts)] == [apart_s] * 3
     facts = about(Topic.PARTS_BY_STEP, result.remarks).facts
@@ -477,18 +474,18 @@ def test_the_starts_of_flows_are_apart_by_the_drain_too(
 def test_without_a_step_the_drain_is_named_too(nat64: TrafficPlan) -> None:
     timing = replace(TESTS[0].timing, drain_s=Fraction(2))
     asked = plan((100, 2, 1), test=replace(TESTS[0], timing=timing), incremental=True)
-    result = overload(asked, ScriptedEngine().tester(nat64), NoDut())
+    result = overload(asked, ScriptedEngine().session(nat64))
     assert about(Topic.PARTS_AS_TRIALS, result.remarks).facts == {"drain_s": 2}
     assert codes(result.deviations)[-2:] == [Differs.IN_GROUPS, Differs.WITH_DRAINS]
     alone = replace(asked, flows=(1,))
-    said = overload(alone, ScriptedEngine().tester(nat64), NoDut()).deviations
+    said = overload(alone, ScriptedEngine().session(nat64)).deviations
     assert not {Differs.IN_GROUPS, Differs.WITH_DRAINS} & set(codes(said))
 
 
 def test_up_to_four_flows_start_one_by_one(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine()
     asked = plan((4,), test=TESTS[0], incremental=True)
-    result = overload(asked, engine.tester(nat64), NoDut())
+    result = overload(asked, engine.session(nat64))
     assert [sent_before(spec) for spec in engine.specs] == [[1], [1, 2, 3, 4]]
     assert Differs.IN_GROUPS not in codes(result.deviations)
     assert Differs.WITH_DRAINS in codes(result.deviations)

@@ -57,7 +57,7 @@ def test_the_mean_of_bursts_degrades_as_what_is_better_higher(nat64: TrafficPlan
     """RFC 2544 section 26.4 takes the average: 1,000 with one flow, and 400 with ten. The median
     would go from 900 up to 950."""
     engine = holding({1: (900, 900, 1200), 10: (950, 50, 200)})
-    result = overload(OverloadPlan(test=BURSTS, flows=(10,)), engine.tester(nat64), NoDut())
+    result = overload(OverloadPlan(test=BURSTS, flows=(10,)), engine.session(nat64))
     assert result.figure(BURST, at="1 flow").values == (900, 900, 1200)
     assert result.figure(BURST, at="10 flows").values == (950, 50, 200)
     lost = result.figure(f"{DEGRADATION} of {BURST}", at="10 flows")
@@ -87,7 +87,7 @@ def test_a_reset_that_takes_longer_with_more_flows(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=away({1: 100, 10: 250, 100: 50}), during=lambda: time.sleep(0.03))
     test = ResetPlan(rate_fps=10_000, reset_after_s=Fraction(1, 100), repetitions=2, **TIMES)
     dut = Switch()
-    result = overload(OverloadPlan(test=test, flows=(10, 100)), engine.tester(nat64), dut)
+    result = overload(OverloadPlan(test=test, flows=(10, 100)), engine.session(nat64, dut))
     assert dut.resets == len(engine.specs) == 6
     assert values(result, BY_LOSS, "1 flow") == (0.01, 0.01)
     assert values(result, BY_LOSS, "10 flows") == (0.025, 0.025)

@@ -1,11 +1,11 @@
 """Overload by subscribers: what their number costs against one (RFC 8219 section 10)."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.flows import with_subscribers
 from natxy.model.measurement import Measurement
@@ -42,7 +42,7 @@ def checked(subscribers: dict[str, Any], **others: Any) -> TrafficPlan:
 def test_degradation_is_against_one_subscriber(mechanism: dict[str, Any]) -> None:
     engine = slower_with({1: 10_000, 100: 9_000, 65_536: 2_500})
     asked = plan((), subscribers=(100, 65_536))
-    result = overload(asked, engine.tester(checked(mechanism)), NoDut())
+    result = overload(asked, engine.session(checked(mechanism)))
     found = {figure.at: figure.values for figure in result.figures if figure.name == THROUGHPUT}
     assert found == {
         "1 subscriber": (10_000,),
@@ -64,7 +64,7 @@ def test_their_ports_stay_those_of_the_testbed() -> None:
     engine = ScriptedEngine()
     fixed = {"mode": "fixed", "min": 53, "max": 53}
     traffic = checked(MAP_E, forward={"destination_port": fixed})
-    overload(plan((), subscribers=(10,)), engine.tester(traffic), NoDut())
+    overload(plan((), subscribers=(10,)), engine.session(traffic))
     forward = engine.specs[-1].phases[0].streams[0].foreground
     assert forward is not None
     assert forward.destination_port.min == 53
@@ -76,7 +76,7 @@ def test_more_subscribers_than_fit_are_refused_before_anything_is_measured() -> 
     engine = ScriptedEngine()
     refused = r"^subscribers: subscribers\.count: 65537 subscribers do not fit"
     with pytest.raises(ConfigurationError, match=refused):
-        overload(plan((), subscribers=(10, 65_537)), engine.tester(checked(MAP_E)), NoDut())
+        overload(plan((), subscribers=(10, 65_537)), engine.session(checked(MAP_E)))
     assert not engine.specs
 
 
@@ -84,10 +84,10 @@ def test_more_combinations_than_connections_may_have_are_refused() -> None:
     narrow = {"source_port": {"mode": "pseudorandom", "min": 1024, "max": 2047}}
     few = {**CLAT, "count": 2}
     connections = {"count": 100, "rate_fps": 1000, "sample": 0}
-    tester = ScriptedEngine().tester(checked(few, connections=connections, forward=narrow))
+    session = ScriptedEngine().session(checked(few, connections=connections, forward=narrow))
     asked = plan((), subscribers=(1000,))
     with pytest.raises(ConfigurationError, match=r"subscribers\.count: 1000 subscribers make"):
-        overload(asked, tester, NoDut())
+        overload(asked, session)
 
 
 def test_an_aftr_in_a_guest_has_no_more_softwires_than_the_testbed() -> None:
@@ -95,25 +95,25 @@ def test_an_aftr_in_a_guest_has_no_more_softwires_than_the_testbed() -> None:
     one = {"mode": "fixed", "min": 1024, "max": 1024}
     ports = {"source_port": one, "destination_port": one}
     made = checked(DS_LITE, connections=connections, forward=ports)
-    ready = ScriptedEngine().tester(made)
     lab = {"kind": "guest", "driver": "aftr"}
-    tester = ready.with_testbed(ready.testbed.model_copy(update={"dut": lab}))
-    assert with_subscribers(tester, 1000).testbed.subscribers == tester.testbed.subscribers
+    testbed = made.testbed.model_copy(update={"dut": lab})
+    session = ScriptedEngine().session(replace(made, testbed=testbed))
+    assert with_subscribers(session, 1000).testbed.subscribers == testbed.subscribers
     refused = r"^subscribers: 1001 is more than subscribers\.count, .* \(expected at most 1000\)$"
     with pytest.raises(ConfigurationError, match=refused):
-        with_subscribers(tester, 1001)
+        with_subscribers(session, 1001)
 
 
 def test_a_testbed_without_subscribers_is_refused(nat64: TrafficPlan) -> None:
-    tester = ScriptedEngine().tester(nat64)
+    session = ScriptedEngine().session(nat64)
     with pytest.raises(ConfigurationError, match="subscribers: is missing: subscribers needs it"):
-        overload(plan((), subscribers=(10,)), tester, NoDut())
+        overload(plan((), subscribers=(10,)), session)
 
 
 def test_a_device_that_passes_not_even_one_subscriber_has_no_degradation() -> None:
-    tester = ScriptedEngine(lose=lambda _: [0]).tester(checked(MAP_E))
+    session = ScriptedEngine(lose=lambda _: [0]).session(checked(MAP_E))
     with pytest.raises(DutError, match="loses frames of a single subscriber"):
-        overload(plan((), subscribers=(10,)), tester, NoDut())
+        overload(plan((), subscribers=(10,)), session)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.model.measurement import Figure
 from natxy.model.remark import Remark, Topic
 from natxy.model.traffic import TrafficPlan
@@ -25,7 +24,7 @@ from tests.remarks import about, topics
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.overload import FAST, THROUGHPUT, TIMES, lasting, plan, slower_with
 from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 SEARCH = ThroughputPlan(error=SearchError(rate_fps=1), max_rate_fps=20_000, **TIMES)
 
@@ -36,9 +35,9 @@ def unused(remarks: tuple[Remark, ...]) -> list[Any]:
 
 def test_as_many_frames_as_flows_use_all_of_them(nat64: TrafficPlan) -> None:
     """0.1 s at 10,000 frames a second."""
-    enough = overload(plan((1000,)), slower_with({1: 10_000, 1000: 10_000}).tester(nat64), NoDut())
+    enough = overload(plan((1000,)), slower_with({1: 10_000, 1000: 10_000}).session(nat64))
     assert unused(enough.remarks) == []
-    lacking = overload(plan((1001,)), slower_with({1: 10_000, 1001: 10_000}).tester(nat64), NoDut())
+    lacking = overload(plan((1001,)), slower_with({1: 10_000, 1001: 10_000}).session(nat64))
     assert unused(lacking.remarks) == [1001]
 
 
@@ -55,13 +54,13 @@ def test_rates_at_which_a_trial_has_fewer_frames_than_flows_are_named(
     test: Any, too_few: list[int], nat64: TrafficPlan
 ) -> None:
     """102 flows; 0.1 s at 1,000 frames a second are 100 frames."""
-    remarks = overload(plan((102,), test=test), ScriptedEngine().tester(nat64), NoDut()).remarks
+    remarks = overload(plan((102,), test=test), ScriptedEngine().session(nat64)).remarks
     told = [each.facts["rate_fps"] for each in remarks if each.code is Topic.FEW_IN_TRIAL]
     assert told == too_few
 
 
 def test_only_what_all_numbers_of_flows_share_is_a_condition(nat64: TrafficPlan) -> None:
-    result = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).tester(nat64), NoDut())
+    result = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).session(nat64))
     conditions = result.conditions
     assert (conditions.seed, conditions.rate_fps, conditions.connections) == (7, None, None)
     assert conditions.search
@@ -69,8 +68,8 @@ def test_only_what_all_numbers_of_flows_share_is_a_condition(nat64: TrafficPlan)
     assert (conditions.search.maximum_fps, conditions.search.maximum_origin) == (20_000, "given")
     traffic = traffic_plan({"rate_fps": 10_000})
     gateway = StatefulGateway(frames_fps=9000)
-    tester = StatefulEngine(gateway=gateway).tester(traffic)
-    of_table = overload(plan((10,)), tester, StatefulDut(gateway=gateway)).conditions.connections
+    session = StatefulEngine(gateway=gateway).session(traffic)
+    of_table = overload(plan((10,)), session).conditions.connections
     assert of_table
     assert (of_table.count, of_table.ranges, of_table.rate_fps) == (None, "all flows'", 10_000)
 
@@ -79,7 +78,7 @@ def test_numbers_of_flows_have_nonces_of_their_own_up_to_the_highest_seed(
     nat64: TrafficPlan,
 ) -> None:
     engine = slower_with({1: 10_000, 10: 9000, 20: 8000})
-    overload(plan((10, 20), test=replace(SEARCH, seed=MAX_SEED)), engine.tester(nat64), NoDut())
+    overload(plan((10, 20), test=replace(SEARCH, seed=MAX_SEED)), engine.session(nat64))
     nonces = [spec.nonce for spec in engine.specs]
     assert len(set(nonces)) == len(nonces)
 
@@ -89,15 +88,15 @@ def test_what_all_tests_say_is_said_once_and_what_one_says_with_its_flows(
 ) -> None:
     engine = lasting({1: 1.0, 10: 1.0}, lost={10: 25})
     test = RecoveryPlan(rate_fps=1000, **TIMES)
-    remarks = overload(plan((10,), test=test), engine.tester(nat64), NoDut()).remarks
+    remarks = overload(plan((10,), test=test), engine.session(nat64)).remarks
     assert topics(remarks).count(Topic.RATE_GIVEN) == 1
     assert about(Topic.NO_OVERLOAD, remarks).where == "1 flow"
-    searches = overload(plan((10,)), ScriptedEngine().tester(nat64), NoDut()).remarks
+    searches = overload(plan((10,)), ScriptedEngine().session(nat64)).remarks
     assert Topic.SEARCH not in topics(searches)
 
 
 def test_the_ports_of_flows_are_stated(nat64: TrafficPlan) -> None:
-    result = overload(plan((10, 100_000)), ScriptedEngine().tester(nat64), NoDut())
+    result = overload(plan((10, 100_000)), ScriptedEngine().session(nat64))
     assert about(Topic.FLOWS, result.remarks).facts == {"ports": ("10 x 1", "3,125 x 32")}
     assert about(Topic.DEGRADATION, result.remarks).facts["test"] == "throughput"
     assert result.reference == "RFC 8219 section 10.2.1"
@@ -106,19 +105,19 @@ def test_the_ports_of_flows_are_stated(nat64: TrafficPlan) -> None:
 def test_a_figure_that_is_exact_with_one_flow_only_has_no_degradation(nat64: TrafficPlan) -> None:
     """Ten flows pass the highest rate that may be tried; a hundred do not."""
     engine = slower_with({1: 10_000, 10: 10**6, 100: 5000})
-    result = overload(plan((10, 100)), engine.tester(nat64), NoDut())
+    result = overload(plan((10, 100)), engine.session(nat64))
     degraded = [figure.at for figure in result.figures if figure.name.startswith(DEGRADATION)]
     assert degraded == ["100 flows"]
     assert result.figure(f"{DEGRADATION} of {THROUGHPUT}", at="100 flows").values == (50,)
     assert Topic.BOUND_DOES_NOT_DEGRADE in topics(result.remarks)
-    exact = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).tester(nat64), NoDut())
+    exact = overload(plan((10,)), slower_with({1: 10_000, 10: 9000}).session(nat64))
     none = {Topic.BOUND_DOES_NOT_DEGRADE, Topic.ZERO_DOES_NOT_DEGRADE}
     assert not none & set(topics(exact.remarks))
 
 
 def test_a_rate_that_was_given_does_not_stand_beside_each_figure(nat64: TrafficPlan) -> None:
     test = RecoveryPlan(rate_fps=1000, **TIMES)
-    result = overload(plan((10,), test=test), ScriptedEngine().tester(nat64), NoDut())
+    result = overload(plan((10,), test=test), ScriptedEngine().session(nat64))
     assert {figure.found for figure in result.figures} == {""}
     assert result.conditions.rate_fps == 1000
     assert isinstance(test, RatePlan)
@@ -146,6 +145,6 @@ def test_steps_between_flows_are_at_most_a_day_and_at_least_a_microsecond() -> N
 def test_the_rates_of_a_series_within_a_series_are_a_column(nat64: TrafficPlan) -> None:
     """`at_value` has the flows, `rate_fps` the rate, which the conditions do not have."""
     test = FrameLossPlan(rates_fps=(1000, 2000), timing=FAST, seed=1)
-    result = overload(OverloadPlan(test=test, flows=(10,)), ScriptedEngine().tester(nat64), NoDut())
+    result = overload(OverloadPlan(test=test, flows=(10,)), ScriptedEngine().session(nat64))
     points = {(row["at_value"], row["at_unit"], row["rate_fps"]) for row in rows(result)}
     assert points == {(flows, "flows", rate) for flows in (1, 10) for rate in (1000, 2000)}

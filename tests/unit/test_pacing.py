@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.model.reason import Code
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
@@ -17,7 +16,6 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.load import Frames, steady
-from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
@@ -98,13 +96,7 @@ def test_a_pause_that_makes_no_trial_invalid_is_of_no_slow_tester() -> None:
 
 
 def trial_of(engine: ScriptedEngine, traffic: TrafficPlan, load: Frames) -> TrialRecord:
-    trials = Trials(
-        tester=engine.tester(traffic),
-        dut=NoDut(),
-        timing=TIMING,
-        campaign_seed=1,
-        observer=Observer(),
-    )
+    trials = Trials(session=engine.session(traffic), timing=TIMING, campaign_seed=1)
     return trials.run(load=load, repetition=1, seed=1)
 
 
@@ -169,6 +161,6 @@ def test_pauses_that_a_goal_of_mlrsearch_forbids_are_of_a_slow_tester(nat64: Tra
     engine = ScriptedEngine(
         paused_ns=lambda stream: pausing(0.006)(stream) if rate_of(stream) > 50_000 else 0.0
     )
-    found = mlr_throughput(plan, engine.tester(nat64), NoDut())
+    found = mlr_throughput(plan, engine.session(nat64))
     assert found.figures[0].lower_bound == (True,)
     assert Topic.BOUND_BY_TESTER in topics(found.remarks)

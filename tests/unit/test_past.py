@@ -4,6 +4,7 @@ interrupted."""
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 from natxy.campaign.fewer_runs import shortened
 from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.records import CellRecord, read_campaign
-from natxy.dut.base import Dut
 from natxy.errors import OtherTrials
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
@@ -28,7 +28,7 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.trial.observer import Observer
 from natxy.trial.past import Collapsed, Past, fingerprint
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.campaigns import HEADER
 from tests.unit.capacity import EngineAtACorpse
@@ -49,20 +49,18 @@ SPECS = ("a", "b", "c")
 class Bench:
     """A measurement of a gateway that has just been started."""
 
-    tester: ReadyTester
-    dut: Dut
-    measure: Callable[[ReadyTester, Dut, Observer], Measurement]
+    session: Session
+    measure: Callable[[Session], Measurement]
 
     def measured(self, observer: Observer, past: Past) -> Measurement:
-        return self.measure(replace(self.tester, past=past), self.dut, observer)
+        return self.measure(replace(self.session, observer=observer, past=past))
 
 
 def of_throughput(nat64: TrafficPlan) -> Bench:
     plan = ThroughputPlan(timing=TIMING, seed=7, repetitions=2, max_rate_fps=100_000)
     engine = ScriptedEngine(lose=lambda stream: beyond(30_000, stream))
-    return Bench(
-        tester=engine.tester(nat64), dut=Switch(), measure=lambda *of: throughput(plan, *of)
-    )
+    session = engine.session(nat64, Switch())
+    return Bench(session=session, measure=partial(throughput, plan))
 
 
 def of_reset(nat64: TrafficPlan) -> Bench:
@@ -74,20 +72,17 @@ def of_reset(nat64: TrafficPlan) -> Bench:
         reset_after_s=Fraction(1, 100),
     )
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
-    return Bench(tester=engine.tester(nat64), dut=Switch(), measure=lambda *of: reset(plan, *of))
+    return Bench(session=engine.session(nat64, Switch()), measure=partial(reset, plan))
 
 
 def of_capacity(_: TrafficPlan, most: int = 10**9) -> Bench:
     """Of a gateway that dies of too many connections, which is seen after the trial."""
     plan = CapacityPlan(timing=TIMING, seed=7, repetitions=1, goal=CapacityGoal(c0=1000))
     gateway = Mortal(bears=5000)
-    return Bench(
-        tester=EngineAtACorpse(gateway=gateway, most=most).tester(
-            traffic_plan({}, forward=WIDE, reverse=WIDE)
-        ),
-        dut=Recovering(gateway=gateway),
-        measure=lambda *of: capacity(plan, *of),
-    )
+    engine = EngineAtACorpse(gateway=gateway, most=most)
+    traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
+    session = engine.session(traffic, Recovering(gateway=gateway))
+    return Bench(session=session, measure=partial(capacity, plan))
 
 
 def of_corpses(nat64: TrafficPlan) -> Bench:
@@ -98,21 +93,17 @@ def of_corpses(nat64: TrafficPlan) -> Bench:
 def of_tear_down(_: TrafficPlan) -> Bench:
     plan = TearDownPlan(timing=TIMING, seed=7, repetitions=3)
     gateway = StatefulGateway()
-    return Bench(
-        tester=StatefulEngine(gateway=gateway).tester(traffic_plan({})),
-        dut=Deleting(gateway=gateway),
-        measure=lambda *of: tear_down(plan, *of),
-    )
+    engine = StatefulEngine(gateway=gateway)
+    session = engine.session(traffic_plan({}), Deleting(gateway=gateway))
+    return Bench(session=session, measure=partial(tear_down, plan))
 
 
 def of_establishment(_: TrafficPlan) -> Bench:
     plan = EstablishmentPlan(timing=TIMING, seed=7, repetitions=1, alpha=Fraction(1, 2))
     gateway = StatefulGateway(new_cps=20_000)
-    return Bench(
-        tester=StatefulEngine(gateway=gateway).tester(traffic_plan({})),
-        dut=Deleting(gateway=gateway),
-        measure=lambda *of: establishment(plan, *of),
-    )
+    engine = StatefulEngine(gateway=gateway)
+    session = engine.session(traffic_plan({}), Deleting(gateway=gateway))
+    return Bench(session=session, measure=partial(establishment, plan))
 
 
 def measured(bench: Bench, path: Path, past: Past) -> Measurement:
@@ -147,7 +138,7 @@ def test_a_measurement_that_goes_on_finds_what_it_would_have_found(
         again = measured(bench, path, Past(entries, shortened))
         assert again == found, f"{count} of {len(written)} trials were read"
         assert trials_of(path) == written[count:]
-        assert bench.tester.engine.trials == 0 or count < len(written)
+        assert bench.session.engine.trials == 0 or count < len(written)
 
 
 def test_the_journal_says_how_a_gateway_collapsed(nat64: TrafficPlan, tmp_path: Path) -> None:
@@ -207,7 +198,7 @@ def test_a_spec_is_known_again_after_a_new_start(nat64: TrafficPlan) -> None:
     specs: list[TrialSpec] = []
     bench = of_throughput(nat64)
     bench.measured(Observer(), Past())
-    engine = bench.tester.engine
+    engine = bench.session.engine
     assert isinstance(engine, ScriptedEngine)
     specs = engine.specs[:2]
     again = specs[0].model_copy(update={"nonce": 1, "watched": ()})

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import TesterLimit
 from natxy.model.reason import Code
 from natxy.model.remark import Topic
@@ -25,7 +24,6 @@ from natxy.report.measurement_notes import noise_notes
 from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.tester.placements import FILE_NAME, KEPT_S, Placements
-from natxy.trial.observer import Observer
 from natxy.trial.repeats import (
     INVALID_REPEATS,
     MEASUREMENT_S,
@@ -303,11 +301,11 @@ def test_a_search_goes_on_above_failures_that_turn_out_to_tell_nothing(
     verifications: int, nat64: TrafficPlan
 ) -> None:
     plan = replace(PLAN, loss_verifications=verifications)
-    never = throughput(plan, first_seen_far(10_000).tester(nat64), NoDut())
+    never = throughput(plan, first_seen_far(10_000).session(nat64))
     assert never.figures[0].values[0] == pytest.approx(40_000, rel=0.011)
     assert never.counts.revoked == 0
     assert any("300 ns or more" in note for note in noise_notes(never.counts))
-    late = throughput(plan, first_seen_far(never.counts.trials - 1).tester(nat64), NoDut())
+    late = throughput(plan, first_seen_far(never.counts.trials - 1).session(nat64))
     assert late.figures[0].values[0] == pytest.approx(60_000, rel=0.011)
     assert late.figures[0].lower_bound == (False,)
     assert late.counts.revoked
@@ -318,9 +316,9 @@ def test_a_search_goes_on_above_failures_that_turn_out_to_tell_nothing(
 
 def test_a_later_repetition_disproves_an_earlier_one(nat64: TrafficPlan) -> None:
     """The first one knew far cores alone; the others see near ones, and a faster gateway."""
-    alone = throughput(PLAN, first_seen_far(10_000).tester(nat64), NoDut())
+    alone = throughput(PLAN, first_seen_far(10_000).session(nat64))
     engine = first_seen_far(alone.counts.trials)
-    result = throughput(replace(PLAN, repetitions=3), engine.tester(nat64), NoDut())
+    result = throughput(replace(PLAN, repetitions=3), engine.session(nat64))
     (figure,) = result.figures
     assert figure.values == pytest.approx((40_000, 60_000, 60_000), rel=0.011)
     assert figure.lower_bound == (True, False, False)
@@ -330,9 +328,9 @@ def test_a_later_repetition_disproves_an_earlier_one(nat64: TrafficPlan) -> None
 def test_a_failure_that_is_revoked_no_more_makes_a_lower_bound(
     nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = throughput(PLAN, first_seen_far(10_000).tester(nat64), NoDut())
+    alone = throughput(PLAN, first_seen_far(10_000).session(nat64))
     monkeypatch.setattr("natxy.trial.valid_trials.MOST_REVOCATIONS", 0)
-    result = throughput(PLAN, first_seen_far(alone.counts.trials - 1).tester(nat64), NoDut())
+    result = throughput(PLAN, first_seen_far(alone.counts.trials - 1).session(nat64))
     (figure,) = result.figures
     assert figure.values == pytest.approx((40_000,), rel=0.011)
     assert figure.lower_bound == (True,)
@@ -373,12 +371,12 @@ def test_failures_between_the_rate_that_counts_and_its_own_bound_the_result(
     nat64: TrafficPlan,
 ) -> None:
     """64,000 fps counted 61,000: the failures at less than 64,000 tell nothing."""
-    opened = throughput(PLAN, paused_at(61_000, far_above=False).tester(nat64), NoDut())
+    opened = throughput(PLAN, paused_at(61_000, far_above=False).session(nat64))
     assert opened.figures[0].values[0] == pytest.approx(61_000, rel=0.011)
     assert opened.figures[0].lower_bound == (True,)
     near_from = opened.counts.trials
     engine = paused_at(61_000, far_above=False, near_from=near_from)
-    revoked = throughput(PLAN, engine.tester(nat64), NoDut())
+    revoked = throughput(PLAN, engine.session(nat64))
     assert revoked.figures[0].values[0] == pytest.approx(64_000, rel=0.011)
     assert revoked.figures[0].lower_bound == (False,)
     assert revoked.counts.revoked
@@ -386,7 +384,7 @@ def test_failures_between_the_rate_that_counts_and_its_own_bound_the_result(
 
 def test_failures_above_others_do_not_bound_a_rate_that_counts_less(nat64: TrafficPlan) -> None:
     """Those above 64,000 fps tell nothing, and those between 61,000 and 64,000 tell enough."""
-    result = throughput(PLAN, paused_at(61_000, far_above=True).tester(nat64), NoDut())
+    result = throughput(PLAN, paused_at(61_000, far_above=True).session(nat64))
     assert result.figures[0].values[0] == pytest.approx(61_000, rel=0.011)
     assert result.figures[0].lower_bound == (False,)
     assert result.counts.revoked == 0
@@ -420,7 +418,7 @@ def test_a_failure_that_was_overturned_does_not_bound_the_rate_that_counts_then(
         lose=lose, paused_ns=paused_ns, round_trip_ns=placed_ns, nearest_ns=placed_ns
     )
     plan = replace(PLAN, max_rate_fps=64_200, loss_verifications=1)
-    result = throughput(plan, engine.tester(nat64), NoDut())
+    result = throughput(plan, engine.session(nat64))
     assert result.figures[0].values == pytest.approx((63_600,), abs=1)
     assert result.figures[0].lower_bound == (False,)
     assert (result.counts.overturned, result.counts.revoked) == (1, 0)
@@ -431,7 +429,7 @@ def test_a_search_ends_where_near_cores_were_seen_once_and_never_again(nat64: Tr
     engine = first_seen_far(0)
     engine.round_trip_ns = lambda _: 50.0 if len(engine.specs) == 1 else 300.0
     engine.nearest_ns = lambda _: 50.0 if len(engine.specs) == 1 else 300.0
-    result = throughput(PLAN, engine.tester(nat64), NoDut())
+    result = throughput(PLAN, engine.session(nat64))
     assert result.figures[0].values[0] == pytest.approx(60_000, rel=0.011)
     assert result.counts.revoked == 0
 
@@ -442,7 +440,7 @@ def test_what_was_known_to_be_badly_placed_is_not_judged_again(nat64: TrafficPla
         lose=lambda stream: range(frames_in(stream) if rate_of(stream) > 40_000 else 0),
         round_trip_ns=lambda _: 300.0,
     )
-    result = throughput(PLAN, engine.tester(nat64), NoDut())
+    result = throughput(PLAN, engine.session(nat64))
     assert result.figures[0].values[0] == pytest.approx(40_000, rel=0.011)
     assert result.counts.revoked == 0
 
@@ -456,13 +454,13 @@ def test_mlrsearch_searches_again_where_failures_turn_out_to_tell_nothing(
         seed=1,
         max_rate_fps=100_000,
     )
-    never = mlr_throughput(plan, first_seen_far(10_000).tester(nat64), NoDut())
-    late = mlr_throughput(plan, first_seen_far(never.counts.trials - 1).tester(nat64), NoDut())
+    never = mlr_throughput(plan, first_seen_far(10_000).session(nat64))
+    late = mlr_throughput(plan, first_seen_far(never.counts.trials - 1).session(nat64))
     assert never.figures[0].values[0] == pytest.approx(40_000, rel=0.03)
     assert late.figures[0].values[0] == pytest.approx(60_000, rel=0.03)
     assert late.counts.revoked
     engine = first_seen_far(never.counts.trials)
-    twice = mlr_throughput(replace(plan, repetitions=2), engine.tester(nat64), NoDut())
+    twice = mlr_throughput(replace(plan, repetitions=2), engine.session(nat64))
     assert twice.figures[0].values == pytest.approx((40_000, 60_000), rel=0.03)
     assert twice.figures[0].lower_bound == (True, False)
 
@@ -486,11 +484,7 @@ def trials_of(
     engine: ScriptedEngine, traffic: TrafficPlan, retry_s: Fraction | None = None
 ) -> Trials:
     return Trials(
-        tester=engine.tester(traffic),
-        dut=NoDut(),
-        timing=replace(TIMING, retry_s=retry_s),
-        campaign_seed=1,
-        observer=Observer(),
+        session=engine.session(traffic), timing=replace(TIMING, retry_s=retry_s), campaign_seed=1
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit
 from natxy.model.deviation import Differs
 from natxy.model.reason import Reason
@@ -49,7 +48,7 @@ def sulking(until_s: float) -> ScriptedEngine:
 
 def test_110_percent_then_half_of_that(nat64: TrafficPlan) -> None:
     engine = sulking(0.05)
-    recovery(plan(after_s=Fraction(1, 2)), engine.tester(nat64), NoDut())
+    recovery(plan(after_s=Fraction(1, 2)), engine.session(nat64))
     for stream in engine.specs[0].phases[0].streams:
         sent = [(segment.rate_fps, segment.frames) for segment in stream.segments]
         assert sent == [(11_000, 2_200), (5_500, 2_750)]
@@ -59,7 +58,7 @@ def test_not_more_than_the_media_carries(nat64: TrafficPlan) -> None:
     """10 Mb/s carry 12,019 frames of 84 bytes, fewer than 110 % of 11,500."""
     engine = sulking(0.05)
     engine.link_mbps = 10
-    recovery(plan(rate_fps=11_500), engine.tester(nat64), NoDut())
+    recovery(plan(rate_fps=11_500), engine.session(nat64))
     stream = engine.specs[0].phases[0].streams[0]
     assert [segment.rate_fps for segment in stream.segments] == [12_019, 6_009]
 
@@ -68,7 +67,7 @@ def test_not_more_than_the_media_carries(nat64: TrafficPlan) -> None:
 def test_the_time_is_from_the_fall_to_the_last_lost_frame(
     after_s: Fraction | None, nat64: TrafficPlan
 ) -> None:
-    result = recovery(plan(after_s=after_s), sulking(0.12).tester(nat64), NoDut())
+    result = recovery(plan(after_s=after_s), sulking(0.12).session(nat64))
     for direction in ("forward", "reverse"):
         figure = result.figure(RECOVERY, direction)
         assert figure.values == pytest.approx((0.12, 0.12), abs=2 / 5_500)
@@ -76,14 +75,14 @@ def test_the_time_is_from_the_fall_to_the_last_lost_frame(
 
 
 def test_no_loss_after_the_fall_is_a_time_of_0(nat64: TrafficPlan) -> None:
-    result = recovery(plan(), sulking(-0.05).tester(nat64), NoDut())
+    result = recovery(plan(), sulking(-0.05).session(nat64))
     assert result.figure(RECOVERY, "forward").values == (0, 0)
     assert result.figure(LOST, "forward").values[0] > 0
     assert Topic.NO_OVERLOAD not in topics(result.remarks)
 
 
 def test_no_loss_at_all_is_said(nat64: TrafficPlan) -> None:
-    result = recovery(plan(), ScriptedEngine().tester(nat64), NoDut())
+    result = recovery(plan(), ScriptedEngine().session(nat64))
     assert result.figure(RECOVERY, "forward").values == (0, 0)
     assert result.figure(LOST, "forward").values == (0, 0)
     assert Topic.NO_OVERLOAD in topics(result.remarks)
@@ -91,7 +90,7 @@ def test_no_loss_at_all_is_said(nat64: TrafficPlan) -> None:
 
 def test_loss_up_to_the_end_is_a_lower_bound(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda stream: range(100, frames_in(stream)))
-    figure = recovery(plan(), engine.tester(nat64), NoDut()).figure(RECOVERY, "reverse")
+    figure = recovery(plan(), engine.session(nat64)).figure(RECOVERY, "reverse")
     assert all(figure.lower_bound)
     assert figure.values == pytest.approx((0.2, 0.2), abs=2 / 5_500)
 
@@ -109,7 +108,7 @@ def test_what_noise_may_have_lost_last_is_the_error(
     noise: dict[str, Any], nat64: TrafficPlan
 ) -> None:
     """The gateway loses frames for 0.1 s, and was away from 0.06 s to then."""
-    result = recovery(plan(), replace(sulking(0.1), **noise).tester(nat64), NoDut())
+    result = recovery(plan(), replace(sulking(0.1), **noise).session(nat64))
     figure = result.figure(RECOVERY, "forward")
     assert figure.values == pytest.approx((0.1, 0.1), abs=2 / 5_500)
     assert figure.errors == pytest.approx((0.04, 0.04), abs=1e-3)
@@ -122,12 +121,12 @@ def test_what_is_lost_after_the_noise_has_no_error(
     noise: dict[str, Any], nat64: TrafficPlan
 ) -> None:
     engine = replace(sulking(0.15), **noise)
-    assert recovery(plan(), engine.tester(nat64), NoDut()).figure(RECOVERY, "forward").errors == ()
+    assert recovery(plan(), engine.session(nat64)).figure(RECOVERY, "forward").errors == ()
 
 
 def test_a_recovery_that_is_all_noise_is_an_upper_bound(nat64: TrafficPlan) -> None:
     away: dict[str, Any] = {"away_from_ns": 200_000_000, "away_ns": lambda _: 20e6}
-    result = recovery(plan(), replace(sulking(0.01), **away).tester(nat64), NoDut())
+    result = recovery(plan(), replace(sulking(0.01), **away).session(nat64))
     figure = result.figure(RECOVERY, "forward")
     assert figure.upper_bound == (True, True)
     assert Topic.UPPER_BOUND in topics(result.remarks)
@@ -136,7 +135,7 @@ def test_a_recovery_that_is_all_noise_is_an_upper_bound(nat64: TrafficPlan) -> N
 @NOISE
 def test_noise_does_not_shorten_a_recovery_to_0(noise: dict[str, Any], nat64: TrafficPlan) -> None:
     engine = replace(sulking(-0.05), **noise)
-    figure = recovery(plan(), engine.tester(nat64), NoDut()).figure(RECOVERY, "forward")
+    figure = recovery(plan(), engine.session(nat64)).figure(RECOVERY, "forward")
     assert (figure.values, figure.errors) == ((0, 0), ())
     assert not any(figure.upper_bound)
 
@@ -144,9 +143,9 @@ def test_noise_does_not_shorten_a_recovery_to_0(noise: dict[str, Any], nat64: Tr
 def test_a_last_loss_that_noise_may_explain_is_no_lower_bound(nat64: TrafficPlan) -> None:
     early: dict[str, Any] = {"away_from_ns": 260_000_000, "away_ns": lambda _: 10e6}
     to_the_end = ScriptedEngine(lose=lambda stream: range(100, frames_in(stream)), **early)
-    assert all(recovery(plan(), to_the_end.tester(nat64), NoDut()).figures[0].lower_bound)
+    assert all(recovery(plan(), to_the_end.session(nat64)).figures[0].lower_bound)
     with pytest.raises(TesterLimit, match="the last frame was lost, and the gateway or the tester"):
-        recovery(plan(), replace(to_the_end, away_ns=lambda _: 200e6).tester(nat64), NoDut())
+        recovery(plan(), replace(to_the_end, away_ns=lambda _: 200e6).session(nat64))
 
 
 def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
@@ -154,7 +153,7 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
     search = ThroughputPlan(
         timing=FAST, seed=0, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=50_000
     )
-    result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
+    result = recovery(plan(rate_fps=None, search=search), engine.session(nat64))
     assert result.conditions.rate_fps == THROUGHPUT_FPS
     assert about(Topic.RATE_FOUND, result.remarks).facts["searches"] == 1
     assert Topic.RATE_IS_BOUND not in topics(result.remarks)
@@ -167,11 +166,11 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
 
 def test_the_rates_and_the_lost_frames_are_stated(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: range(3))
-    result = recovery(plan(), engine.tester(nat64), NoDut())
+    result = recovery(plan(), engine.session(nat64))
     assert str(result.remarks[1]) == "Overload at 11,000 fps, then 5,500 fps, per direction."
     lost = result.figure(LOST, "reverse")
     assert (lost.values, lost.unit, lost.primary) == ((3, 3), "frames", False)
-    slowest = recovery(plan(rate_fps=1), ScriptedEngine().tester(nat64), NoDut())
+    slowest = recovery(plan(rate_fps=1), ScriptedEngine().session(nat64))
     assert str(slowest.remarks[1]) == "Overload at 1 fps, then 1 fps, per direction."
 
 
@@ -180,7 +179,7 @@ def test_several_searches_for_the_rate_are_counted(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [])
     error = SearchError(rate_fps=1)
     search = ThroughputPlan(timing=FAST, seed=0, repetitions=2, error=error, max_rate_fps=50_000)
-    result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
+    result = recovery(plan(rate_fps=None, search=search), engine.session(nat64))
     assert str(result.remarks[0]) == (
         "The rate is the throughput, found first: 2 searches, trials of 0.2 s, error 1 fps."
     )
@@ -195,7 +194,7 @@ def test_the_invalid_trials_of_that_search_are_told(nat64: TrafficPlan) -> None:
     )
     error = SearchError(rate_fps=100)
     search = ThroughputPlan(timing=FAST, seed=0, repetitions=1, error=error, max_rate_fps=50_000)
-    result = recovery(plan(rate_fps=None, search=search), engine.tester(nat64), NoDut())
+    result = recovery(plan(rate_fps=None, search=search), engine.session(nat64))
     assert about(Topic.INVALID_IN_SEARCH, result.remarks).facts["invalid"] == 1
 
 
@@ -212,19 +211,19 @@ def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> 
         return LATE if searching and rate_of(stream) > THROUGHPUT_FPS else None
 
     engine = ScriptedEngine(invalid=invalid)
-    result = recovery(plan(rate_fps=None), engine.tester(nat64), NoDut())
+    result = recovery(plan(rate_fps=None), engine.session(nat64))
     assert Topic.RATE_IS_BOUND in topics(result.remarks)
     assert Differs.OVERLOAD_OF_A_BOUND in codes(result.deviations)
 
 
 def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
-    result = recovery(plan(), sulking(0.05).tester(nat64), NoDut())
+    result = recovery(plan(), sulking(0.05).session(nat64))
     assert result.remarks[0].code is Topic.RATE_GIVEN
 
 
 def test_a_device_that_passes_nothing_has_no_throughput(nat64: TrafficPlan) -> None:
     with pytest.raises(DutError, match=r"loses frames at every rate.*set rate_fps"):
-        recovery(plan(rate_fps=None), ScriptedEngine(lose=lambda _: [0]).tester(nat64), NoDut())
+        recovery(plan(rate_fps=None), ScriptedEngine(lose=lambda _: [0]).session(nat64))
 
 
 @pytest.mark.parametrize("after_s", [-5, 0, 100_000, 10**9])
@@ -271,7 +270,7 @@ def test_the_longest_and_the_fastest_are_sent(nat64: TrafficPlan) -> None:
         timing=Timing(duration_s=Fraction(1, 10**6), drain_s=Fraction(0)), rate_fps=fastest
     )
     engine = ScriptedEngine()
-    recovery(asked, engine.tester(nat64), NoDut())
+    recovery(asked, engine.session(nat64))
     assert len(engine.specs) == 2
     for spec in engine.specs:
         high, low = spec.phases[0].streams[0].segments
@@ -282,20 +281,20 @@ def test_the_longest_and_the_fastest_are_sent(nat64: TrafficPlan) -> None:
 def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(invalid=lambda _: LATE)
     with pytest.raises(TesterLimit, match="11000 frames a second were invalid"):
-        recovery(plan(invalid_repeats=1), engine.tester(nat64), NoDut())
+        recovery(plan(invalid_repeats=1), engine.session(nat64))
 
 
 def test_short_ones_do_not_conform(nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("natxy.tester.tester.time.sleep", lambda _: None)
-    tester = in_full_series(ScriptedEngine().tester(nat64))
-    assert texts(recovery(plan(), tester, NoDut()).deviations) == [
+    session = in_full_series(ScriptedEngine().session(nat64))
+    assert texts(recovery(plan(), session).deviations) == [
         "trials of 0.2 s, not 60 s (RFC 2544 section 24)",
         "a drain of 0 s, not 2 s (RFC 2544 section 23 d)",
         "a settle time of 0 s, not 5 s (RFC 2544 section 23 e)",
         "110 % of a given rate, not of the measured throughput (RFC 2544 section 26.5)",
     ]
     slow = plan(timing=RFC.timing, rate_fps=10, repetitions=2)
-    assert codes(recovery(slow, tester, NoDut()).deviations) == [Differs.GIVEN_OVERLOAD]
+    assert codes(recovery(slow, session).deviations) == [Differs.GIVEN_OVERLOAD]
     once = replace(slow, repetitions=1)
-    said = texts(recovery(once, tester, NoDut()).deviations)
+    said = texts(recovery(once, session).deviations)
     assert said[0] == "1 repetition, not several (RFC 2544 section 26.5)"

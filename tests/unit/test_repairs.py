@@ -9,11 +9,10 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Phase, Stream
 from natxy.model.verdict import Verdict
 from natxy.trial.establishing import Establishing, connections_held
-from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.unit.connections import plan
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 COUNT = 1000
 LOAD = Establishing(rate_cps=20_000, alpha=Fraction(1, 2), repairs=True)
@@ -46,11 +45,9 @@ class Case:
             paused_ns=paused_ns,
         )
         trials = Trials(
-            tester=engine.tester(plan({})),
-            dut=StatefulDut(gateway=self.gateway),
+            session=engine.session(plan({})),
             timing=Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20)),
             campaign_seed=1,
-            observer=Observer(),
         )
         return trials.run(load=load, repetition=1, seed=1)
 

@@ -28,7 +28,7 @@ def kept(*searches: tuple[float, bool], ends_in: int, is_search: bool = True) ->
         "Trials",
         SimpleNamespace(
             retry_time=RetryTime(given_s=LIMIT_S),
-            observer=Observer(),
+            session=SimpleNamespace(observer=Observer()),
             check_arrivals=lambda: None,
         ),
     )

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialCancelled
 from natxy.model.deviation import Differs
 from natxy.model.disturbance import Absence
@@ -59,7 +58,7 @@ class Restarted(Switch):
 def test_both_methods(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
     dut = Switch()
-    result = reset(plan(), engine.tester(nat64), dut)
+    result = reset(plan(), engine.session(nat64, dut))
     assert dut.resets == 2
     for direction in ("forward", "reverse"):
         assert result.figure(BY_LOSS, direction).values == (0.025, 0.025)
@@ -73,7 +72,7 @@ def test_both_methods(nat64: TrafficPlan) -> None:
 
 def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
-    result = reset(plan(), engine.tester(nat64), Restarted())
+    result = reset(plan(), engine.session(nat64, Restarted()))
     assert result.figure(BY_LOSS, "forward").values == (0.025, 0.025)
     assert result.counts.invalid_trials == 0
 
@@ -94,7 +93,7 @@ def test_absences_lengthen_a_reset(
     nat64: TrafficPlan,
 ) -> None:
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: away_ns)
-    result = reset(plan(), engine.tester(nat64), Switch())
+    result = reset(plan(), engine.session(nat64, Switch()))
     assert result.figure(BY_LOSS, "forward").errors == pytest.approx(by_loss_s)
     # The polls of the engine are 1 ns apart.
     assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx(
@@ -105,7 +104,7 @@ def test_absences_lengthen_a_reset(
 def test_new_programs_are_not_watched(nat64: TrafficPlan) -> None:
     """The CPU of the programs that are gone is always away after the reset."""
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: 90e6)
-    result = reset(plan(), engine.tester(nat64), StartedAgain())
+    result = reset(plan(), engine.session(nat64, StartedAgain()))
     assert result.figure(BY_LOSS, "forward").errors == ()
     assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx((0, 0), abs=2e-9)
     assert Topic.RESET_UNWATCHED in topics(result.remarks)
@@ -119,24 +118,24 @@ def test_a_silence_that_may_be_the_testers_makes_no_figure(
     late = {"max_ns": late_ms * 1e6}
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause, lateness=lambda _: late)
     if late_ms == 22:
-        result = reset(plan(), engine.tester(nat64), Switch())
+        result = reset(plan(), engine.session(nat64, Switch()))
         assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx((0.022, 0.022))
         return
-    tester = engine.tester(nat64).with_retry_time(Fraction(0))
+    session = engine.session(nat64, Switch()).with_retry_time(Fraction(0))
     with pytest.raises(TesterLimit, match=r"silent for 25\.1 ms, of which the tester may have"):
-        reset(plan(), tester, Switch())
+        reset(plan(), session)
 
 
 def test_loss_elsewhere_counts_by_one_method_alone(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: [3, 5, 7, *GONE], during=pause)
-    result = reset(plan(), engine.tester(nat64), Switch())
+    result = reset(plan(), engine.session(nat64, Switch()))
     assert result.figure(BY_LOSS, "forward").values == pytest.approx((0.0253,) * 2)
     assert result.figure(BY_TIMESTAMPS, "forward").values == pytest.approx((0.0251,) * 2)
 
 
 def test_a_device_that_stays_away_is_a_lower_bound(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda stream: range(400, frames_in(stream)), during=pause)
-    result = reset(plan(), engine.tester(nat64), Switch())
+    result = reset(plan(), engine.session(nat64, Switch()))
     for method in (BY_LOSS, BY_TIMESTAMPS):
         assert all(result.figure(method, "forward").lower_bound)
         assert result.figure(method, "forward").values == pytest.approx((0.06, 0.06))
@@ -144,7 +143,7 @@ def test_a_device_that_stays_away_is_a_lower_bound(nat64: TrafficPlan) -> None:
 
 
 def test_no_loss_is_said(nat64: TrafficPlan) -> None:
-    result = reset(plan(), ScriptedEngine(during=pause).tester(nat64), Switch())
+    result = reset(plan(), ScriptedEngine(during=pause).session(nat64, Switch()))
     assert result.figure(BY_TIMESTAMPS, "forward").values == (0, 0)
     assert Topic.NOTHING_LOST in topics(result.remarks)
 
@@ -152,13 +151,13 @@ def test_no_loss_is_said(nat64: TrafficPlan) -> None:
 def test_when_it_happened_is_what_was_seen_and_not_what_was_asked_for(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(during=pause)
     engine.lose = lambda _: GONE if len(engine.specs) == 1 else range(500, 750)
-    result = reset(plan(), engine.tester(nat64), Switch())
+    result = reset(plan(), engine.session(nat64, Switch()))
     assert str(about(Topic.RESETS_SEEN, result.remarks)) == (
         "The reset was requested 10 ms after sending began; the longest loss began after 40 ms to "
         "50 ms."
     )
     assert "0.04 s of traffic before the reset, not 15 s" in text(result.deviations)
-    unseen = reset(plan(), ScriptedEngine(during=pause).tester(nat64), Switch())
+    unseen = reset(plan(), ScriptedEngine(during=pause).session(nat64, Switch()))
     assert about(Topic.RESET_AT, unseen.remarks).facts == {"asked_ns": 10_000_000}
     assert "0.01 s of traffic before the reset, not 15 s" in text(unseen.deviations)
 
@@ -168,10 +167,10 @@ def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
         return LATE if rate_of(spec.phases[0].streams[0]) > RATE_FPS else None
 
     engine = ScriptedEngine(invalid=invalid, during=pause)
-    given = reset(plan(), engine.tester(nat64), Switch())
+    given = reset(plan(), engine.session(nat64, Switch()))
     assert given.remarks[0].code is Topic.RATE_GIVEN
     assert Differs.GIVEN_RATE in codes(given.deviations)
-    found = reset(plan(rate_fps=None), engine.tester(nat64), Switch())
+    found = reset(plan(rate_fps=None), engine.session(nat64, Switch()))
     assert about(Topic.RATE_FOUND, found.remarks).facts["searches"] == 1
     assert Topic.RATE_IS_BOUND in topics(found.remarks)
     assert Differs.OF_A_BOUND in codes(found.deviations)
@@ -181,7 +180,7 @@ def test_each_trial_has_a_reset_the_invalid_ones_too(nat64: TrafficPlan) -> None
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
     engine.invalid = lambda _: LATE if len(engine.specs) == 1 else None
     dut = Switch()
-    result = reset(plan(), engine.tester(nat64), dut)
+    result = reset(plan(), engine.session(nat64, dut))
     assert dut.resets == 3
     assert len(result.figure(BY_LOSS, "forward").values) == 2
 
@@ -194,7 +193,7 @@ def test_a_reset_that_fails_ends_the_trial_and_is_told(nat64: TrafficPlan) -> No
         raise DutError("The switch is broken.")
 
     with pytest.raises(DutError, match="The switch is broken"):
-        reset(plan(), engine.tester(nat64), Switch(refuse))
+        reset(plan(), engine.session(nat64, Switch(refuse)))
     assert engine.cancelled
     assert len(engine.specs) == 1
 
@@ -224,12 +223,12 @@ def test_a_reset_that_does_not_end_is_told(
     engine = ScriptedEngine(during=pause)
     slow = Switch(lambda: time.sleep(0.5))
     with pytest.raises(DutError, match=r"^The reset did not end within 0\.1 s after the trial"):
-        reset(plan(), engine.tester(nat64), slow)
+        reset(plan(), engine.session(nat64, slow))
 
 
 def test_a_device_without_a_reset_is_refused(nat64: TrafficPlan) -> None:
     with pytest.raises(DutError, match="cannot reset a gateway of kind"):
-        reset(plan(), Cancellable().tester(nat64), NoDut())
+        reset(plan(), Cancellable().session(nat64))
 
 
 def test_a_reset_that_has_begun_is_waited_for(nat64: TrafficPlan) -> None:
@@ -246,7 +245,7 @@ def test_a_reset_that_has_begun_is_waited_for(nat64: TrafficPlan) -> None:
         raise DutError("the cable was pulled")
 
     with pytest.raises(DutError, match="cable"):
-        reset(plan(), ScriptedEngine(during=die).tester(nat64), Switch(slowly))
+        reset(plan(), ScriptedEngine(during=die).session(nat64, Switch(slowly)))
     assert ended == [True]
 
 
@@ -265,14 +264,14 @@ def test_fifteen_seconds_of_traffic_before_the_reset_are_enough(
     engine = ScriptedEngine(lose=lambda _: range(first, first + 10), during=pause)
     timing = Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5))
     asked = plan(timing=timing, rate_fps=10, repetitions=10)
-    deviations = text(reset(asked, engine.tester(nat64), Switch()).deviations)
+    deviations = text(reset(asked, engine.session(nat64, Switch())).deviations)
     assert ("14.9 s of traffic before the reset, not 15 s" in deviations) is said
     assert ("traffic before the reset" in deviations) is said
 
 
 def test_a_single_frame_lost_at_the_end_is_no_device_that_stays_away(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda stream: [*GONE, frames_in(stream) - 1], during=pause)
-    result = reset(plan(), engine.tester(nat64), Switch())
+    result = reset(plan(), engine.session(nat64, Switch()))
     for method in (BY_LOSS, BY_TIMESTAMPS):
         assert not any(result.figure(method, "forward").lower_bound)
     assert Topic.LOST_TO_END not in topics(result.remarks)
@@ -287,7 +286,7 @@ def test_a_trial_that_ends_before_the_device_is_reset_is_told(nat64: TrafficPlan
             return super().run(spec)
 
     with pytest.raises(DutError, match=r"ended before the gateway could be reset; use a longer"):
-        reset(plan(), Silent().tester(nat64), Switch())
+        reset(plan(), Silent().session(nat64, Switch()))
 
 
 def progress(stage: str) -> Progress:
@@ -322,28 +321,28 @@ def test_a_reset_that_has_not_begun_when_the_measurement_ends_does_not_happen() 
 
 def test_a_links_fall_is_a_part_of_a_reset(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
-    reset(plan(), engine.tester(nat64), Switch())
+    reset(plan(), engine.session(nat64, Switch()))
     assert all(spec.link_may_fall for spec in engine.specs)
     assert {spec.burst_limit_frames for spec in engine.specs} == {0}, "no sender pauses"
 
 
 def test_what_departs_from_rfc_6201_is_said(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
-    said = text(reset(plan(), engine.tester(nat64), Switch()).deviations)
+    said = text(reset(plan(), engine.session(nat64, Switch())).deviations)
     assert "0.04 s of traffic before the reset, not 15 s" in said
     assert "one kind of reset, not those of the hardware, of the software and of the power" in said
     assert "repetitions" not in said
-    once = text(reset(plan(repetitions=1), engine.tester(nat64), Switch()).deviations)
+    once = text(reset(plan(repetitions=1), engine.session(nat64, Switch())).deviations)
     assert "1 repetition, not several (RFC 6201 section 1.4)" in once
 
 
 def test_a_reset_needs_only_the_smallest_frames_to_networks_nearby(nat64: TrafficPlan) -> None:
     """RFC 6201 section 4, RFC 2544 section 26.6: not all sizes, and not 256 networks."""
-    tester = ScriptedEngine(lose=lambda _: GONE, during=pause).tester(nat64)
-    smallest = set(codes(reset(plan(), tester, Switch()).deviations))
+    session = ScriptedEngine(lose=lambda _: GONE, during=pause).session(nat64, Switch())
+    smallest = set(codes(reset(plan(), session).deviations))
     assert not smallest & {Differs.FRAME_SIZES, Differs.LARGER_FRAMES}
     assert not smallest & {Differs.NETWORKS, Differs.BEHIND_NEXT_HOPS}
-    larger = tester.with_traffic(frame_size_bytes=512, left_networks=2, right_networks=2)
-    said = text(reset(plan(), larger, Switch()).deviations)
+    larger = session.with_traffic(frame_size_bytes=512, left_networks=2, right_networks=2)
+    said = text(reset(plan(), larger).deviations)
     assert "frames of 512 bytes, not of 84 (RFC 6201 section 4)" in said
     assert "2 destination networks behind next hops" in said

@@ -10,8 +10,6 @@ import pytest
 
 from natxy.cli.series import Planned, Work
 from natxy.cli.series_options import SeriesOptions
-from natxy.dut.base import Dut
-from natxy.dut.none import NoDut
 from natxy.errors import TesterLimit
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Reason
@@ -29,13 +27,13 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.repeats import BETWEEN_S
-from natxy.trial.setup import ReadyTester, Setup
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.remarks import about
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.reasons import LATE
 from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), retry_s=Fraction(2))
 EACH_S = TIMING.duration_s + TIMING.drain_s + BETWEEN_S
@@ -91,7 +89,7 @@ def test_a_search_for_the_rate_uses_the_time_of_its_measurement(
     engine = hour.engine()
     quiet = Quiet(hour)
     with pytest.raises(TesterLimit, match=r"1 trial .* is used up|no burst"):
-        measure(plan, engine.tester(nat64), NoDut(), Observers([hour, quiet]))
+        measure(plan, engine.session(nat64, observer=Observers([hour, quiet])))
     assert quiet.searched, "the search ended with a lower bound"
     assert quiet.after
     assert len(quiet.after) == len(set(quiet.after)), "no load is tried twice"
@@ -141,7 +139,7 @@ def test_a_search_spends_a_part_of_the_time_on_each_rate_and_comes_back(
         too_slow=False,
     )
     hour = Hour(bad=0, of=1)
-    (figure,) = throughput(SEARCH, engine.tester(nat64), NoDut(), hour).figures
+    (figure,) = throughput(SEARCH, engine.session(nat64, observer=hour)).figures
     bound = quiet_from == 1_000
     assert any(figure.lower_bound) == bound
     limit_fps = 40_000 if bound else 50_000
@@ -155,7 +153,7 @@ def test_a_measurement_in_an_hour_of_noise_ends_soon(nat64: TrafficPlan) -> None
     """Three of four trials are INVALID: valid ones add nothing to the time that was given."""
     hour = Hour(bad=3, of=4)
     plan = replace(SEARCH, repetitions=5)
-    result = throughput(plan, hour.engine().tester(nat64), NoDut(), hour)
+    result = throughput(plan, hour.engine().session(nat64, observer=hour))
     searches = {trial.repetition for trial in hour.trials}
     steps = len({(trial.repetition, trial.rate_fps) for trial in hour.trials})
     assert 2 <= hour.invalid_s <= 2 + steps * EACH_S
@@ -169,33 +167,31 @@ def test_a_limit_of_0_cuts_nothing_off_without_an_invalid_trial(nat64: TrafficPl
     hour = Hour(bad=0, of=1)
     timing = replace(SEARCH.timing, retry_s=Fraction(0))
     plan = replace(SEARCH, repetitions=3, timing=timing)
-    result = throughput(plan, hour.engine().tester(nat64), NoDut(), hour)
+    result = throughput(plan, hour.engine().session(nat64, observer=hour))
     assert len(result.figures[0].values) == 3
 
 
 def test_the_search_for_phase_1_uses_the_same_time() -> None:
     engine = StatefulEngine(gateway=StatefulGateway(new_cps=30_000))
-    tester = engine.tester(traffic_plan({"rate_fps": None})).with_retry_time(None)
-    dut = StatefulDut(gateway=engine.gateway)
-    ready = with_phase_1_rate(tester, dut, TIMING, seed=1, observer=Observer())
+    session = engine.session(traffic_plan({"rate_fps": None})).with_retry_time(None)
+    ready = with_phase_1_rate(session, TIMING, seed=1)
     assert ready.retry_time is not None
-    assert ready.retry_time is tester.retry_time
+    assert ready.retry_time is session.retry_time
     assert ready.retry_time.used_s < 0, "its valid trials have earned some"
 
 
 def test_each_measurement_of_a_series_has_a_time_of_its_own(nat64: TrafficPlan) -> None:
-    testers: list[ReadyTester] = []
+    sessions: list[Session] = []
 
-    def measure(plan: None, tester: ReadyTester, dut: Dut, observer: Observer) -> Measurement:
-        testers.append(tester)
-        return throughput(SEARCH, tester, dut, observer)
+    def measure(plan: None, session: Session) -> Measurement:
+        sessions.append(session)
+        return throughput(SEARCH, session)
 
     options = SeriesOptions(testbed=Path("testbed.toml"), retry_time=5, seed=1)
     one = Planned(lambda _: None, measure)
     work = Work(options=options, name="throughput", measures=(one, one))
-    setup = Setup(tester=ScriptedEngine().tester(nat64), dut=NoDut())
-    list(work.results(setup, lambda _: Shown()))
-    first, second = (tester.retry_time for tester in testers)
+    list(work.results(ScriptedEngine().session(nat64), lambda _: Shown()))
+    first, second = (session.retry_time for session in sessions)
     assert first is not second
     assert first is not None
     assert first.given_s == 5

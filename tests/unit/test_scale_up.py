@@ -70,8 +70,8 @@ def measure(
     engine = StatefulEngine(gateway=gateway, invalid_above_fps=invalid_above_fps)
     dut = Cores(gateway=gateway, most=most)
     plan = ScaleUpPlan(search=search, cores=cores)
-    tester = engine.tester(traffic_plan(connections))
-    return scale_up(plan, tester, dut, observer), engine, dut
+    session = engine.session(traffic_plan(connections), dut, observer)
+    return scale_up(plan, session), engine, dut
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_cores_that_it_cannot_have_are_said_before_anything_is_measured() -> Non
     dut = Cores(gateway=engine.gateway, most=2)
     plan = ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2, 4))
     with pytest.raises(DutError, match="cannot have 4 cores"):
-        scale_up(plan, engine.tester(traffic_plan({})), dut)
+        scale_up(plan, engine.session(traffic_plan({}), dut))
     assert not engine.specs
 
 
@@ -160,8 +160,7 @@ def test_a_device_that_passes_nothing_has_no_scale_up() -> None:
     with pytest.raises(DutError, match="passes no trial with one core"):
         scale_up(
             ScaleUpPlan(search=search, cores=(1,)),
-            engine.tester(traffic_plan({})),
-            Cores(gateway=gateway),
+            engine.session(traffic_plan({}), Cores(gateway=gateway)),
         )
 
 
@@ -230,14 +229,14 @@ def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
     heard = Hearing()
     engine = StatefulEngine(gateway=StatefulGateway())
     plan = ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2))
-    scale_up(plan, engine.tester(traffic_plan({})), OfALab(gateway=engine.gateway), heard)
+    scale_up(plan, engine.session(traffic_plan({}), OfALab(gateway=engine.gateway), heard))
     assert heard.heard == []
 
 
 def test_points_have_seeds_of_their_own_up_to_the_highest_one() -> None:
     engine = StatefulEngine(gateway=StatefulGateway())
     plan = ScaleUpPlan(search=replace(ESTABLISHMENT, seed=MAX_SEED), cores=(1, 2))
-    scale_up(plan, engine.tester(traffic_plan({})), Cores(gateway=engine.gateway))
+    scale_up(plan, engine.session(traffic_plan({}), Cores(gateway=engine.gateway)))
     assert len({spec.seed for spec in engine.specs if spec.seed}) == 2
 
 
@@ -266,10 +265,7 @@ def test_a_person_is_told_on_the_progress_console() -> None:
 def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:
     """Before it begins the gateway has all of its cores."""
     engine = StatefulEngine(gateway=StatefulGateway())
-    tester = engine.tester(traffic_plan({"rate_fps": None}))
+    session = engine.session(traffic_plan({"rate_fps": None}))
     options = SeriesOptions(testbed=Path("testbed.toml"))
-    ready = _with_phase_1(
-        options, "scale-up", tester, StatefulDut(gateway=engine.gateway), Observer()
-    )
-    assert ready is tester
+    assert _with_phase_1(options, "scale-up", session) is session
     assert not engine.specs

@@ -14,7 +14,7 @@ from natxy.model.verdict import Limit
 from natxy.procedure.self_test import SelfTestPlan, looped, own_delay_errors, self_test
 from natxy.search.bisection import SearchError
 from natxy.trial.seeds import repetition_seed
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.reasons import LATE
 from tests.unit.results import result_of, stream_of
@@ -24,9 +24,9 @@ TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
 PLAN = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=TIMING, error=SearchError(rate_fps=1))
 
 
-def tester(engine: ScriptedEngine) -> ReadyTester:
+def looped_session(engine: ScriptedEngine) -> Session:
     loop = looped(Testbed(traffic=TrafficSection(left_ip_version=6, right_ip_version=6)))
-    return engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+    return engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
 
 
 def of_search(spec: TrialSpec) -> bool:
@@ -40,7 +40,7 @@ def test_the_trials_of_the_search_are_counted_without_those_of_the_delay() -> No
         return LATE if len(engine.specs) in (1, 3) and of_search(spec) else None
 
     engine.invalid = invalid
-    (ceiling,) = self_test(PLAN, tester(engine), Cable())
+    (ceiling,) = self_test(PLAN, looped_session(engine))
     assert ceiling.rate_fps == 10_000
     assert ceiling.trials == sum(map(of_search, engine.specs)) == len(engine.specs) - 2
     assert (ceiling.invalid_trials, ceiling.misdelivered) == (2, 0)
@@ -49,7 +49,7 @@ def test_the_trials_of_the_search_are_counted_without_those_of_the_delay() -> No
 
 def test_frames_that_came_wrong_are_counted_and_make_a_ceiling_of_0() -> None:
     engine = ScriptedEngine(misdelivers=1)
-    (ceiling,) = self_test(PLAN, tester(engine), Cable())
+    (ceiling,) = self_test(PLAN, looped_session(engine))
     assert (ceiling.rate_fps, ceiling.limit) == (0, Limit.DUT)
     assert ceiling.misdelivered == 2 * ceiling.trials  # in each direction
     assert ceiling.delay is not None
@@ -58,7 +58,7 @@ def test_frames_that_came_wrong_are_counted_and_make_a_ceiling_of_0() -> None:
 
 def test_a_ceiling_that_is_the_medias_rate_is_no_bound() -> None:
     engine = ScriptedEngine(link_mbps=10)
-    (ceiling,) = self_test(PLAN, tester(engine), Cable())
+    (ceiling,) = self_test(PLAN, looped_session(engine))
     assert ceiling.limit is Limit.MAXIMUM
     assert (ceiling.rate_fps, ceiling.lower_bound, ceiling.noise) == (12_019, False, False)
 
@@ -69,7 +69,7 @@ def test_each_port_knows_the_others_address_so_that_nothing_is_resolved() -> Non
             return super()._port(side) | {"mac": f"02:00:00:00:00:0{'12'[side == 'right']}"}
 
     engine = TwoPorts(link_mbps=10)
-    self_test(PLAN, tester(engine), Cable())
+    self_test(PLAN, looped_session(engine))
     for spec in engine.specs:
         assert spec.sides.left.next_hop.mac == "02:00:00:00:00:02"
         assert spec.sides.right.next_hop.mac == "02:00:00:00:00:01"

@@ -31,7 +31,7 @@ from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.tester.self_tests import RECORDS, known_self_test, state_file, with_self_test
 from natxy.trial.seeds import repetition_seed
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from natxy.trial.tester_delay import ON_A_CABLE, own_delay
 from natxy.trial.timing import Timing
 from natxy.whole_file import write_whole
@@ -150,10 +150,10 @@ def test_a_delays_conditions_hold_what_the_tester_adds_to_it(kept: Path) -> None
     engine = ScriptedEngine(delays=lambda _: {"count": 1, "buckets": ((1.0, 1.0, 1),)})
     for size, nth in ((84, 1), (1280, 2)):
         testbed = looped(Testbed(traffic=traffic(size)))
-        tester = engine.tester(TrafficPlan(testbed=testbed, source=source))
-        keep(kept, record(tester.hello))
+        session = engine.session(TrafficPlan(testbed=testbed, source=source), Cable())
+        keep(kept, record(session.hello))
         plan = PdvPlan(timing=SHORT, seed=1, repetitions=1, rate_fps=1000)
-        measured = pdv(plan, tester, Cable())
+        measured = pdv(plan, session)
         entry = result_entry(measured)["tester_delay"]
         assert entry["frame_size_bytes"] == (84, 1518)[nth - 1]
         assert entry["offset"] == {
@@ -170,7 +170,7 @@ def test_a_delays_conditions_hold_what_the_tester_adds_to_it(kept: Path) -> None
             for name in ("minimum_ns", "median_ns", "p999_ns"):
                 assert row[f"tester_{part}_{name}"] == str(entry[part][name])
         kept.unlink()
-        unknown = pdv(plan, tester, Cable())
+        unknown = pdv(plan, session)
         assert result_entry(unknown)["tester_delay"] is None
         row = next(csv.DictReader(io.StringIO(results_csv([unknown]))))
         assert {value for name, value in row.items() if name.startswith("tester_")} == {""}
@@ -179,11 +179,13 @@ def test_a_delays_conditions_hold_what_the_tester_adds_to_it(kept: Path) -> None
 def test_a_throughput_has_it_too(kept: Path) -> None:
     """A frame timeout is held against delays."""
     testbed = looped(Testbed(traffic=traffic()))
-    tester = ScriptedEngine().tester(TrafficPlan(testbed=testbed, source=Source(name="test")))
-    keep(kept, record(tester.hello))
+    session = ScriptedEngine().session(
+        TrafficPlan(testbed=testbed, source=Source(name="test")), Cable()
+    )
+    keep(kept, record(session.hello))
     plan = ThroughputPlan(timing=SHORT, seed=1, repetitions=1, max_rate_fps=1000)
-    found = throughput(plan, tester, Cable())
-    assert found.conditions.tester_delay == record(tester.hello).delays[0]
+    found = throughput(plan, session)
+    assert found.conditions.tester_delay == record(session.hello).delays[0]
 
 
 @pytest.mark.parametrize(
@@ -268,9 +270,9 @@ def test_the_offset_is_measured_where_no_frame_waits() -> None:
 
     engine = ScriptedEngine(delays=delays, link_mbps=1000)
     loop = looped(Testbed(traffic=traffic()))
-    tester = engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+    session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
     plan = SelfTestPlan(seed=1, sizes_bytes=(84, 1518), timing=SHORT)
-    for ceiling, size in zip(self_test(plan, tester, Cable()), (84, 1518), strict=True):
+    for ceiling, size in zip(self_test(plan, session), (84, 1518), strict=True):
         assert ceiling.delay is not None
         offset, loaded = ceiling.delay.offset, ceiling.delay.loaded
         assert ceiling.delay.frame_size_bytes == size
@@ -282,8 +284,8 @@ def test_the_offset_is_measured_where_no_frame_waits() -> None:
 def test_the_offset_of_a_slow_loop_is_below_its_ceiling() -> None:
     engine = ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 900 else ())
     loop = looped(Testbed(traffic=traffic()))
-    tester = engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
-    (ceiling,) = self_test(SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT), tester, Cable())
+    session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
+    (ceiling,) = self_test(SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT), session)
     assert ceiling.rate_fps == pytest.approx(900, rel=0.02)
     assert ceiling.delay is not None
     assert ceiling.delay.offset.rate_fps == ceiling.rate_fps // 2
@@ -301,17 +303,17 @@ def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int)
         lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), invalid=invalid
     )
     loop = looped(Testbed(traffic=traffic()))
-    tester = engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+    session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
     error = SearchError(rate_fps=1)
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
-    (ceiling,) = self_test(plan, tester, Cable())
+    (ceiling,) = self_test(plan, session)
     assert ceiling.rate_fps == 10_000
     assert ceiling.delay is None
 
 
-def looped_tester(engine: ScriptedEngine) -> ReadyTester:
+def looped_session(engine: ScriptedEngine) -> Session:
     loop = looped(Testbed(traffic=traffic()))
-    return engine.tester(TrafficPlan(testbed=loop, source=Source(name="test")))
+    return engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
 
 
 @pytest.mark.parametrize("too_slow", [True, False])
@@ -324,7 +326,7 @@ def test_a_rate_that_noise_limits_is_a_lower_bound_and_says_so(too_slow: bool) -
 
     engine = ScriptedEngine(invalid=invalid, too_slow=too_slow)
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT)
-    (ceiling,) = self_test(plan, looped_tester(engine), Cable())
+    (ceiling,) = self_test(plan, looped_session(engine))
     assert ceiling.rate_fps == pytest.approx(50_000, rel=0.02)
     assert ceiling.lower_bound == ceiling.noise == (not too_slow)
     output = io.StringIO()
@@ -372,7 +374,7 @@ def test_an_own_delay_that_an_absence_may_have_made_does_not_count(
     )
     error = SearchError(rate_fps=1)
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
-    (ceiling,) = self_test(plan, looped_tester(engine), Cable())
+    (ceiling,) = self_test(plan, looped_session(engine))
     assert ceiling.rate_fps == 10_000
     if absences == 2:
         assert ceiling.delay is not None
@@ -530,8 +532,8 @@ def test_a_self_test_of_connections_needs_nobody_to_delete_them() -> None:
     asked = OF_A_NAT | {"connections": {"count": 100}}
     loop = looped(source.validated(Testbed, asked))
     engine = StatefulEngine(gateway=StatefulGateway(new_cps=40_000, frames_fps=50_000))
-    tester = engine.tester(TrafficPlan(testbed=loop, source=source))
+    session = engine.session(TrafficPlan(testbed=loop, source=source), Cable())
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,))
-    (ceiling,) = self_test(plan, tester, Cable())
+    (ceiling,) = self_test(plan, session)
     assert ceiling.rate_fps == pytest.approx(50_000, rel=0.02)
     assert {spec.phases[0].name for spec in engine.specs} == {"establish"}

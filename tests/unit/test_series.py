@@ -15,21 +15,22 @@ from natxy.cli import run_command
 from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.cli.verbs import function_of
+from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.measure.traffic_deviations import networks_deviation
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
 from natxy.model.traffic import TrafficPlan
 from natxy.tester.tester import Tester
 from natxy.trial.profile import PROFILES
-from natxy.trial.setup import ReadyTester
+from natxy.trial.session import Session
 from tests.unit.clauses import texts
 
 NO_ENGINE = cast("Tester", None)  # a place is chosen before the engine is asked for anything
 
 
 @pytest.fixture
-def tester(nat64: TrafficPlan) -> ReadyTester:
-    return ReadyTester(engine=NO_ENGINE, traffic=nat64)
+def session(nat64: TrafficPlan) -> Session:
+    return Session(engine=NO_ENGINE, traffic=nat64, dut=NoDut())
 
 
 def test_lists_of_sizes_and_shares_are_read() -> None:
@@ -51,18 +52,18 @@ def test_what_is_no_list_of_shares_is_refused(text: str) -> None:
         foregrounds_of(text)
 
 
-def test_the_rfcs_sizes_end_where_the_mtu_does(tester: ReadyTester) -> None:
-    found = places(tester, RFC8219_SIZES_BYTES, None)
+def test_the_rfcs_sizes_end_where_the_mtu_does(session: Session) -> None:
+    found = places(session, RFC8219_SIZES_BYTES, None)
     sizes = [place.testbed.traffic.frame_size_bytes for place in found]
     assert sizes == [84, 128, 256, 512, 768, 1024, 1280, 1518]
 
 
-def test_on_ipv4_alone_the_wire_has_the_rfcs_sizes(tester: ReadyTester) -> None:
+def test_on_ipv4_alone_the_wire_has_the_rfcs_sizes(session: Session) -> None:
     addresses = {"ipv4_real": "198.18.0.2", "next_hop_ipv4": "198.18.0.1"}
-    section = tester.testbed.tester
+    section = session.testbed.tester
     left = section.left.model_copy(update=addresses)
     with_ipv4 = section.model_copy(update={"left": left})
-    router = tester.with_testbed(tester.testbed.model_copy(update={"tester": with_ipv4}))
+    router = session.with_testbed(session.testbed.model_copy(update={"tester": with_ipv4}))
     router = router.with_traffic(left_ip_version=4, right_ip_version=4)
     found = places(router, RFC8219_SIZES_BYTES, None)
     on_the_wire = [64, 128, 256, 512, 768, 1024, 1280, 1518]
@@ -70,26 +71,26 @@ def test_on_ipv4_alone_the_wire_has_the_rfcs_sizes(tester: ReadyTester) -> None:
     assert [place.traffic.sizes.on("right") for place in found] == on_the_wire
 
 
-def test_the_rfcs_sizes_begin_where_extension_headers_have_room(tester: ReadyTester) -> None:
-    extended = tester.with_traffic(extension_headers=["routing"])
+def test_the_rfcs_sizes_begin_where_extension_headers_have_room(session: Session) -> None:
+    extended = session.with_traffic(extension_headers=["routing"])
     found = places(extended, RFC8219_SIZES_BYTES, None)
     assert [place.testbed.traffic.frame_size_bytes for place in found][:2] == [128, 256]
     with pytest.raises(ConfigurationError, match="84 is too small for 1 extension header "):
         places(extended, (84,), None)
 
 
-def test_a_size_that_was_asked_for_and_does_not_fit_is_refused(tester: ReadyTester) -> None:
+def test_a_size_that_was_asked_for_and_does_not_fit_is_refused(session: Session) -> None:
     with pytest.raises(ConfigurationError, match="1522 does not fit the MTU"):
-        places(tester, (84, 1522), None)
+        places(session, (84, 1522), None)
 
 
-def test_each_size_is_measured_with_each_mix(tester: ReadyTester) -> None:
-    section = tester.testbed.tester
+def test_each_size_is_measured_with_each_mix(session: Session) -> None:
+    section = session.testbed.tester
     right = section.right.model_copy(
         update={"ipv6_real": "2001:2:0:8000::2", "next_hop_ipv6": "2001:2:0:8000::1"}
     )
     both = section.model_copy(update={"right": right})
-    with_ipv6 = tester.with_testbed(tester.testbed.model_copy(update={"tester": both}))
+    with_ipv6 = session.with_testbed(session.testbed.model_copy(update={"tester": both}))
     found = places(with_ipv6, (84, 512), (Fraction(1), Fraction(9, 10)))
     traffic = [place.testbed.traffic for place in found]
     assert [(t.frame_size_bytes, t.n, t.m) for t in traffic] == [
@@ -98,12 +99,12 @@ def test_each_size_is_measured_with_each_mix(tester: ReadyTester) -> None:
         (84, 10, 9),
         (512, 10, 9),
     ]
-    assert tester.testbed.traffic.n == 1
+    assert session.testbed.traffic.n == 1
 
 
-def test_a_frame_size_out_of_range_names_the_option(tester: ReadyTester) -> None:
+def test_a_frame_size_out_of_range_names_the_option(session: Session) -> None:
     with pytest.raises(ConfigurationError, match=r"--frame-size.*83 is out of range"):
-        places(tester, (83,), None)
+        places(session, (83,), None)
 
 
 def test_a_measuring_verb_has_the_shared_options_and_its_own() -> None:
@@ -128,8 +129,8 @@ def test_verbs_that_measure_take_a_series(verb: Callable[..., None]) -> None:
     assert {"frame_size", "foreground", "repetitions"} <= set(inspect.signature(verb).parameters)
 
 
-def test_each_number_of_networks_is_a_place(tester: ReadyTester) -> None:
-    found = places(tester, (84, 512), None, (1, 256))
+def test_each_number_of_networks_is_a_place(session: Session) -> None:
+    found = places(session, (84, 512), None, (1, 256))
     traffic = [place.testbed.traffic for place in found]
     assert [(t.left_networks, t.right_networks, t.frame_size_bytes) for t in traffic] == [
         (1, 1, 84),
@@ -155,15 +156,15 @@ def test_what_is_no_list_of_networks_is_refused(text: str) -> None:
     ],
 )
 def test_one_network_alone_departs(
-    tester: ReadyTester, measured: tuple[int, ...], said: str | None
+    session: Session, measured: tuple[int, ...], said: str | None
 ) -> None:
-    for place in tester.with_networks(*measured):
+    for place in session.with_networks(*measured):
         assert texts(networks_deviation(place)) == ([said] if said else [])
 
 
-def test_networks_of_the_testbed_alone_depart_too(tester: ReadyTester) -> None:
+def test_networks_of_the_testbed_alone_depart_too(session: Session) -> None:
     """A program that asks for no series has such networks."""
-    sixteen = tester.with_traffic(left_networks=16)
+    sixteen = session.with_traffic(left_networks=16)
     (said,) = networks_deviation(sixteen)
     assert str(said) == "16 destination networks, not 1 and then 256 (RFC 2544 section 12)"
 

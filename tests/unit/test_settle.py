@@ -14,7 +14,8 @@ from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
-from natxy.trial.setup import ReadyTester, set_up
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
@@ -32,23 +33,23 @@ LOSS = FrameLossPlan(timing=TIMING, seed=1, rates_fps=(1000, 2000))
 LOSS_AT_ONCE = replace(LOSS, timing=replace(TIMING, settle_s=Fraction(0)))
 
 
-def frame_sizes(tester: ReadyTester) -> None:
+def frame_sizes(session: Session) -> None:
     for size_bytes in (84, 512):
-        frame_loss(LOSS, tester.with_traffic(frame_size_bytes=size_bytes), NoDut())
+        frame_loss(LOSS, session.with_traffic(frame_size_bytes=size_bytes))
 
 
-def numbers_of_flows(tester: ReadyTester) -> None:
-    overload(OverloadPlan(test=SEARCH, flows=(10, 100)), tester, NoDut())
+def numbers_of_flows(session: Session) -> None:
+    overload(OverloadPlan(test=SEARCH, flows=(10, 100)), session)
 
 
-def a_search_before(tester: ReadyTester) -> None:
+def a_search_before(session: Session) -> None:
     asked: Any = {"timing": TIMING, "seed": 1, "repetitions": 2, "search": SEARCH}
-    recovery(RecoveryPlan(**asked), tester, NoDut())
+    recovery(RecoveryPlan(**asked), session)
 
 
 @pytest.mark.parametrize("measure", [frame_sizes, numbers_of_flows, a_search_before])
 def test_there_is_a_rest_between_any_two_trials(
-    measure: Callable[[ReadyTester], None], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
+    measure: Callable[[Session], None], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
     monkeypatch.setattr(ScriptedEngine, "settle", lambda _, s: seen.append(f"rest {s}"))
@@ -56,7 +57,7 @@ def test_there_is_a_rest_between_any_two_trials(
         lose=lambda stream: [0] if rate_of(stream) > 6_000 else [],
         during=lambda: seen.append("trial"),
     )
-    measure(engine.tester(nat64))
+    measure(engine.session(nat64))
     count = seen.count("trial")
     assert count > 3
     assert seen == ["trial", *(f"rest {SETTLE_S}", "trial") * (count - 1)]
@@ -64,17 +65,17 @@ def test_there_is_a_rest_between_any_two_trials(
 
 @pytest.mark.parametrize("measure", [frame_sizes, numbers_of_flows, a_search_before])
 def test_no_two_trials_have_the_same_nonce(
-    measure: Callable[[ReadyTester], None], nat64: TrafficPlan
+    measure: Callable[[Session], None], nat64: TrafficPlan
 ) -> None:
     """A frame that comes late is then never taken for one of another part's trial."""
     engine = ScriptedEngine(lose=lambda stream: [0] if rate_of(stream) > 6_000 else [])
-    measure(engine.tester(nat64))
+    measure(engine.session(nat64))
     nonces = [spec.nonce for spec in engine.specs]
     assert len(set(nonces)) == len(nonces) > 3
 
 
 def test_an_engine_counts_its_trials(nat64: TrafficPlan, engine: list[str]) -> None:
-    with set_up(nat64.testbed, nat64.source, NoDut()) as setup:
-        assert setup.tester.trials == 0
-        frame_loss(LOSS_AT_ONCE, setup.tester, setup.dut)
-        assert setup.tester.with_traffic(frame_size_bytes=512).trials == 2
+    with set_up(nat64.testbed, nat64.source, NoDut()) as session:
+        assert session.trials == 0
+        frame_loss(LOSS_AT_ONCE, session)
+        assert session.with_traffic(frame_size_bytes=512).trials == 2

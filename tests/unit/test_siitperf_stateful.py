@@ -20,7 +20,7 @@ from natxy.siitperf import program
 from natxy.siitperf.arguments import Arguments, read_arguments
 from natxy.siitperf.configuration import Configuration, read_configuration
 from natxy.siitperf.judgement import missing_entries, too_slow
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 from tests.unit.reasons import LATE
 from tests.unit.siitperf_stateful import COMMON, ENUMERATED, PHASE_1
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
@@ -43,11 +43,10 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
         engine = StatefulEngine(gateway=gateway)
 
         @contextmanager
-        def set_up(testbed: Testbed, source: Source, _: Dut) -> Iterator[Setup]:
+        def set_up(testbed: Testbed, source: Source, _: Dut) -> Iterator[Session]:
             traffic = TrafficPlan(testbed=testbed, source=source)
             traffic.check()
-            made = dut or StatefulDut(gateway=gateway)
-            yield Setup(tester=engine.tester(traffic), dut=made)
+            yield engine.session(traffic, dut)
 
         monkeypatch.setattr(program, "set_up", set_up)
         return engine

@@ -36,8 +36,8 @@ def measure(
 ) -> tuple[Measurement, Deleting]:
     gateway = gateway or StatefulGateway()
     dut = Deleting(gateway=gateway, **device)
-    tester = StatefulEngine(gateway=gateway).tester(traffic_plan({}))
-    return tear_down(plan, tester, dut), dut
+    session = StatefulEngine(gateway=gateway).session(traffic_plan({}), dut)
+    return tear_down(plan, session), dut
 
 
 def rate(result: Measurement, connections: str) -> Figure:
@@ -159,9 +159,9 @@ def test_what_was_not_full_or_not_deleted_has_no_rate(
 def test_a_device_without_a_table_is_refused() -> None:
     engine = StatefulEngine(gateway=StatefulGateway())
     with pytest.raises(DutError, match="no connection table"):
-        tear_down(PLAN, engine.tester(traffic_plan({})), NoDut())
+        tear_down(PLAN, engine.session(traffic_plan({}), NoDut()))
     with pytest.raises(ConfigurationError, match=r"connections\.order: \"repeating\""):
-        tear_down(PLAN, engine.tester(traffic_plan({"order": "repeating"})), NoDut())
+        tear_down(PLAN, engine.session(traffic_plan({"order": "repeating"}), NoDut()))
     assert not engine.specs
 
 
@@ -173,8 +173,8 @@ def test_numbers_that_make_no_sense_are_refused(count: int) -> None:
 
 def ranges_of(size: Size, **traffic: Any) -> tuple[Series, Series, int]:
     """Source and destination ports of the initiator's frames, and the connections."""
-    tester = StatefulEngine(gateway=StatefulGateway()).tester(traffic_plan({}, **traffic))
-    ready = size.of(tester)
+    session = StatefulEngine(gateway=StatefulGateway()).session(traffic_plan({}, **traffic))
+    ready = size.of(session)
     ready.traffic.check()
     ranges = ready.traffic.ranges
     return ranges.source_port, ranges.destination_port, ready.traffic.required_connections.count
@@ -264,8 +264,8 @@ def test_each_number_of_connections_has_nonces_of_its_own_up_to_the_highest_seed
     gateway = StatefulGateway()
     engine = StatefulEngine(gateway=gateway)
     asked = replace(PLAN, seed=MAX_SEED, repetitions=1)
-    tester = engine.tester(traffic_plan({"rate_fps": None}))
-    tear_down(asked, tester, Deleting(gateway=gateway))
+    session = engine.session(traffic_plan({"rate_fps": None}), Deleting(gateway=gateway))
+    tear_down(asked, session)
     nonces = [spec.nonce for spec in engine.specs if spec.seed]
     assert len(set(nonces)) == len(nonces)
 
@@ -284,8 +284,10 @@ def test_the_rate_of_each_number_of_connections_is_shown_as_soon_as_it_is_found(
             self.seen += [f"{figure.name} {figure.at}" for figure in figures]
 
     shown, gateway = Shown(), StatefulGateway()
-    tester = StatefulEngine(gateway=gateway).tester(traffic_plan({}))
-    tear_down(replace(PLAN, repetitions=2), tester, Deleting(gateway=gateway), shown)
+    session = StatefulEngine(gateway=gateway).session(
+        traffic_plan({}), Deleting(gateway=gateway), shown
+    )
+    tear_down(replace(PLAN, repetitions=2), session)
     assert shown.seen == [
         line
         for count in ("1,000", "4,000")

@@ -37,7 +37,8 @@ from natxy.tester.tester import OnProgress
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC, deviations
 from natxy.trial.seeds import nonce, repetition_seed
-from natxy.trial.setup import ReadyTester, set_up, with_ports
+from natxy.trial.session import Session
+from natxy.trial.setup import set_up, with_ports
 from natxy.trial.timing import Timing
 from tests.unit.campaign_notes import report_notes
 from tests.unit.clauses import NOT_FOLLOWED, codes, names, sentences
@@ -83,8 +84,8 @@ def measure(engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPat
         monkeypatch.setenv("FAKE_CAPACITY_FPS", str(capacity))
         monkeypatch.setenv("FAKE_LIMIT_FPS", str(limit))
         monkeypatch.setenv("FAKE_LINK_MBPS", str(link_mbps))
-        with set_up(nat64.testbed, nat64.source, dut or NoDut()) as setup:
-            return throughput(asked, setup.tester, setup.dut, observer)
+        with set_up(nat64.testbed, nat64.source, dut or NoDut()) as session:
+            return throughput(asked, session.with_observer(observer or Observer()))
 
     return run
 
@@ -122,11 +123,11 @@ def test_noise_is_not_called_the_testers_limit(nat64: TrafficPlan) -> None:
         return a_reason(Code.GATEWAY_AWAY) if rate_fps > 20_000 else None
 
     engine = ScriptedEngine(invalid=away, too_slow=False)
-    asked, tester = plan(repetitions=1), engine.tester(nat64)
-    (found,) = searches(asked, asked.trials(tester, NoDut(), Observer()))
+    asked, session = plan(repetitions=1), engine.session(nat64)
+    (found,) = searches(asked, asked.trials(session))
     assert (found.limit, found.lower_bound) == (Limit.TESTER, True)
     assert not found.too_slow
-    result = throughput(asked, tester, NoDut())
+    result = throughput(asked, session)
     assert any("limited by noise" in note for note in notes(result))
     assert not any("limited by the tester" in note for note in notes(result))
     assert len(bound_remarks([(Limit.TESTER, False), (Limit.TESTER, True)])) == 2
@@ -139,7 +140,7 @@ def test_a_search_says_what_limited_it(nat64: TrafficPlan) -> None:
         invalid=lambda spec: LATE if rate_of(spec.phases[0].streams[0]) > 9999 else None
     )
     for engine, limit in ((lossy, Limit.DUT), (slow, Limit.TESTER)):
-        found = searches(asked, asked.trials(engine.tester(nat64), NoDut(), Observer()))
+        found = searches(asked, asked.trials(engine.session(nat64)))
         assert [each.limit for each in found] == [limit, limit]
         assert [each.lower_bound for each in found] == [limit is Limit.TESTER] * 2
         assert sum(each.counts.trials for each in found) == len(engine.specs)
@@ -247,7 +248,7 @@ def test_deviations_that_all_devices_share_are_said_once(measure: Measure) -> No
 def test_the_gaps_of_all_trials_are_counted(nat64: TrafficPlan) -> None:
     """Every second frame of the first trial is lost, in each direction."""
     engine = ScriptedEngine(lose=lambda stream: range(0, 10, 2) if rate_of(stream) > 5000 else ())
-    found = throughput(plan(repetitions=1, max_rate_fps=6000), engine.tester(nat64), NoDut())
+    found = throughput(plan(repetitions=1, max_rate_fps=6000), engine.session(nat64))
     failed = sum(rate_of(spec.phases[0].streams[0]) > 5000 for spec in engine.specs)
     assert found.counts.gaps == found.counts.lost == failed * 2 * 5
 
@@ -386,8 +387,8 @@ def test_what_a_lab_made_replaces_what_was_written(nat64: TrafficPlan) -> None:
 def test_the_journals_first_line_says_what_produced_it(
     engine: list[str], nat64: TrafficPlan
 ) -> None:
-    with set_up(nat64.testbed, nat64.source, NoDut()) as setup:
-        header = provenance(setup, seed=3, command=["natxy"])
+    with set_up(nat64.testbed, nat64.source, NoDut()) as session:
+        header = provenance(session, seed=3, command=["natxy"])
     assert header["seed"] == 3
     assert header["tester"]["dpdk_version"] == "none"
     assert header["dut"] == {"kind": "none"}
@@ -410,13 +411,13 @@ def test_an_early_end_is_by_the_frame_timeout_or_the_drain_and_is_named() -> Non
 
 def test_the_engine_is_told_to_end_early(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    run = ReadyTester.run
+    run = Session.run
 
-    def watched(self: ReadyTester, spec: TrialSpec, progressed: OnProgress) -> TrialResult:
+    def watched(self: Session, spec: TrialSpec, progressed: OnProgress) -> TrialResult:
         asked.append(spec.early_end_ns)
         return run(self, spec, progressed)
 
-    monkeypatch.setattr(ReadyTester, "run", watched)
+    monkeypatch.setattr(Session, "run", watched)
     timing = replace(FAST, frame_timeout_s=Fraction(1, 100))
     result = measure(plan(timing=timing, early_end=True, repetitions=1))
     assert set(asked) == {10_000_000}

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.measure.search_remarks import no_burst_passed
 from natxy.model.deviation import Differs
@@ -20,7 +19,6 @@ from natxy.procedure.throughput import Search, ThroughputPlan, searches, through
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.bursts import Bursts
-from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
@@ -46,25 +44,25 @@ def tried(engine: ScriptedEngine) -> list[int]:
 
 
 def test_the_medias_rate_is_said_to_limit_the_result(nat64: TrafficPlan) -> None:
-    at_media = throughput(PLAN, ScriptedEngine(link_mbps=10).tester(nat64), NoDut())
+    at_media = throughput(PLAN, ScriptedEngine(link_mbps=10).session(nat64))
     assert at_media.figures[0].bound(12_019) == "exact"
     assert Topic.MEDIA in topics(at_media.remarks)
     given = throughput(
-        replace(PLAN, max_rate_fps=5000), ScriptedEngine(link_mbps=10).tester(nat64), NoDut()
+        replace(PLAN, max_rate_fps=5000), ScriptedEngine(link_mbps=10).session(nat64)
     )
     assert given.figures[0].bound(5000) == "lower"
     assert Topic.MEDIA not in topics(given.remarks)
     below = losing_above(3000)
     below.link_mbps = 10
-    assert Topic.MEDIA not in topics(throughput(PLAN, below.tester(nat64), NoDut()).remarks)
+    assert Topic.MEDIA not in topics(throughput(PLAN, below.session(nat64)).remarks)
 
 
 def test_a_search_without_a_maximum_starts_at_1000_and_grows_by_4(nat64: TrafficPlan) -> None:
     engine = losing_above(50_000)
-    throughput(PLAN, engine.tester(nat64), NoDut())
+    throughput(PLAN, engine.session(nat64))
     assert tried(engine)[:4] == [1000, 4000, 16_000, 64_000]
     limited = losing_above(50_000)
-    throughput(replace(PLAN, max_rate_fps=60_000), limited.tester(nat64), NoDut())
+    throughput(replace(PLAN, max_rate_fps=60_000), limited.session(nat64))
     assert tried(limited)[:2] == [60_000, 30_000]
 
 
@@ -79,10 +77,10 @@ def test_a_tester_whose_trials_are_invalid_at_1000_a_second_has_another_problem(
     plan = replace(PLAN, max_rate_fps=4000, invalid_repeats=0)
     if valid_fps < 1000:
         with pytest.raises(TesterLimit, match=r"no rate passed, and at 1000 frames a second"):
-            throughput(plan, engine.tester(nat64), NoDut())
+            throughput(plan, engine.session(nat64))
         assert tried(engine) == [4000, 2000, 1000]
         return
-    assert throughput(plan, engine.tester(nat64), NoDut()).figures[0].values == (1000,)
+    assert throughput(plan, engine.session(nat64)).figures[0].values == (1000,)
 
 
 def test_a_tester_whose_trials_are_invalid_just_above_1000_a_second_may_have_a_lower_limit(
@@ -93,7 +91,7 @@ def test_a_tester_whose_trials_are_invalid_just_above_1000_a_second_may_have_a_l
         invalid=lambda spec: LATE if rate_of(spec.phases[0].streams[0]) > 600 else None
     )
     plan = replace(PLAN, max_rate_fps=4004, invalid_repeats=0)
-    assert throughput(plan, engine.tester(nat64), NoDut()).figures[0].values == (600,)
+    assert throughput(plan, engine.session(nat64)).figures[0].values == (600,)
 
 
 def test_a_trial_lasts_until_an_overload_by_the_error_has_filled_the_queue() -> None:
@@ -136,7 +134,7 @@ def test_a_repetition_begins_if_the_planned_time_of_those_before_is_shorter(
         patience_s=Fraction(patience_s),
     )
     engine = losing_above(900)
-    result = throughput(plan, engine.tester(nat64), NoDut())
+    result = throughput(plan, engine.session(nat64))
     assert len(result.figures[0].values) == made
     assert topics(result.remarks).count(Topic.LACKING_BY_PATIENCE) == (made < 5)
 
@@ -184,7 +182,7 @@ def bursty(nat64: TrafficPlan, bursts: Bursts, link_mbps: int, **changes: Any) -
     plan = replace(PLAN, bursts=bursts, timing=Timing(duration_s=Fraction(1), drain_s=Fraction(0)))
     engine = losing_above(10_000)
     engine.link_mbps = link_mbps
-    return throughput(replace(plan, **changes), engine.tester(nat64), NoDut())
+    return throughput(replace(plan, **changes), engine.session(nat64))
 
 
 def test_bursts_at_the_medias_smallest_gap_do_not_depart(nat64: TrafficPlan) -> None:
@@ -209,10 +207,10 @@ def test_bursts_are_never_tried_at_less_than_ten_in_a_minute(nat64: TrafficPlan)
     """Of 960 frames each: at less than 160 frames a second, ten take more than a minute."""
     plan = replace(PLAN, bursts=Bursts(frames=960, rate_fps=10**6), max_rate_fps=160)
     engine = ScriptedEngine()
-    assert throughput(plan, engine.tester(nat64), NoDut()).figures[0].values == (160,)
+    assert throughput(plan, engine.session(nat64)).figures[0].values == (160,)
     too_low = replace(plan, max_rate_fps=159)
     with pytest.raises(ConfigurationError, match=r"10 bursts of 960 frames at 159 .* 160 or more"):
-        throughput(too_low, engine.tester(nat64), NoDut())
+        throughput(too_low, engine.session(nat64))
 
 
 def test_why_nothing_passed_names_the_longest_interval_between_bursts() -> None:
@@ -224,7 +222,7 @@ def test_why_nothing_passed_names_the_longest_interval_between_bursts() -> None:
 def test_a_search_keeps_the_trial_whose_rate_is_its_result(nat64: TrafficPlan) -> None:
     def found(engine: ScriptedEngine) -> Search:
         plan = replace(PLAN, max_rate_fps=50_000)
-        (one,) = searches(plan, plan.trials(engine.tester(nat64), NoDut(), Observer()))
+        (one,) = searches(plan, plan.trials(engine.session(nat64)))
         return one
 
     passed = found(losing_above(5000)).passed
@@ -241,7 +239,7 @@ def test_bursts_longer_than_the_testers_ring_are_named(nat64: TrafficPlan) -> No
 
     def said(frames: int) -> list[Remark]:
         plan = replace(PLAN, bursts=Bursts(frames=frames, rate_fps=10**6), max_rate_fps=1000)
-        remarks = throughput(plan, Ringed().tester(nat64), NoDut()).remarks
+        remarks = throughput(plan, Ringed().session(nat64)).remarks
         return [remark for remark in remarks if remark.code is Topic.BURST_FILLS_RING]
 
     assert said(512) == []
@@ -251,6 +249,6 @@ def test_bursts_longer_than_the_testers_ring_are_named(nat64: TrafficPlan) -> No
 
 def test_the_rate_of_each_repetition_is_shown_as_soon_as_it_is_found(nat64: TrafficPlan) -> None:
     shown = Kept()
-    throughput(replace(PLAN, repetitions=2), losing_above(5000).tester(nat64), NoDut(), shown)
+    throughput(replace(PLAN, repetitions=2), losing_above(5000).session(nat64, observer=shown))
     assert [each.values for each in shown.figures] == [(5000,)] * 2
     assert shown.started == [(1, 2), (2, 2)]

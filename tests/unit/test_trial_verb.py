@@ -16,7 +16,7 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Recording
-from natxy.trial.setup import Setup
+from natxy.trial.session import Session
 from natxy.trial.trials import Trials
 from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 
@@ -44,10 +44,10 @@ def trial(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Verb:
         gateway: StatefulGateway, *options: str, entries: int | None = None, more: str = ""
     ) -> int:
         @contextmanager
-        def set_up(testbed: Testbed, source: Source, *_: Any) -> Iterator[Setup]:
+        def set_up(testbed: Testbed, source: Source, *_: Any) -> Iterator[Session]:
             traffic = TrafficPlan(testbed=testbed, source=source)
             dut = StatefulDut(gateway=gateway, known=TableParameters(entries=entries))
-            yield Setup(tester=StatefulEngine(gateway=gateway).tester(traffic), dut=dut)
+            yield StatefulEngine(gateway=gateway).session(traffic, dut)
 
         monkeypatch.setattr(importlib.import_module("natxy.cli.trial"), "set_up", set_up)
         path = tmp_path / "testbed.toml"

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 from natxy.dut.none import NoDut
 from natxy.model.traffic import TrafficPlan
-from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.unit.scripted_engine import ScriptedEngine
@@ -20,11 +19,9 @@ class Resettable(NoDut):
 def test_the_gateway_is_reset_before_each_trial(nat64: TrafficPlan) -> None:
     dut = Resettable()
     trials = Trials(
-        tester=ScriptedEngine().tester(nat64),
-        dut=dut,
+        session=ScriptedEngine().session(nat64, dut),
         timing=Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0)),
         campaign_seed=1,
-        observer=Observer(),
     )
     for repetition in (1, 2, 3):
         trials.run(load=1000, repetition=repetition, seed=1)

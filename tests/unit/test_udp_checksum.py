@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Verdict
@@ -52,7 +51,7 @@ def test_a_trial_shows_how_many(nat64: TrafficPlan) -> None:
 def test_a_note_under_a_table_and_a_column_say_how_many(nat64: TrafficPlan) -> None:
     engine = ScriptedEngine(without_udp_checksum=7)
     asked = FrameLossPlan(timing=FAST, seed=1, repetitions=1, rates_fps=(1000, 2000))
-    measured = frame_loss(asked, engine.tester(nat64), NoDut())
+    measured = frame_loss(asked, engine.session(nat64))
     count = 7 * sum(len(spec.phases[0].streams) for spec in engine.specs)
     assert count == 28
     said = [note for note in measurement_notes([measured]) if NOTE in note]
@@ -66,9 +65,7 @@ def test_the_throughput_says_how_many(nat64: TrafficPlan) -> None:
         lose=lambda stream: (0,) if stream.segments[0].rate_fps > 5000 else (),
         without_udp_checksum=1,
     )
-    result = throughput(
-        ThroughputPlan(timing=FAST, seed=1, repetitions=2), engine.tester(nat64), NoDut()
-    )
+    result = throughput(ThroughputPlan(timing=FAST, seed=1, repetitions=2), engine.session(nat64))
     assert result.counts.without_udp_checksum == 2 * len(engine.specs)
     for said in (report_notes(result), measurement_notes([result])):
         assert any(f"{2 * len(engine.specs)} {NOTE}" in note for note in said)
@@ -76,5 +73,5 @@ def test_the_throughput_says_how_many(nat64: TrafficPlan) -> None:
 
 def test_nothing_is_said_where_all_had_one(nat64: TrafficPlan) -> None:
     asked = FrameLossPlan(timing=FAST, seed=1, repetitions=1, rates_fps=(1000,))
-    measured = frame_loss(asked, ScriptedEngine().tester(nat64), NoDut())
+    measured = frame_loss(asked, ScriptedEngine().session(nat64))
     assert not any(NOTE in note for note in measurement_notes([measured]))

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
@@ -55,7 +54,7 @@ class Straying:
 def measured(
     plan: ThroughputPlan, nat64: TrafficPlan, lose: Straying, kept: Kept | None = None
 ) -> Measurement:
-    return throughput(plan, ScriptedEngine(lose=lose).tester(nat64), NoDut(), kept)
+    return throughput(plan, ScriptedEngine(lose=lose).session(nat64, observer=kept))
 
 
 def test_a_stray_loss_at_a_low_rate_caps_only_a_search_without_verification(
@@ -140,7 +139,7 @@ def test_nothing_is_said_of_what_was_not_asked_for_or_changed_nothing(nat64: Tra
 def test_overturned_failures_of_several_searches_are_added(nat64: TrafficPlan) -> None:
     plan = OverloadPlan(test=replace(PLAN, loss_verifications=1), flows=(10,), incremental=False)
     lose = Straying(1000, 4000)
-    result = overload(plan, ScriptedEngine(lose=lose).tester(nat64), NoDut())
+    result = overload(plan, ScriptedEngine(lose=lose).session(nat64))
     assert result.counts.overturned == 2
 
 
@@ -201,7 +200,7 @@ def test_a_loss_that_does_not_count_is_no_share(nat64: TrafficPlan) -> None:
     """For the first tenth of a trial, its gateway is away; the trial passes."""
     kept = Kept()
     engine = ScriptedEngine(lose=lambda _: range(20), away_ns=lambda _: 2e7)
-    throughput(replace(PLAN, max_rate_fps=1000), engine.tester(nat64), NoDut(), kept)
+    throughput(replace(PLAN, max_rate_fps=1000), engine.session(nat64, observer=kept))
     (trial,) = kept.trials
     assert (trial.verdict, trial.result.lost) == (Verdict.PASS, 40)
     assert lost_share(trial) == 0
