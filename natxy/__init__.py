@@ -1,13 +1,12 @@
 """Benchmarks IPv4/IPv6 gateways.
 
-    with natxy.connect("testbed.toml") as (tester, dut):
+    with natxy.connect("testbed.toml") as session:
         plan = natxy.LatencyPlan(timing=natxy.timing(duration=1), seed=1, repetitions=3)
-        result = natxy.latency(plan, tester, dut)
+        result = natxy.latency(plan, session)
 
-Every procedure is called as `procedure(plan, tester, dut, observer=None)` and returns a
-Measurement, whose figures hold one value for each repetition, in the unit that they name;
-`self_test` returns a list of Ceilings. `__init__.pyi` lists the names. Each is imported from its
-module when it is first used.
+Every procedure is called as `procedure(plan, session)` and returns a Measurement, whose figures
+hold one value for each repetition, in the unit that they name; `self_test` returns a list of
+Ceilings. `__init__.pyi` lists the names. Each is imported from its module when it is first used.
 """
 
 from importlib import import_module

@@ -62,6 +62,7 @@ from natxy.statistics import median as median
 from natxy.statistics import percentile as percentile
 from natxy.statistics import summary as summary
 from natxy.trial.observer import Observer as Observer
+from natxy.trial.session import Session as Session
 from natxy.trial.timing import Timing as Timing
 
 HOMES: dict[str, str]
