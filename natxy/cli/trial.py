@@ -35,6 +35,7 @@ from natxy.model.event import Progress
 from natxy.model.remark import Remark
 from natxy.model.source import Source
 from natxy.model.testbed import read_testbed
+from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import VERSION, Recording, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.records.extra import records_to
@@ -52,13 +53,19 @@ INVALID_STATUS = 1
 
 
 class StageDisplay(Observer):
-    """Shows the trial's stage in one line on a terminal, and nothing elsewhere."""
+    """Shows the trial's stage in one line on a terminal, and nothing elsewhere; keeps the trial."""
+
+    def __init__(self) -> None:
+        self.ended: TrialRecord | None = None
 
     def trial_progressed(self, progress: Progress) -> None:
         if not progress_console.is_terminal:
             return
         left_s = max(0, progress.duration_ns - progress.elapsed_ns) / 1e9
         progress_console.print(f"{progress.stage}, {seconds_left(left_s)} left    ", end="\r")
+
+    def trial_ended(self, trial: TrialRecord) -> None:
+        self.ended = trial
 
     def remarked(self, remark: Remark) -> None:
         say(progress_console, str(remark))
@@ -152,13 +159,14 @@ def trial(
     )
     failed: MeasurementError | None = None  # raised after the trial was shown
     trials: Trials | None = None
+    display = StageDisplay()
     try:
         with (
             records_to(records) as recorded,
             set_up(asked, source, dut_of(asked, source), recorded) as session,
         ):
             trials = Trials(
-                session=replace(session, observer=StageDisplay(), keeps_invalid_records=True),
+                session=replace(session, observer=display, keeps_invalid_records=True),
                 timing=timing,
                 campaign_seed=chosen_seed,
             )
@@ -179,7 +187,7 @@ def trial(
         if trials is None or trials.last is None:
             raise
         failed = failed or error
-    whole, record = trials.last.result, trials.last_record
+    whole, record = trials.last.result, display.ended
     assert record is not None
     verdict, reasons = record.verdict, record.invalid_reasons
     used, lost = record.telemetry, record.lost_connections

@@ -9,18 +9,17 @@ from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import check_settings
 from natxy.model.event import Hello
 from natxy.model.measurement import Conditions, Figure, Media, SearchConditions
-from natxy.model.reason import Reason
-from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Side
 from natxy.setting import Setting, settings_of
 from natxy.trial.connection_conditions import connection_conditions
 from natxy.trial.frame_formats import frame_formats
+from natxy.trial.judge import Doubts
 from natxy.trial.maximum import media_fps
 from natxy.trial.seeds import SEED
 from natxy.trial.session import Session
 from natxy.trial.tester_delay import tester_delay
 from natxy.trial.timing import Timing
-from natxy.trial.trials import After, Trials, nothing
+from natxy.trial.trials import After, Trials
 
 REPETITIONS = Setting(
     "repetitions",
@@ -62,10 +61,10 @@ class Plan:
         self,
         session: Session,
         *,
-        doubts: Callable[[TrialResult], tuple[Reason, ...]] = lambda _: (),
+        doubts: Doubts = lambda _: (),
         measures_delays: bool = False,
         resets: bool = False,
-        after: After = nothing,
+        after: After = lambda _: {},
     ) -> Trials:
         """Returns what runs the trials of this measurement; see Trials."""
         return Trials(

@@ -18,7 +18,6 @@ from natxy.model.coded import Fact
 from natxy.model.deviation import Deviation, Deviations, Differs, without
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Figure, Measurement, TrialCounts, Unit
-from natxy.model.reason import Reason
 from natxy.model.remark import Remark, Remarks, Topic, applying
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import StreamResult, TrialResult
@@ -27,6 +26,7 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.setting import Setting, setting_of
 from natxy.statistics import median
 from natxy.trial.connection_table import refuse_without_connections
+from natxy.trial.judge import Doubts
 from natxy.trial.load import Frames, steady
 from natxy.trial.profile import RFC, few_repetitions
 from natxy.trial.repeats import INVALID_REPEATS
@@ -183,7 +183,7 @@ class AtRate:
     values: Callable[[StreamResult], Sequence[Value]]
     recording: Recording = NO_RECORDING
     errors: Callable[[TrialResult, Disturbance], Sequence[DelayError]] = lambda *_: ()
-    refuses: Callable[[TrialResult], tuple[Reason, ...]] = lambda _: ()  # other reasons for INVALID
+    refuses: Doubts = lambda _: ()  # other reasons for INVALID
     deviations: Deviations = ()
     remarks: Callable[[Session, Sequence[TrialRecord]], Remarks] = lambda *_: ()
 

@@ -23,6 +23,8 @@ from natxy.verdict.pacing import long_pauses
 from natxy.verdict.placement import bad_placement
 from natxy.verdict.timeline import LEAST_CLEAN, Full
 
+Doubts = Callable[[TrialResult], tuple[Reason, ...]]  # a procedure's own reasons for INVALID
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -40,7 +42,7 @@ class Judged:
 class Judge:
     load: Load
     dut: Dut
-    doubts: Callable[[TrialResult], tuple[Reason, ...]]  # a procedure's own reasons for INVALID
+    doubts: Doubts
     resets: bool  # the gateway is reset in each trial, and may lose frames and connections
 
     def judge(self, trial: Trial) -> Judged:

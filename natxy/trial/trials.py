@@ -9,10 +9,8 @@ from typing import Any
 from natxy.errors import NatxyError, TesterLimit
 from natxy.model.measurement import TrialCounts
 from natxy.model.phase_names import ESTABLISH, HANDSHAKE, SAMPLE, TEST
-from natxy.model.reason import Reason
 from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.trial.connection_table import (
@@ -24,7 +22,7 @@ from natxy.trial.connection_table import (
     refuse_small_table,
 )
 from natxy.trial.emptied_table import check_emptied, count_of
-from natxy.trial.judge import Judge, Judged
+from natxy.trial.judge import Doubts, Judge, Judged
 from natxy.trial.load import Frames, Load
 from natxy.trial.past import fingerprint
 from natxy.trial.phases import measures_phase_2, phase_1_s, ramp_phases
@@ -47,12 +45,6 @@ from natxy.verdict.placement import is_badly_placed
 After = Callable[[TrialRecord], dict[str, Any]]
 
 
-def nothing(trial: TrialRecord) -> dict[str, Any]:
-    """Asks the gateway nothing."""
-    del trial
-    return {}
-
-
 @dataclass(kw_only=True)
 class Trials:
     """Runs, numbers and judges the trials of a measurement, one after another."""
@@ -60,20 +52,17 @@ class Trials:
     session: Session
     timing: Timing
     campaign_seed: int
-    doubts: Callable[[TrialResult], tuple[Reason, ...]] = (
-        lambda _: ()
-    )  # further reasons for INVALID
+    doubts: Doubts = lambda _: ()
     measures_delays: bool = False  # the procedure's figures are delays
     counts: TrialCounts = field(default_factory=TrialCounts)
     resets: bool = False  # the gateway is reset in each trial, and may lose its connections
-    after: After = nothing
+    after: After = lambda _: {}
     discarded: list[TrialRecord] = field(default_factory=list)  # INVALID ones of the last load
     retry_time: RetryTime = field(init=False)  # for INVALID trials; shared with searches before
     arrivals: Arrivals = field(default_factory=Arrivals)
     # The last trial, also if a check then ended the measurement. One of the journal has only the
     # phases that its figures are about.
     last: Trial | None = None
-    last_record: TrialRecord | None = None
     asked: str = ""  # fingerprint of the last spec, also if its trial has no result
     _ran: int = field(default=0, init=False)  # trials that were not read from the journal
 
@@ -113,7 +102,6 @@ class Trials:
             self.last, record = self._measured(spec, load, repetition)
         else:
             self.last, record = self._as_read(read, spec), read
-        self.last_record = record
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
         valid = record.verdict is not Verdict.INVALID

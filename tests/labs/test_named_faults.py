@@ -38,8 +38,8 @@ def test_a_gateway_that_cuts_frames_up_ends_a_search(device: str) -> None:
         made.clear_df()
         with pytest.raises(MeasurementError, match='check "malformed"'):
             made.valid_trial()
-        assert made.trials.last_record is not None
-        (stream,) = made.trials.last_record.result.streams
+        assert made.trials.last is not None
+        (stream,) = made.trials.last.result.streams
     counted = stream.kinds.foreground
     assert counted is not None
     assert counted.misdelivered.malformed == stream.sent == 500
@@ -142,8 +142,8 @@ def test_a_udp_checksum_is_required_over_ipv6_and_where_it_is_asked_for(
         made.take_udp_checksums_away(family)
         with pytest.raises(MeasurementError, match='check "checksum"'):
             made.valid_trial()
-        assert made.trials.last_record is not None
-        (stream,) = made.trials.last_record.result.streams
+        assert made.trials.last is not None
+        (stream,) = made.trials.last.result.streams
     counted = stream.kinds.foreground
     assert counted is not None
     assert counted.misdelivered.checksum == stream.sent == 500
