@@ -13,7 +13,7 @@ from natxy.dut.veth_loop import VethLoop
 from natxy.errors import EngineNotFound, NatxyError
 from natxy.program_output import OutputTooLong, run
 from natxy.tester.command import find_engine
-from natxy.tester.engine_process import ended
+from natxy.tester.tester import ended
 
 STARTS_WITHIN_S = 10.0
 UNUSABLE = 2  # exit status of a launcher that refuses the processor or the variant

@@ -241,7 +241,7 @@ class CalibrationDut(Lab):
             *("--left", self._device("server", LEFT), "--right", self._device("server", RIGHT)),
             *("--core", str(self._cpu), "--mtu", str(self._config.mtu_bytes)),
         ]
-        self._process = GatewayProcess(arguments, folder / "gateway.log")
+        self._process = GatewayProcess(arguments)
         self._ledger.note_process(self._process.pid)
         self._version = str(self._process.hello()["gateway_version"])
         self._process.ask("configure", "configured", config=self.gateway_config())
@@ -249,7 +249,7 @@ class CalibrationDut(Lab):
     def _end(self) -> None:
         if self._process is not None:
             process, self._process = self._process, None
-            process.quit()
+            process.close()
 
     def _device(self, role: str, side: SideAddresses) -> str:
         number = 0 if side is LEFT else 1

@@ -1,27 +1,30 @@
 """The engine as a procedure uses it: runs a trial and returns its result."""
 
 import json
+import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol, Self
 
 from pydantic import ValidationError
 
 from natxy.errors import (
     DeviceError,
+    EngineNotFound,
     MeasurementError,
     ProtocolError,
     TesterDied,
     TrialCancelled,
     TrialRefused,
 )
+from natxy.line_process import LineProcess
 from natxy.model.event import EVENT, PROTOCOL, ErrorEvent, Hello, Progress, ResultEvent
 from natxy.model.icmp_words import icmp_list
 from natxy.model.refusal import first_refusal, path_text
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.tester.command import in_keys
-from natxy.tester.engine_process import EngineProcess
 
 HELLO_TIMEOUT_S = 60.0  # huge pages are zeroed first
 SILENCE_LIMIT_S = 20.0  # the engine promises an event a second while a trial runs
@@ -73,7 +76,12 @@ class Tester:
         self._next_id = 1
 
     def __enter__(self) -> Self:
-        self._process = EngineProcess(self._command, self._inherited)
+        try:
+            self._process = LineProcess(self._command, engine_died, self._inherited)
+        except OSError as error:
+            raise EngineNotFound(
+                f"{self._command[0]}: cannot be started: {error.strerror}"
+            ) from None
         try:
             self.hello = self._read_hello()
         except BaseException:
@@ -82,6 +90,8 @@ class Tester:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with suppress(OSError, TesterDied):
+            self._process.send('{"request": "quit"}')
         self._process.close()
 
     @property
@@ -194,3 +204,21 @@ class Tester:
             raise ProtocolError(
                 f"natxy-engine sent a malformed event: {path_text(path)} {sentence}"
             ) from None
+
+
+def ended(status: int | None) -> str:
+    """Returns how a program ended, for a sentence that begins with its name; None: it may run."""
+    if status is None:
+        return "closed its output"
+    if status == -signal.SIGILL:
+        return (
+            "was ended by signal 4, an illegal instruction: it was built for another processor "
+            "(expected `make install` on this machine)"
+        )
+    return f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+
+
+def engine_died(engine: LineProcess) -> TesterDied:
+    """Returns the error for an engine that ended by itself: how, and its last lines."""
+    words = " | ".join(engine.last_lines()) or "it printed nothing"
+    return TesterDied(f"natxy-engine (process {engine.pid}) {ended(engine.status)}: {words}")

@@ -34,12 +34,12 @@ TESTBED = "[tester]\nwarm_up_timeout_s = 5\n[traffic]\n[dut]\nkind = 'calibratio
 class RestartableGateway:
     """The calibration gateway of a running set-up, behind the set-up's back."""
 
-    def __init__(self, dut: CalibrationDut, log: Path) -> None:
-        self._dut, self._log = dut, log
+    def __init__(self, dut: CalibrationDut) -> None:
+        self._dut = dut
 
     def stop(self) -> None:
         assert self._dut._process is not None
-        self._dut._process.quit()
+        self._dut._process.close()
 
     def kill(self) -> None:
         assert self._dut._process is not None
@@ -49,7 +49,7 @@ class RestartableGateway:
     def start(self) -> None:
         left, right = (self._dut._device("server", side) for side in (LEFT, RIGHT))
         arguments = ["--left", left, "--right", right, "--core", str(self._dut._cpu)]
-        process = GatewayProcess([*arguments, "--mtu", "2000"], self._log)
+        process = GatewayProcess([*arguments, "--mtu", "2000"])
         self._dut._process = process
         process.hello()
         process.ask("configure", "configured", config=self._dut.gateway_config())
@@ -69,7 +69,7 @@ class Killer(Observer):
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[tuple[Trials, RestartableGateway]]:
+def running() -> Iterator[tuple[Trials, RestartableGateway]]:
     source = Source(name="lab.toml", text=TESTBED)
     testbed: Testbed = source.validated(Testbed, source.toml())
     dut = dut_of(testbed, source)
@@ -78,7 +78,7 @@ def running(tmp_path: Path) -> Iterator[tuple[Trials, RestartableGateway]]:
     timing = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2, 5))
     with set_up(testbed, source, dut) as session:
         trials = Trials(session=session, timing=timing, campaign_seed=7)
-        yield trials, RestartableGateway(dut, tmp_path / "gateway.log")
+        yield trials, RestartableGateway(dut)
 
 
 def books_balance(trial: TrialRecord) -> bool:

@@ -11,7 +11,8 @@ from typing import Any, Self
 
 import pytest
 
-from natxy.tester.engine_process import EngineProcess
+from natxy.line_process import LineProcess
+from natxy.tester.tester import engine_died
 from tests.programs import installed
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ def looped_spec(*, frames: int, rate_fps: int, nonce: int = 1) -> dict[str, Any]
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGSTOP])
 def test_an_engine_that_crashed_or_hangs_leaves_no_folder_of_dpdk(number: signal.Signals) -> None:
-    process = EngineProcess([str(installed("natxy-engine")), *LOOP])
+    process = LineProcess([str(installed("natxy-engine")), *LOOP], engine_died)
     hello = json.loads(str(process.receive(30)))
     folder = Path(f"/var/run/dpdk/natxy-{process.pid}")
     is_made = folder.exists()

@@ -3,7 +3,6 @@ run beside others."""
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -12,14 +11,14 @@ from tests.gateway.program import DPDK_RUN, Gateway
 
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGSTOP])
-def test_who_started_it_removes_what_it_left(tmp_path: Path, number: signal.Signals) -> None:
+def test_who_started_it_removes_what_it_left(number: signal.Signals) -> None:
     arguments = ["--left", "net_null0", "--right", "net_null1", "--core", "0", "--mtu", "2000"]
-    gateway = GatewayProcess(arguments, tmp_path / "log")
+    gateway = GatewayProcess(arguments)
     gateway.hello()
     left = DPDK_RUN / f"natxy-gateway-{gateway.pid}"
     assert left.exists()
     os.kill(gateway.pid, number)
-    gateway.quit()
+    gateway.close()
     assert not left.exists()
 
 

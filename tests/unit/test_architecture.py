@@ -16,6 +16,7 @@ OF_ALL_ROOMS = {
     "errors",
     "exact",
     "interrupts",
+    "line_process",
     "program_output",
     "runtime_folder",
     "setting",

@@ -23,8 +23,9 @@ from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.recipe import drivers
 from natxy.errors import DutError, TesterDied
 from natxy.guest.channel import Channel, ChannelError
+from natxy.line_process import LineProcess
 from natxy.program_output import LIMIT_BYTES, last_line, run
-from natxy.tester.engine_process import EngineProcess
+from natxy.tester.tester import engine_died
 
 TOO_MUCH = r"printed more than 16 MiB \(expected less\)"
 GROWS_BY_KIB = 8 * LIMIT_BYTES // 1024
@@ -70,7 +71,7 @@ def test_a_program_that_closes_its_output_and_stays_is_ended_in_time() -> None:
 @pytest.mark.parametrize("lines", ["a line without end", "lines that nobody waits for"])
 def test_an_engine_that_prints_without_end_is_ended(lines: str) -> None:
     command = ["tr", "\\0", "x"] if lines == "a line without end" else ["yes"]
-    process = EngineProcess(["sh", "-c", f"{' '.join(command)} </dev/zero"])
+    process = LineProcess(["sh", "-c", f"{' '.join(command)} </dev/zero"], engine_died)
     try:
         with pytest.raises(TesterDied, match=TOO_MUCH):
             deque(iter(lambda: slowly(process), None), maxlen=0)
@@ -78,7 +79,7 @@ def test_an_engine_that_prints_without_end_is_ended(lines: str) -> None:
         process.close()
 
 
-def slowly(process: EngineProcess) -> str | None:
+def slowly(process: LineProcess) -> str | None:
     time.sleep(0.0005)
     return process.receive(30)
 
@@ -90,12 +91,12 @@ def test_a_calibration_gateway_that_prints_without_end_is_ended(
     program.write_text("#!/bin/sh\ntr '\\0' x </dev/zero\n")
     program.chmod(0o755)
     monkeypatch.setenv("NATXY_GATEWAY", str(program))
-    gateway = GatewayProcess([], tmp_path / "log")
+    gateway = GatewayProcess([])
     try:
         with pytest.raises(DutError, match=rf"natxy-gateway {TOO_MUCH}"):
             gateway.hello()
     finally:
-        gateway.quit()
+        gateway.close()
 
 
 def test_a_tayga_that_prints_without_end_is_ended(

@@ -181,16 +181,14 @@ def test_a_page_shows_what_hides_in_it() -> None:
     assert page.count("\\u202eecho harmless") >= 3
 
 
-def test_a_program_that_is_no_gateway_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_is_no_gateway_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NATXY_GATEWAY", "/bin/echo")
-    gateway = GatewayProcess(["hello"], tmp_path / "log")
+    gateway = GatewayProcess(["hello"])
     try:
         with pytest.raises(DutError, match=r"natxy-gateway sent b'hello.* \(expected hello"):
             gateway.hello()
     finally:
-        gateway.quit()
+        gateway.close()
 
 
 def test_names_of_drivers_have_two_spellings() -> None:

@@ -137,7 +137,7 @@ def test_ctrl_c_cancels_the_trial_and_leaves_nothing(
 
 def test_a_stubborn_engine_is_ended(engine: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_MODE", "stubborn")
-    monkeypatch.setattr("natxy.tester.engine_process.PATIENCE_S", 0.2)
+    monkeypatch.setattr("natxy.line_process.PATIENCE_S", 0.2)
     tester = Tester(engine)
     with leaves_no_process(tester), tester:
         pass

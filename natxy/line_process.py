@@ -1,8 +1,7 @@
-"""The engine's process: sends and receives lines, and ends it cleanly."""
+"""A program that reads requests and writes events, a line each: engine, calibration gateway."""
 
 import contextlib
 import queue
-import signal
 import subprocess
 import threading
 from collections import deque
@@ -10,45 +9,42 @@ from collections.abc import Callable, Sequence
 from sys import getsizeof
 from typing import IO
 
-from natxy.errors import EngineNotFound, TesterDied
+from natxy.errors import MeasurementError
 from natxy.program_output import LIMIT_BYTES, OutputTooLong
 from natxy.runtime_folder import remove_dpdk_folder
 
-LOG_LINES = 5  # the engine's last lines of standard error, for an error message
+LOG_LINES = 5  # the last lines of standard error, for an error message
 LONGEST_LOG_LINE = 4096
 PATIENCE_S = 3.0  # for each way of ending it, before the next, harder one
+TOO_LONG = f"it {OutputTooLong()}"  # the last line of a program that was ended for this
 
 
-def ended(status: int) -> str:
-    """Returns how a program ended, for a sentence that begins with its name."""
-    if status == -signal.SIGILL:
-        return (
-            "was ended by signal 4, an illegal instruction: it was built for another processor "
-            "(expected `make install` on this machine)"
+class LineProcess:
+    """Starts a program; `close` ends it and removes what DPDK left in /var/run.
+
+    `died` returns the error for a program that has ended by itself.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        died: Callable[["LineProcess"], MeasurementError],
+        inherited: Sequence[int] = (),
+    ) -> None:
+        self._died = died
+        # In a session of its own, Ctrl-C does not reach it: this process decides how it ends.
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            bufsize=1,
+            start_new_session=True,
+            pass_fds=inherited,
         )
-    return f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-
-
-class EngineProcess:
-    """Starts the engine; `close` ends it and removes what DPDK left in /var/run."""
-
-    def __init__(self, command: Sequence[str], inherited: Sequence[int] = ()) -> None:
-        try:
-            # In a session of its own, Ctrl-C does not reach it: this process cancels the trial.
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
-                bufsize=1,
-                start_new_session=True,
-                pass_fds=inherited,
-            )
-        except OSError as error:
-            raise EngineNotFound(f"{command[0]}: cannot be started: {error.strerror}") from None
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._read_bytes = self._received_bytes = 0  # counted by one thread each
         self._log: deque[str] = deque(maxlen=LOG_LINES)
@@ -58,35 +54,33 @@ class EngineProcess:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def status(self) -> int | None:
+        """The exit status; None if the program runs."""
+        return self._process.poll()
+
     def send(self, line: str) -> None:
         stdin = self._pipe(self._process.stdin)
         try:
             stdin.write(line + "\n")
             stdin.flush()
         except (BrokenPipeError, ValueError):
-            raise self.died() from None
+            raise self._died(self) from None
 
     def receive(self, timeout_s: float) -> str | None:
-        """Returns the next line, None after the timeout; TesterDied if the engine has ended."""
+        """Returns the next line, None after the timeout; `died` if the program has ended."""
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
             return None
         if line is None:
             self._lines.put(None)  # for the next call
-            raise self.died()
+            raise self._died(self)
         self._received_bytes += getsizeof(line)
         return line
 
-    def died(self) -> TesterDied:
-        """Returns the error for an engine that ended by itself: how, and its last lines."""
-        words = " | ".join(self.last_lines()) or "it printed nothing"
-        status = self._process.poll()
-        end = "closed its output" if status is None else ended(status)
-        return TesterDied(f"natxy-engine (process {self.pid}) {end}: {words}")
-
     def last_lines(self) -> tuple[str, ...]:
-        """Waits for the end of an engine that ends by itself; returns its last log lines."""
+        """Waits for the end of a program that ends by itself; returns its last log lines."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(PATIENCE_S)
         for reader in self._readers:
@@ -94,9 +88,8 @@ class EngineProcess:
         return tuple(self._log)
 
     def close(self) -> None:
-        """Asks the engine to quit, then terminates, then kills it; may be called twice."""
-        with contextlib.suppress(OSError, ValueError, TesterDied):
-            self.send('{"request": "quit"}')
+        """Ends its input, then terminates, then kills it; may be called twice."""
+        with contextlib.suppress(OSError):
             self._pipe(self._process.stdin).close()
         for ruder in (self._process.terminate, self._process.kill, lambda: None):
             try:
@@ -106,7 +99,7 @@ class EngineProcess:
                 ruder()
         for reader in self._readers:
             reader.join(PATIENCE_S)
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+        for pipe in (self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError):
                 self._pipe(pipe).close()
         remove_dpdk_folder(self.pid)
@@ -120,7 +113,7 @@ class EngineProcess:
         return thread
 
     def _read_events(self) -> None:
-        """Reads lines, and ends an engine that sends too long a line, or lines nobody waits for."""
+        """Reads lines, and ends a program whose line is too long, or that nobody listens to."""
         stdout = self._pipe(self._process.stdout)
         while line := stdout.readline(LIMIT_BYTES):
             self._read_bytes += getsizeof(line)
@@ -128,7 +121,7 @@ class EngineProcess:
                 with contextlib.suppress(queue.Empty):
                     while self._lines.get_nowait():
                         pass
-                self._log.append(f"it {OutputTooLong()}")
+                self._log.append(TOO_LONG)
                 self.kill()
                 break
             self._lines.put(line)
@@ -142,5 +135,5 @@ class EngineProcess:
 
     @staticmethod
     def _pipe(pipe: IO[str] | None) -> IO[str]:
-        assert pipe is not None, "every stream of the engine is a pipe"
+        assert pipe is not None, "every stream is a pipe"
         return pipe
