@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from natxy.dut.base import Deletion, TableParameters
-from natxy.dut.gateway import Site
-from natxy.dut.guest_site import seconds_of, timed
-from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.process import Process, within
+from natxy.dut.site import NamespaceSite, Site, seconds_of, timed
 from natxy.errors import DutError
 from natxy.interrupts import without_interrupts
 from natxy.model.reason import Code, Reason

@@ -1,8 +1,11 @@
-"""The programs of a gateway that translate frames on a tun device."""
+"""The programs of a gateway that translate frames on a tun device.
+
+Each is started, with a wait until it reads frames, killed so that it can be started again, and
+checked: DutError, with its last line, if it has ended.
+"""
 
 import re
 import subprocess
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,45 +21,12 @@ STARTS_WITHIN_S = 5.0
 STOPS_WITHIN_S = 2.0
 
 
-class Running(ABC):
-    """A daemon that was started, or will be."""
-
-    def __init__(self, daemon: Daemon, folder: Path) -> None:
-        self.daemon = daemon
-        self._log = folder / f"{daemon.device}.log"
-
-    @abstractmethod
-    def start(self) -> None:
-        """Starts it, and waits until it reads frames."""
-
-    @abstractmethod
-    def kill(self) -> None:
-        """Ends it at once, so that it can be started again; DutError if it had ended."""
-
-    @abstractmethod
-    def check(self) -> None:
-        """Raises DutError, with its last line, if it has ended."""
-
-    def stop(self) -> None:
-        """Ends it in its own time; what is removed with its site needs no more."""
-        return
-
-    @property
-    def pids(self) -> tuple[int, ...]:
-        """The numbers of its processes, if they are this machine's."""
-        return ()
-
-    @property
-    def version(self) -> str:
-        """Its version; empty if it is unknown here."""
-        return ""
-
-
-class Process(Running):
+class Process:
     """A child process. `pinned` is its command, in its namespace and on the gateway's CPU."""
 
     def __init__(self, daemon: Daemon, folder: Path, pinned: Sequence[str], *, first: bool) -> None:
-        super().__init__(daemon, folder)
+        self.daemon = daemon
+        self._log = folder / f"{daemon.device}.log"
         self._command = pinned
         self._first = first  # before other programs on its CPU
         self._process: subprocess.Popen[bytes] | None = None
@@ -112,16 +82,20 @@ class Process(Running):
         return self.daemon.ready in beginning(self._log)
 
 
-class Job(Running):
-    """A job of a guest's bash."""
+class Job:
+    """A job of a guest's bash, which ends with the guest."""
+
+    pids: tuple[int, ...] = ()  # of this machine
+    version = ""  # the result has the versions of the guest's packages
 
     def __init__(
         self, daemon: Daemon, folder: Path, command: str, run: Callable[[str], str]
     ) -> None:
-        super().__init__(daemon, folder)
+        self.daemon = daemon
+        self._log = folder / f"{daemon.device}.log"
+        self._pid = self._log.with_suffix(".pid")
         self._command = command
         self._run = run
-        self._pid = self._log.with_suffix(".pid")
 
     def start(self) -> None:
         self._run(f"{self._command} >{self._log} 2>&1 & echo $! >{self._pid}")
@@ -129,6 +103,9 @@ class Job(Running):
 
     def kill(self) -> None:
         self._run(f"kill -9 $(<{self._pid}) && {carrier_becomes(0, self.daemon.device)}")
+
+    def stop(self) -> None:
+        return
 
     def check(self) -> None:
         self._run(f"kill -0 $(<{self._pid}) || {{ cat {self._log}; false; }}")

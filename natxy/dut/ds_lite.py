@@ -18,12 +18,9 @@ from ipaddress import IPv4Network
 from typing import ClassVar
 
 from natxy.dut.addresses import BACK_IPV6, FRONT_IPV6
-from natxy.dut.conntrack import Conntrack
-from natxy.dut.gateway import Site
-from natxy.dut.guest_site import MTU_BYTES, GuestSite
+from natxy.dut.gateway import Gateway
 from natxy.dut.links import QUIET_IPV6, TO_BACK, TO_FRONT, addresses_and_routes
-from natxy.dut.recipe import Recipe
-from natxy.dut.recipe_gateway import RecipeGateway
+from natxy.dut.site import GUEST_MTU_BYTES, Site
 from natxy.model.encapsulations import tunnel_bytes
 from natxy.model.subscribers import SubscribersSection
 
@@ -32,16 +29,17 @@ MADE_WITHIN_S = 600.0  # 4,096 devices, in an emulated guest
 NO_IPV6 = "net/ipv6/conf/default/disable_ipv6"  # a device would send frames of its own
 B4 = "b4"
 TUNNEL = "softwire"
-LINK_MTU_BYTES = MTU_BYTES + tunnel_bytes("ip", 6)
+LINK_MTU_BYTES = GUEST_MTU_BYTES + tunnel_bytes("ip", 6)
 
 
-class Aftr(RecipeGateway):
+class Aftr(Gateway):
     sets_up_within_s: ClassVar[float] = MADE_WITHIN_S  # rules with an element for each B4
 
-    def __init__(self, site: GuestSite, recipe: Recipe) -> None:
-        assert site.plan.subscribers is not None, "checked where the driver is chosen"
-        self._asked = site.plan.subscribers
-        super().__init__(site, recipe, Conntrack(site))
+    @property
+    def _asked(self) -> SubscribersSection:
+        asked = self._site.plan.subscribers
+        assert asked is not None, "checked where the driver is chosen"
+        return asked
 
     def start(self) -> None:
         self._site.set_sysctls({NO_IPV6: 1})
@@ -112,11 +110,8 @@ def _b4s(asked: SubscribersSection) -> Iterator[tuple[str, str, str]]:
         yield f"b{number}", str(STANDING_FOR_B4S[number]), b4.ipv6
 
 
-class DsLite(RecipeGateway):
+class DsLite(Gateway):
     """Both gateways, of which the AFTR has the connection tracking table."""
-
-    def __init__(self, site: GuestSite, recipe: Recipe) -> None:
-        super().__init__(site, recipe, Conntrack(site))
 
     def start(self) -> None:
         site = self._site
@@ -154,5 +149,5 @@ def _side(end: str, own: str, other: str, ipv4: str, ipv6: str) -> Iterator[str]
     yield f"route add {other}/128 dev {end}"
     yield f"route add {ipv6} via {other} dev {end} onlink"
     yield from tunnel_lines(TUNNEL, own, other)
-    yield f"link set {TUNNEL} mtu {MTU_BYTES}"
+    yield f"link set {TUNNEL} mtu {GUEST_MTU_BYTES}"
     yield f"route add {ipv4} dev {TUNNEL}"

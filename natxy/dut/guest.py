@@ -8,7 +8,6 @@ engine: t0 ──── tap ──── eth0 ┐
 
 import platform
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
@@ -19,13 +18,12 @@ from natxy.dut.cpus import gateway_cpus, watched_cpus
 from natxy.dut.ds_lite import Aftr, DsLite
 from natxy.dut.execution import execute, in_namespace, ip_batch
 from natxy.dut.gateway import Gateway
-from natxy.dut.guest_site import MTU_BYTES, GuestSite
 from natxy.dut.jool import Jool, JoolSiit
 from natxy.dut.lab import ENDS, GatewayLab
 from natxy.dut.namespaces import namespace_exists, read_inside
 from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
 from natxy.dut.recipe import Recipe, drivers
-from natxy.dut.recipe_gateway import RecipeGateway
+from natxy.dut.site import GUEST_MTU_BYTES, GuestSite
 from natxy.errors import DutError
 from natxy.guest.image import Image, image_of_this_process
 from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
@@ -43,23 +41,18 @@ MEMORY_OF = "the slabs of the guest's kernel"
 
 # Those whose table is not the kernel's, or that make a tunnel for each subscriber. The others are
 # what their recipes say.
-MAKERS: dict[str, Callable[[GuestSite, Recipe], Gateway]] = {
-    "aftr": Aftr,
-    "ds-lite": DsLite,
-    "jool": Jool,
-    "jool-siit": JoolSiit,
-}
+MAKERS: dict[str, type[Gateway]] = {"aftr": Aftr, "ds-lite": DsLite, "jool": Jool, "jool-siit": JoolSiit}
 
 
 def gateway_of(site: GuestSite, recipe: Recipe) -> Gateway:
     """Returns the gateway of a recipe in a guest, not started yet."""
-    if make := MAKERS.get(recipe.in_lab.driver):
-        return make(site, recipe)
-    return RecipeGateway(site, recipe, Conntrack(site) if recipe.stateful else None)
+    tracks = recipe.stateful and recipe.in_lab.conntrack
+    make = MAKERS.get(recipe.in_lab.driver, Gateway)
+    return make(site, recipe, Conntrack(site) if tracks else None)
 
 
 class GuestDut(GatewayLab):
-    _mtu_bytes: int = MTU_BYTES
+    _mtu_bytes: int = GUEST_MTU_BYTES
 
     def __init__(
         self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
@@ -115,7 +108,7 @@ class GuestDut(GatewayLab):
             "cores": str(self._cores),
             "memory_mb": str(self._config.memory_mb),
             "gateway_cpu": ", ".join(map(str, self._cpus)) or "any",
-            "mtu_bytes": str(MTU_BYTES),
+            "mtu_bytes": str(GUEST_MTU_BYTES),
             "tester_device": str(self._device_kind),
         }
 
@@ -167,7 +160,8 @@ class GuestDut(GatewayLab):
         need_qemu()
         self._image = image_of_this_process()
         lines = [f"tuntap add dev {tap} mode tap" for tap in ENDS]
-        lines += [f"link set {tap} mtu {MTU_BYTES} txqueuelen {RING_FRAMES} up" for tap in ENDS]
+        more = f"mtu {GUEST_MTU_BYTES} txqueuelen {RING_FRAMES} up"
+        lines += [f"link set {tap} {more}" for tap in ENDS]
         ip_batch(self._make_namespace(), lines)
         self._open_ends(self._config.device)
         self._folder = self._ledger.make_folder()

@@ -1,16 +1,16 @@
-"""Jool in a guest: a stateful NAT64 (RFC 6146), and a stateless one (SIIT, RFC 7915)."""
+"""Jool in a guest: a stateless NAT64 (SIIT, RFC 7915), and a stateful one (RFC 6146)."""
 
 import json
 from math import ceil
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from natxy.dut.addresses import NAT64_PREFIX
-from natxy.dut.base import Deletion, TableParameters
+from natxy.dut.base import ConnectionTable, Deletion, TableParameters
 from natxy.dut.config import JOOL_LEAST_TIMEOUT_S
-from natxy.dut.conntrack import DELETES_WITHIN_S
-from natxy.dut.gateway import Gateway, Site
-from natxy.dut.guest_site import GuestSite, seconds_of, timed
+from natxy.dut.conntrack import DELETES_WITHIN_S, Conntrack
+from natxy.dut.gateway import Gateway
 from natxy.dut.recipe import Recipe
+from natxy.dut.site import GuestSite, seconds_of, timed
 from natxy.errors import DutError
 
 # The shortest that Jool takes (RFC 6146 section 4): of UDP, of a TCP handshake, of TCP after it.
@@ -21,38 +21,34 @@ LEAST_TIMEOUTS_S = {
 }
 
 
-class JoolInstance(Gateway):
+class JoolSiit(Gateway):
     """An instance of one of Jool's modules, with what it is told in a file."""
 
-    module: ClassVar[str]
+    module: ClassVar[str] = "jool_siit"
 
-    def __init__(self, site: Site, recipe: Recipe) -> None:
-        super().__init__(site)
-        self._software = recipe.in_lab.software
+    def restart(self) -> str:
+        self._reload()
+        return "software reset: Jool's module removed and loaded again, with a new instance"
 
-    def start(self) -> None:
+    def describe(self) -> dict[str, str]:
+        version = self._run(f"{self.module} --version").strip()
+        return {
+            "software": f"Jool {version}, {self._lab.software}",
+            "configuration": self._configuration,
+        }
+
+    def _set_up(self) -> None:
         self._site.run(f"modprobe {self.module}")
         self._add()
 
-    def restart(self) -> str:
-        self.reload()
-        return "software reset: Jool's module removed and loaded again, with a new instance"
-
-    def reload(self) -> float:
+    def _reload(self) -> float:
         """Removes and loads the module; returns the seconds that the removal took."""
-        removed_s = seconds_of(self.run(timed(f"modprobe -r {self.module}")))
-        self.start()
+        removed_s = seconds_of(self._run(timed(f"modprobe -r {self.module}")))
+        self._set_up()
         return removed_s
 
-    def run(self, command: str) -> str:
+    def _run(self, command: str) -> str:
         return self._site.run(command, within_s=DELETES_WITHIN_S)
-
-    def describe(self) -> dict[str, str]:
-        version = self.run(f"{self.module} --version").strip()
-        return {
-            "software": f"Jool {version}, {self._software}",
-            "configuration": self._configuration,
-        }
 
     def _add(self) -> None:
         """Adds an instance with all of its settings, which the one before it has taken along.
@@ -62,38 +58,77 @@ class JoolInstance(Gateway):
         """
         file = f"/tmp/{self.module}.json"
         handled = f"{self.module} file handle {file}"  # named in an error: the first line is
-        self.run(f"cat >{file} <<'NATXY' && {handled}\n{self._configuration}\nNATXY")
+        self._run(f"cat >{file} <<'NATXY' && {handled}\n{self._configuration}\nNATXY")
 
     @property
     def _configuration(self) -> str:
         """The instance, as Jool reads it."""
-        raise NotImplementedError
+        return json.dumps({"instance": "default", "framework": "netfilter", **self._settings})
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """The explicit address mappings (RFC 7757)."""
+        mappings = self._site.plan.mappings()
+        return {"eamt": [{"ipv6 prefix": ipv6, "ipv4 prefix": ipv4} for ipv4, ipv6 in mappings]}
 
 
-class Jool(JoolInstance):
-    """The stateful NAT64; each reset makes a new instance, which begins with an empty table."""
+class Jool(JoolSiit):
+    """The stateful NAT64; each reset makes a new instance, which begins with an empty table.
+
+    It is its own ConnectionTable, which has no limit but the guest's memory.
+    """
 
     module: ClassVar[str] = "jool"
-    table: "JoolSessions"
+    table: ConnectionTable
     _site: GuestSite
 
-    def __init__(self, site: GuestSite, recipe: Recipe) -> None:
-        super().__init__(site, recipe)
-        self.table = JoolSessions(self, site.config.udp_timeout_s)
+    def __init__(self, site: GuestSite, recipe: Recipe, conntrack: Conntrack | None) -> None:
+        super().__init__(site, recipe, conntrack)
+        self.table = self
+        self._timeout_s = site.config.udp_timeout_s
 
     def reset(self) -> None:
-        self.run("jool instance remove")
+        self._run("jool instance remove")
         self._add()
 
     def renew(self) -> None:
-        self.table.timeout_s = self._site.config.udp_timeout_s
-        self.reload()
+        self._timeout_s = self._site.config.udp_timeout_s
+        self._reload()
 
     def describe(self) -> dict[str, str]:
-        return {**super().describe(), "udp_timeout_s": str(self.table.timeout_s)}
+        return {**super().describe(), "udp_timeout_s": str(self._timeout_s)}
+
+    def parameters(self) -> TableParameters:
+        return TableParameters(timeout_s=float(self._timeout_s))
+
+    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
+        raise DutError(
+            "Jool's table has no size that could be set: it grows until the guest's memory ends "
+            "(expected another driver, or dut.memory_mb)."
+        )
+
+    def set_timeout(self, timeout_s: float) -> None:
+        """Sets the timeouts in whole seconds; Jool takes none below RFC 6146's least."""
+        self._timeout_s = max(ceil(timeout_s), JOOL_LEAST_TIMEOUT_S)
+        updates = (f"jool global update {name} {value}" for name, value in self._timeouts.items())
+        self._run(" && ".join(updates))
+
+    def count(self) -> int:
+        """Returns Jool's own counter; `session display` takes seconds for a million sessions."""
+        return stat_of(self._run("jool stats display --all --csv"), "JSTAT_SESSIONS")
+
+    def delete_all(self) -> Deletion:
+        """Removes the module (`modprobe -r jool`), with all sessions, and times this."""
+        return Deletion(connections=self.count(), seconds=self._reload())
 
     @property
-    def _configuration(self) -> str:
+    def _timeouts(self) -> dict[str, str]:
+        """The timeouts of idle sessions, of UDP and of TCP, by Jool's names."""
+        least = LEAST_TIMEOUTS_S.items()
+        return {name: _clock(max(self._timeout_s, least_s)) for name, least_s in least}
+
+    @property
+    def _settings(self) -> dict[str, Any]:
         """One address outside, as of the other labs' gateways, with its highest ports, or all.
 
         Without `max-iterations`, Jool gives up looking for a free port long before all are taken.
@@ -106,60 +141,7 @@ class Jool(JoolInstance):
             {"protocol": transport, **pool, "max-iterations": "infinity"}
             for transport in ("UDP", "TCP")
         ]
-        settings = {"pool6": pool6, **self.table.timeouts}
-        return json.dumps(
-            {"instance": "default", "framework": "netfilter", "global": settings, "pool4": pool4}
-        )
-
-
-class JoolSessions:
-    """Jool's table, which has no limit but the guest's memory."""
-
-    def __init__(self, jool: Jool, timeout_s: int) -> None:
-        self._jool = jool
-        self.timeout_s = timeout_s
-
-    def parameters(self) -> TableParameters:
-        return TableParameters(timeout_s=float(self.timeout_s))
-
-    def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
-        raise DutError(
-            "Jool's table has no size that could be set: it grows until the guest's memory ends "
-            "(expected another driver, or dut.memory_mb)."
-        )
-
-    def set_timeout(self, timeout_s: float) -> None:
-        """Sets the timeouts in whole seconds; Jool takes none below RFC 6146's least."""
-        self.timeout_s = max(ceil(timeout_s), JOOL_LEAST_TIMEOUT_S)
-        updates = (f"jool global update {name} {value}" for name, value in self.timeouts.items())
-        self._jool.run(" && ".join(updates))
-
-    def count(self) -> int:
-        """Returns Jool's own counter; `session display` takes seconds for a million sessions."""
-        return stat_of(self._jool.run("jool stats display --all --csv"), "JSTAT_SESSIONS")
-
-    def delete_all(self) -> Deletion:
-        """Removes the module (`modprobe -r jool`), with all sessions, and times this."""
-        return Deletion(connections=self.count(), seconds=self._jool.reload())
-
-    @property
-    def timeouts(self) -> dict[str, str]:
-        """The timeouts of idle sessions, of UDP and of TCP, by Jool's names."""
-        return {
-            name: _clock(max(self.timeout_s, least_s)) for name, least_s in LEAST_TIMEOUTS_S.items()
-        }
-
-
-class JoolSiit(JoolInstance):
-    module: ClassVar[str] = "jool_siit"
-
-    @property
-    def _configuration(self) -> str:
-        """The instance with its explicit address mappings (RFC 7757), as Jool reads it."""
-        mappings = [
-            {"ipv6 prefix": ipv6, "ipv4 prefix": ipv4} for ipv4, ipv6 in self._site.plan.mappings()
-        ]
-        return json.dumps({"instance": "default", "framework": "netfilter", "eamt": mappings})
+        return {"global": {"pool6": pool6, **self._timeouts}, "pool4": pool4}
 
 
 def _clock(seconds: int) -> str:

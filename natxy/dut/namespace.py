@@ -16,14 +16,14 @@ from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import SharedConntrack
 from natxy.dut.cpus import gateway_cpus, watched_cpus
 from natxy.dut.execution import LAB_PACKAGES
+from natxy.dut.gateway import Gateway
 from natxy.dut.lab import GatewayLab
 from natxy.dut.links import LabLinks, spread_frames
-from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.namespaces import make_namespace
 from natxy.dut.napi import thread_napi
 from natxy.dut.priority import without_throttling
 from natxy.dut.recipe import drivers
-from natxy.dut.recipe_gateway import RecipeGateway
+from natxy.dut.site import NamespaceSite
 from natxy.dut.snapshot import Local
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
@@ -152,7 +152,7 @@ class NamespaceDut(GatewayLab):
             folder=self._ledger.make_folder(),
         )
         table = SharedConntrack(site) if self._driver.stateful else None
-        self._gateway = RecipeGateway(site, self._driver, table)
+        self._gateway = Gateway(site, self._driver, table)
         self._gateway.start()
 
     def _end(self) -> None:

@@ -32,7 +32,7 @@ TIMEOUT, ENTRIES, HASH_SIZE, CORES = "udp_timeout_s", "entries", "hash_size", "c
 MEASURED = "measured here"
 TRIED = {"never": "never run here", "by tests": "run by tests", "measured": MEASURED}
 SITE = {"folder": "/run", "mtu_bytes": "2000"}  # of each site, here of a machine of its own
-# What a lab gives beside these (natxy/dut/lab_values.py); on a machine they would be variables.
+# What a lab gives beside these (natxy/dut/gateway.py); on a machine they would be variables.
 OF_LABS = {
     *("inside", "outside", "inside_network", "outside_network"),
     *("inside_hosts_as_six", "outside_hosts_as_six", "clat_prefix", "nat64_prefix"),

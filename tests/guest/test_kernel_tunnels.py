@@ -16,7 +16,7 @@ import pytest
 
 from natxy.dut.addresses import LEFT, RIGHT, SideAddresses
 from natxy.dut.guest import GuestDut
-from natxy.dut.guest_site import fed
+from natxy.dut.site import fed
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from tests.guest.guests import RATE_FPS, ROUTER6, TESTER, testbed_of, trial_without_dut

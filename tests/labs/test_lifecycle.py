@@ -14,7 +14,7 @@ from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.namespace import NamespaceDut
-from natxy.dut.namespace_site import NamespaceSite
+from natxy.dut.site import NamespaceSite
 from natxy.dut.napi import napi_threads
 from natxy.dut.process import within
 from natxy.errors import DutError

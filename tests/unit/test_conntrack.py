@@ -2,10 +2,10 @@
 
 import pytest
 
-from natxy.dut import namespace_site
+from natxy.dut import site as sites
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import TIMEOUTS, SharedConntrack
-from natxy.dut.namespace_site import NamespaceSite
+from natxy.dut.site import NamespaceSite
 
 
 class Commands:
@@ -33,7 +33,7 @@ def test_timeouts_are_set_in_whole_seconds_and_not_too_short(
     table: SharedConntrack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands = Commands()
-    monkeypatch.setattr(namespace_site, "execute", commands)
+    monkeypatch.setattr(sites, "execute", commands)
     table.set_timeout(4.2)
     settings = [f"net/netfilter/{name}=5" for name in TIMEOUTS]
     assert commands.run == [["ip", "netns", "exec", "natxy-g", "sysctl", "-q", "-w", *settings]]
@@ -52,7 +52,7 @@ def test_a_deletion_is_timed_by_its_own_clock(
 ) -> None:
     """The connections are counted before, since none is left after it."""
     commands = Commands(printed)
-    monkeypatch.setattr(namespace_site, "execute", commands)
+    monkeypatch.setattr(sites, "execute", commands)
     monkeypatch.setattr(SharedConntrack, "count", lambda _: len(commands.run) or 1000)
     deletion = table.delete_all()
     assert (deletion.connections, deletion.seconds) == (1000, 2.25)

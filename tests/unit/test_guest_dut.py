@@ -19,9 +19,9 @@ from natxy.dut.config import GuestConfig
 from natxy.dut.conntrack import TIMEOUTS
 from natxy.dut.gateway import Gateway
 from natxy.dut.guest import GuestDut, gateway_of
-from natxy.dut.guest_site import GuestSite
 from natxy.dut.jool import Jool, stat_of
 from natxy.dut.recipe import drivers
+from natxy.dut.site import GuestSite
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection

@@ -24,9 +24,8 @@ from natxy.dut.conntrack import SharedConntrack
 from natxy.dut.gateway import Gateway
 from natxy.dut.ledger import Ledger
 from natxy.dut.links import FORWARDING, LabLinks
-from natxy.dut.namespace_site import NamespaceSite
 from natxy.dut.recipe import drivers
-from natxy.dut.recipe_gateway import RecipeGateway
+from natxy.dut.site import NamespaceSite
 from natxy.errors import DutError
 from natxy.program_output import Finished
 
@@ -114,7 +113,7 @@ def started(driver: str, folder: Path, left: int = 4, inside: SideAddresses = LE
     )
     links.make()
     links.route(plan)
-    gateway = RecipeGateway(site, recipe, SharedConntrack(site) if recipe.stateful else None)
+    gateway = Gateway(site, recipe, SharedConntrack(site) if recipe.stateful else None)
     gateway.start()
     return gateway
 
