@@ -19,7 +19,6 @@ from natxy.doctor.guests import examine_guest
 from natxy.dut.choice import dut_of, recipe_of
 from natxy.dut.config import SshConfig
 from natxy.dut.execution import LAB_PACKAGES
-from natxy.dut.ip_versions import versions_text
 from natxy.dut.recipe import MEASURED, Recipe, drivers, read_recipe, recipe_names
 from natxy.dut.recipe_keys import Keys
 from natxy.errors import ConfigurationError
@@ -70,7 +69,7 @@ def entry_of(named: Named) -> dict[str, Any]:
     recipe = named.recipe
     shared = {
         "name": named.name,
-        "ip_versions": versions_text(recipe.ip_versions),
+        "ip_versions": recipe.versions,
         "stateful": recipe.stateful,
         "runs": named.runs,
         "gateway": recipe.title,

@@ -15,7 +15,6 @@ from natxy.dut.config import (
     OnThisMachine,
     SshConfig,
 )
-from natxy.dut.ip_versions import check_versions
 from natxy.dut.none import NoDut
 from natxy.dut.recipe import Recipe, drivers, read_recipe
 from natxy.model.address_checks import SIDES
@@ -80,7 +79,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
 
             check_installed()
             recipe = recipe_of(config, testbed, source)
-            check_versions(f"dut.recipe {recipe.name}", recipe.ip_versions, plan)
+            recipe.check_versions(f"dut.recipe {recipe.name}", plan)
             return SshDut(config, recipe.filled(config.variables, source))
         case NoDutConfig():
             _check_cpus(config, testbed, source)

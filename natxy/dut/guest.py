@@ -41,7 +41,12 @@ MEMORY_OF = "the slabs of the guest's kernel"
 
 # Those whose table is not the kernel's, or that make a tunnel for each subscriber. The others are
 # what their recipes say.
-MAKERS: dict[str, type[Gateway]] = {"aftr": Aftr, "ds-lite": DsLite, "jool": Jool, "jool-siit": JoolSiit}
+MAKERS: dict[str, type[Gateway]] = {
+    "aftr": Aftr,
+    "ds-lite": DsLite,
+    "jool": Jool,
+    "jool-siit": JoolSiit,
+}
 
 
 def gateway_of(site: GuestSite, recipe: Recipe) -> Gateway:

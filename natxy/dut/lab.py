@@ -1,5 +1,6 @@
-"""Bases of the gateways that this process makes: a lab, or the calibration gateway."""
+"""Bases of the gateways that this process makes, and a cable in place of one."""
 
+import threading
 from abc import abstractmethod
 from typing import ClassVar
 
@@ -13,28 +14,33 @@ from natxy.dut.devices import (
     usable_device_kind,
     warn_of_fallback,
 )
-from natxy.dut.execution import set_sysctls
+from natxy.dut.execution import ip_batch, set_sysctls
 from natxy.dut.gateway import Gateway
-from natxy.dut.ip_versions import check_connections, check_versions
 from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.links import send_whole_frames, veth_line
 from natxy.dut.namespaces import make_namespace, need_capabilities
 from natxy.dut.recipe import Recipe
-from natxy.dut.restart_guard import RestartGuard
-from natxy.errors import DutError
+from natxy.errors import ConfigurationError, DutError
 from natxy.interrupts import without_interrupts
 from natxy.model.reason import Reason
 from natxy.model.testbed import Port
 
 ENDS = ("t0", "t1")  # the tester's interfaces
+LOOP_MTU_BYTES = 1500
 
 
 class Lab(Dut):
-    """A gateway that `start` makes and `stop` removes, with all that its ledger names."""
+    """A gateway that `start` makes and `stop` removes, with all that its ledger names.
+
+    The tester is in a network namespace, natxy-t-LABEL, if the lab makes one.
+    """
 
     needs_root: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._made: Ledger | None = None  # None: not started, or stopped
+        self._namespace: str | None = None
+        self._device_kind = DeviceKind(name="")
 
     def start(self) -> None:
         if self.needs_root:
@@ -68,14 +74,6 @@ class Lab(Dut):
         assert self._made is not None, "a lab that was started has a ledger"
         return self._made
 
-
-class TesterLab(Lab):
-    """A lab that has the tester in a network namespace, natxy-t-LABEL."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._namespace: str | None = None
-        self._device_kind = DeviceKind(name="")
 
     @property
     def tester_namespace(self) -> str | None:
@@ -119,15 +117,44 @@ class TesterLab(Lab):
         self._device_kind = usable_device_kind(str(self._namespace), ENDS[0], wanted)
 
 
-class GatewayLab(TesterLab):
+class VethLoop(Lab):
+    """A veth pair between the tester's two ports in place of a gateway, for the self-test."""
+
+    _mtu_bytes: int = LOOP_MTU_BYTES
+
+    def restart(self) -> str:
+        raise DutError("A cable cannot be reset (expected a testbed with a gateway).")
+
+    def describe(self) -> dict[str, str]:
+        return {"kind": "loop", "name": "veth", "device_kind": str(self._device_kind)}
+
+    def _port(self, side: SideAddresses, device: str) -> Port:
+        return looped_port(side, RIGHT if side is LEFT else LEFT, device)
+
+    def _make(self) -> None:
+        name = self._make_namespace()
+        ip_batch(name, [veth_line(*ENDS, name, LOOP_MTU_BYTES)])
+        for end in ENDS:
+            send_whole_frames(name, end)
+        ip_batch(name, [f"link set {end} up" for end in ENDS])
+        self._open_ends("auto")
+
+    def _end(self) -> None:
+        self._namespace = None
+
+
+class GatewayLab(Lab):
     """A gateway in a lab of its own, which `start` makes and `stop` removes."""
 
     def __init__(
         self, config: LabConfig, driver: Recipe, plan: AddressPlan, tester_cpus: tuple[int, ...]
     ) -> None:
-        check_versions(f"dut.driver {config.driver}", driver.ip_versions, plan)
-        if driver.stateful:
-            check_connections(config.driver, plan)
+        driver.check_versions(f"dut.driver {config.driver}", plan)
+        if driver.stateful and plan.translates and not plan.stateful:  # not even unused connections
+            raise ConfigurationError(
+                f'connections: is missing, and dut.driver "{config.driver}" is stateful (expected '
+                "for example count = 10000)"
+            )
         super().__init__()
         self._driver = driver
         self._plan = plan
@@ -135,17 +162,21 @@ class GatewayLab(TesterLab):
         self._cpus = [] if self._cpu is None else [self._cpu]  # those that it uses now
         self._tester_cpus = tester_cpus
         self._gateway: Gateway | None = None
-        self._guard = RestartGuard()
+        self._restarting = threading.Lock()  # another thread may call `restart`
 
     def reset(self) -> None:
         self._running.reset()
 
     def restart(self) -> str:
-        with self._guard.restarting:
+        with self._restarting:
             return self._running.restart()
 
     def trial_fault(self) -> Reason | None:
-        self._guard.unless_restarting(self._check)
+        if self._restarting.acquire(blocking=False):  # a restart itself checks the gateway
+            try:
+                self._check()
+            finally:
+                self._restarting.release()
         return self._running.fault()
 
     @property

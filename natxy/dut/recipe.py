@@ -20,8 +20,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from natxy.dut.ip_versions import Pair
+from natxy.dut.addresses import LEFT, AddressPlan
 from natxy.dut.recipe_keys import Daemon, Keys, Lab, LabKind, Variable
+from natxy.errors import ConfigurationError
 from natxy.model.base import Model, refuse
 from natxy.model.refusal import shown
 from natxy.model.source import Source, with_home
@@ -38,6 +39,7 @@ OF_LABS = {
     *("inside_hosts_as_six", "outside_hosts_as_six", "clat_prefix", "nat64_prefix"),
 }
 ENDINGS = ("log", "pid")  # of a daemon's files on a machine of its own
+Pair = tuple[int, int]  # of the initiator's side (the left one without connections), and the other
 
 
 class Recipe(Model):
@@ -73,6 +75,27 @@ class Recipe(Model):
         """What a driver of labs says of itself there."""
         assert self.lab is not None, f"{self.name} runs in no lab"
         return self.lab
+
+    @property
+    def versions(self) -> str:
+        """The pairs of IP versions as a person writes them: `4 and 4, or 6 and 6`."""
+        (one, other), *more = self.ip_versions
+        if not more and one != other:
+            return f"{one} on the initiator's side and {other} on the other"
+        return ", or ".join(f"{one} and {other}" for one, other in self.ip_versions)
+
+    def check_versions(self, who: str, plan: AddressPlan) -> None:
+        """Raises ConfigurationError if the gateway cannot forward the traffic's IP versions.
+
+        `who` names it in the sentence, such as dut.driver tayga.
+        """
+        versions = (plan.left_ip_version, plan.right_ip_version)
+        if (versions if plan.inside is LEFT else versions[::-1]) in self.ip_versions:
+            return
+        raise ConfigurationError(
+            f"traffic: left_ip_version and right_ip_version are {versions[0]} and {versions[1]}, "
+            f"which {who} cannot forward (expected {self.versions})"
+        )
 
     @property
     def state(self) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import TesterPorts
-from natxy.dut.veth_loop import MTU_BYTES, VethLoop
+from natxy.dut.lab import LOOP_MTU_BYTES, VethLoop
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.port_result import PortResult
 from natxy.model.remark import Topic
@@ -44,7 +44,7 @@ class PcapLoop(VethLoop):
         return TesterPorts(
             left=looped_port(LEFT, RIGHT, "net_pcap0,iface=t0"),
             right=looped_port(RIGHT, LEFT, "net_pcap1,iface=t1"),
-            mtu_bytes=MTU_BYTES,
+            mtu_bytes=LOOP_MTU_BYTES,
         )
 
 
