@@ -9,7 +9,7 @@ from natxy.dut.base import TableParameters
 from natxy.dut.commanded import Commanded, show_on_stderr
 from natxy.dut.config import SshConfig
 from natxy.dut.recipe import CORES, ENTRIES, HASH_SIZE, TIMEOUT, Filled
-from natxy.dut.ssh_session import Lost, Session, SshSession
+from natxy.dut.ssh_session import Lost, SshSession
 from natxy.errors import ConfigurationError, DutError
 from natxy.interrupts import without_interrupts
 
@@ -38,13 +38,13 @@ class SshDut(Commanded):
         config: SshConfig,
         filled: Filled,
         *,
-        session: Session | None = None,
+        session: SshSession | None = None,
         show: Callable[[str, str], None] = show_on_stderr,
     ) -> None:
         self._config = config
         self._filled = filled
         shell = filled.recipe.shell
-        self._session: Session = SshSession(config, shell=shell) if session is None else session
+        self._session = SshSession(config, shell=shell) if session is None else session
         self._lost = False
         timeout_s = filled.number(TIMEOUT)
         super().__init__(

@@ -13,7 +13,7 @@ from collections.abc import Coroutine
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from natxy.dut.config import SshConfig
 from natxy.errors import DutError
@@ -45,17 +45,6 @@ class Ended:
     errors: str
 
 
-class Session(Protocol):
-    def open(self) -> None:
-        """Connects, unless it is connected; raises DutError, or Lost if nobody answers."""
-
-    def run(self, where: str, command: str) -> Ended:
-        """Runs a command; DutError if it takes too long, Lost if the host goes away."""
-
-    def close(self) -> None:
-        """Closes the connection; may be called twice."""
-
-
 class SshSession:
     """A session of asyncssh; `shell` tells whether the machine has a shell of POSIX."""
 
@@ -67,6 +56,7 @@ class SshSession:
         self._connection: Any = None
 
     def open(self) -> None:
+        """Connects, unless it is connected; raises DutError, or Lost if nobody answers."""
         if self._connection is not None and not self._connection.is_closed():
             return
         if self._loop is None:
@@ -82,6 +72,7 @@ class SshSession:
             raise
 
     def run(self, where: str, command: str) -> Ended:
+        """Runs a command; DutError if it takes too long, Lost if the host goes away."""
         begin = time.monotonic()
         try:
             ended = self._wait(self._run(where, command))
@@ -92,6 +83,7 @@ class SshSession:
         return ended
 
     def close(self) -> None:
+        """Closes the connection; may be called twice."""
         loop, self._loop = self._loop, None
         if loop is None:
             return
@@ -166,12 +158,12 @@ class SshSession:
             process = await self._connection.create_process(
                 text, stdin=asyncssh.DEVNULL, encoding="utf-8", errors="replace"
             )
-            said = _Said()
+            output, errors = list[str](), list[str]()  # what it has printed so far
             try:
-                await asyncio.wait_for(said.read(process), self._config.timeout_s)
+                await asyncio.wait_for(_read(process, output, errors), self._config.timeout_s)
             except BaseException:
                 with contextlib.suppress(OSError, asyncssh.Error):
-                    await self._end(process, said)
+                    await self._end(process, "".join(errors))
                 raise
         except TimeoutError:
             raise DutError(
@@ -188,12 +180,14 @@ class SshSession:
         if process.exit_status is None and await self._is_closing():
             raise Lost(f"{where}: the connection to {self._host} was lost during `{command}`.")
         return Ended(
-            status=process.exit_status, output=said.output, errors=BEGUN.sub("", said.errors)
+            status=process.exit_status,
+            output="".join(output),
+            errors=BEGUN.sub("", "".join(errors)),
         )
 
-    async def _end(self, process: Any, said: "_Said") -> None:
+    async def _end(self, process: Any, errors: str) -> None:
         """Ends all that a command started; closing its channel would leave it running."""
-        begun = BEGUN.match(said.errors)
+        begun = BEGUN.match(errors)
         process.kill()
         process.close()
         if begun:
@@ -224,34 +218,20 @@ class SshSession:
             ) from None
 
 
-class _Said:
-    """What a command has printed so far."""
+async def _read(process: Any, output: list[str], errors: list[str]) -> None:
+    """Adds what a command prints, to its end; raises OutputTooLong."""
+    left_bytes = LIMIT_BYTES
 
-    def __init__(self) -> None:
-        self._output: list[str] = []
-        self._errors: list[str] = []
-        self._left_bytes = LIMIT_BYTES
-
-    @property
-    def output(self) -> str:
-        return "".join(self._output)
-
-    @property
-    def errors(self) -> str:
-        return "".join(self._errors)
-
-    async def read(self, process: Any) -> None:
-        """Reads to the end of the command; raises OutputTooLong."""
-        both = self._all(process.stdout, self._output), self._all(process.stderr, self._errors)
-        await asyncio.gather(*both)
-        await process.wait_closed()
-
-    async def _all(self, stream: Any, parts: list[str]) -> None:
+    async def read(stream: Any, parts: list[str]) -> None:
+        nonlocal left_bytes
         while text := await stream.read(AT_ONCE_BYTES):
             parts.append(text)
-            self._left_bytes -= len(text)
-            if self._left_bytes < 0:
+            left_bytes -= len(text)
+            if left_bytes < 0:
                 raise OutputTooLong
+
+    await asyncio.gather(read(process.stdout, output), read(process.stderr, errors))
+    await process.wait_closed()
 
 
 async def _closed(connection: Any) -> None:

@@ -23,7 +23,7 @@ from natxy.dut.config import SshConfig
 from natxy.dut.guest import GuestDut
 from natxy.dut.recipe import Filled, read_recipe
 from natxy.dut.ssh import SshDut
-from natxy.dut.ssh_session import Ended
+from natxy.dut.ssh_session import Ended, SshSession
 from natxy.errors import DutError
 from natxy.guest.image import image_of_this_process
 from natxy.guest.machine import Machine, MachineSpec, boot, need_qemu
@@ -80,7 +80,7 @@ ls /run
 """
 
 
-class GuestSession:
+class GuestSession(SshSession):
     """Runs commands in the guest."""
 
     def __init__(self, machine: Machine) -> None:

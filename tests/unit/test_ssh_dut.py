@@ -5,12 +5,12 @@ import pytest
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.config import SshConfig
 from natxy.dut.ssh import SshDut
-from natxy.dut.ssh_session import Ended, Lost
+from natxy.dut.ssh_session import Ended, Lost, SshSession
 from natxy.errors import DutError
 from tests.unit.ssh_dut import RECIPE, SOURCE, recipe
 
 
-class FakeSession:
+class FakeSession(SshSession):
     """Answers commands from a table; a command that is not in it succeeds and prints nothing."""
 
     def __init__(self, **answers: Ended | Exception) -> None:
