@@ -15,7 +15,7 @@ from natxy.cli.sizes import (
     sizes_of,
 )
 from natxy.dut import recipe
-from natxy.dut.table_limits import table_limits
+from natxy.dut.config import table_limits
 from natxy.errors import ConfigurationError
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.degradation import ENTRIES, HASH_SIZE, Column, DegradationPlan

@@ -26,8 +26,8 @@ from natxy.cli.options import (
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import quote, say
 from natxy.dut.base import Dut
-from natxy.dut.none import Cable
 from natxy.dut.lab import VethLoop
+from natxy.dut.none import Cable
 from natxy.errors import ConfigurationError
 from natxy.model.addresses import IpVersion
 from natxy.model.duration import duration

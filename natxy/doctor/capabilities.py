@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from natxy.doctor.finding import Finding, Machine, costs, good
 from natxy.dut.af_xdp import RefusedError, load_program
-from natxy.dut.capabilities import NUMBERS as OF_LABS
-from natxy.dut.capabilities import needed_for_a_lab
+from natxy.dut.namespaces import CAPABILITIES as OF_LABS
+from natxy.dut.namespaces import needed_for_a_lab
 
 NUMBERS = {**OF_LABS, "CAP_PERFMON": 38, "CAP_BPF": 39}  # linux/capability.h
 NEEDS = {  # beside those of labs; docs/privileges.md

@@ -5,11 +5,11 @@ import shutil
 import subprocess
 
 from natxy.doctor.finding import Finding, costs, good, impossible
-from natxy.dut.capabilities import lacking_for_a_lab
 from natxy.dut.execution import LAB_PACKAGES
-from natxy.dut.ledger import sweep
-from natxy.dut.recipe import drivers
 from natxy.dut.lab import VethLoop
+from natxy.dut.ledger import sweep
+from natxy.dut.namespaces import lacking_for_a_lab
+from natxy.dut.recipe import drivers
 from natxy.errors import EngineNotFound, NatxyError
 from natxy.program_output import OutputTooLong, run
 from natxy.tester.command import find_engine

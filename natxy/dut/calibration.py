@@ -8,11 +8,10 @@ from typing import Any
 from natxy.dut.addresses import LEFT, NAT64_PREFIX, RIGHT, AddressPlan, SideAddresses
 from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
 from natxy.dut.config import CalibrationConfig
-from natxy.dut.cpus import gateway_cpu
+from natxy.dut.cpus import gateway_cpu, without_throttling
 from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.lab import Lab
-from natxy.dut.priority import without_throttling
-from natxy.dut.snapshot import Local
+from natxy.dut.proc_files import local_snapshot
 from natxy.errors import DutError
 from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
@@ -86,7 +85,7 @@ class CalibrationDut(Lab):
 
     def telemetry(self) -> Snapshot:
         """Returns no drops, because it keeps a record of its own."""
-        local = Local(cpus=(self._cpu,), processes=(self._running.pid,)).snapshot()
+        local = local_snapshot((self._cpu,), processes=(self._running.pid,))
         if self.nat is None:
             return local
         return local.model_copy(update={"connections": self.count()})

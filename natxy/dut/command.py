@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from natxy.dut.base import TableParameters
 from natxy.dut.commanded import Commanded, show_on_stderr
 from natxy.dut.config import CommandConfig, OnThisMachine
-from natxy.dut.here import Here
+from natxy.dut.none import Here
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
 from natxy.program_output import OutputTooLong, run

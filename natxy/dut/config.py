@@ -6,7 +6,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from natxy.dut.recipe import drivers, stateful_drivers
+from natxy.dut.recipe import (
+    ENTRIES,
+    HASH_SIZE,
+    TIMEOUT,
+    drivers,
+    read_recipe,
+    stateful_drivers,
+)
 from natxy.dut.recipe_keys import LabKind
 from natxy.model.base import Between, Checked, Model, refuse
 from natxy.model.source import Source
@@ -236,3 +243,17 @@ def settable_keys(section: dict[str, Any], source: Source) -> set[str]:
     config: DutSection = source.validated(DutConfig, section, at=("dut",))
     unused = config.unused_keys() if isinstance(config, LabConfig) else ()
     return set(type(config).model_fields) - set(unused) - set(STATED.get(config.kind, ()))
+
+
+def table_limits(section: dict[str, Any], source: Source) -> dict[str, int]:
+    """Returns the highest sizes and timeouts that the gateway's table is known to take, by the
+    names that recipes have for them."""
+    of_linux = {ENTRIES: MAX_ENTRIES, HASH_SIZE: MAX_BUCKETS, TIMEOUT: MAX_TIMEOUT_S}
+    if section.get("kind") in ("namespace", "guest"):
+        return of_linux
+    if section.get("kind") != "ssh":
+        return {}
+    config: SshConfig = source.validated(SshConfig, section, at=("dut",))
+    variables = read_recipe(config.recipe, source).variables
+    known = {name: variables[name].most for name in of_linux if name in variables}
+    return {name: most for name, most in known.items() if most is not None}

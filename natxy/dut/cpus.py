@@ -1,12 +1,25 @@
-"""Chooses the CPUs of a lab's gateway, and lists the threads there that belong to it."""
+"""The CPUs of a lab's gateway: which they are, what of it runs there, and that it runs first."""
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 
-from natxy.dut.process import kernel_threads
+from natxy.dut.execution import execute, in_namespace, write_file
+from natxy.dut.ledger import Ledger
+from natxy.dut.process import kernel_threads, within
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.trial_spec import WatchedCpu
+
+NAPI_APPEARS_WITHIN_S = 2.0
+THROTTLING = "/proc/sys/kernel/sched_rt_runtime_us"
+NOT_THROTTLED = "-1"
+
+# NAPI threads and the translator have the same rank. With a higher one, a NAPI thread interrupts
+# the translator for each frame, which costs more than half of its rate; with a lower one, it waits
+# for the translator, and one direction starves under overload.
+RANK = 3
+NICE = -20  # used where the real-time policy is refused, as in some containers
 
 
 def gateway_cpu(given: int | None, tester_cpus: tuple[int, ...]) -> int | None:
@@ -47,3 +60,53 @@ def watched_cpus(cpus: Sequence[int], own: Iterable[int]) -> tuple[WatchedCpu, .
 def _softirq_threads() -> dict[int, tuple[int, ...]]:
     """Returns `ksoftirqd/N` by CPU, which runs softirqs that take longer than an interrupt may."""
     return {int(cpu): (number,) for cpu, number in kernel_threads("ksoftirqd/") if cpu.isdecimal()}
+
+
+def put_first(pid: int) -> None:
+    """Raises a process's priority; OSError if it has ended or belongs to another user.
+
+    A frame must not wait for another program's time slice: a veth holds 256 frames, which is 1 ms
+    at 256,000 fps, and a slice is 3 ms or more. Measurements on a busy machine showed that the best
+    nice value is not enough.
+    """
+    try:
+        os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(RANK))
+    except PermissionError:
+        os.setpriority(os.PRIO_PROCESS, pid, NICE)
+
+
+def without_throttling(ledger: Ledger) -> None:
+    """Switches real-time throttling off until the lab is removed.
+
+    It would stop a gateway that needs more than 95 % of its CPU for 50 ms of each second. It would
+    stop a tester and a calibration gateway as well, which spin in each trial, where one trial
+    follows another within milliseconds. Some containers refuse this; a trial that the kernel
+    throttles is then INVALID.
+    """
+    if os.access(THROTTLING, os.W_OK):
+        with suppress(OSError):
+            ledger.change_setting(THROTTLING, NOT_THROTTLED)
+
+
+def thread_napi(namespace: str, interface: str, cpu: int) -> tuple[int, ...]:
+    """Gives the interface NAPI threads on the CPU and returns their process numbers.
+
+    A plain veth runs the whole kernel gateway inside the tester's send call, on the tester's CPU,
+    where an overload never causes loss. The interface's name must be unique on the machine.
+    """
+    execute(in_namespace(namespace, ["ethtool", "-K", interface, "gro", "on"]))  # veth: NAPI on
+    write_file(namespace, f"/sys/class/net/{interface}/threaded", "1")
+    if not within(NAPI_APPEARS_WITHIN_S, lambda: bool(napi_threads(interface))):
+        raise DutError(
+            f"The kernel made no NAPI thread for {interface} (expected Linux 5.12 or newer)."
+        )
+    threads = tuple(napi_threads(interface))
+    for pid in threads:
+        os.sched_setaffinity(pid, {cpu})
+        put_first(pid)
+    return threads
+
+
+def napi_threads(interface: str) -> list[int]:
+    """Returns process numbers of the interface's NAPI threads, `napi/INTERFACE-NUMBER`."""
+    return [number for _, number in kernel_threads(f"napi/{interface}-")]

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from natxy.dut.priority import put_first
+from natxy.dut.cpus import put_first
 from natxy.dut.process import within
 from natxy.dut.recipe_keys import Daemon
 from natxy.errors import DutError

@@ -14,17 +14,15 @@ import shutil
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import SharedConntrack
-from natxy.dut.cpus import gateway_cpus, watched_cpus
+from natxy.dut.cpus import gateway_cpus, thread_napi, watched_cpus, without_throttling
 from natxy.dut.execution import LAB_PACKAGES
 from natxy.dut.gateway import Gateway
 from natxy.dut.lab import GatewayLab
 from natxy.dut.links import LabLinks, spread_frames
 from natxy.dut.namespaces import make_namespace
-from natxy.dut.napi import thread_napi
-from natxy.dut.priority import without_throttling
+from natxy.dut.proc_files import local_snapshot
 from natxy.dut.recipe import drivers
 from natxy.dut.site import NamespaceSite
-from natxy.dut.snapshot import Local
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
@@ -81,12 +79,12 @@ class NamespaceDut(GatewayLab):
 
     def telemetry(self) -> Snapshot:
         """Returns the times of its CPUs; of all if it runs inside the tester's send call."""
-        return Local(
-            cpus=tuple(self._cpus),
+        return local_snapshot(
+            self.cpus,
             processes=self._running.processes,
-            tracks=self.table is not None,
             links=self._links,
-        ).snapshot()
+            tracks=self.table is not None,
+        )
 
     @property
     def gateway_namespace(self) -> str | None:

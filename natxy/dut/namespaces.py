@@ -1,4 +1,7 @@
-"""Makes network namespaces, reads in them, and removes them with the processes in them."""
+"""Makes network namespaces, reads in them, and removes them with the processes in them.
+
+This needs capabilities (capabilities(7)), as all else that a lab does.
+"""
 
 import ctypes
 import os
@@ -6,7 +9,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Thread
 
-from natxy.dut.capabilities import lacking_for_a_lab
 from natxy.dut.execution import execute
 from natxy.dut.process import Process
 from natxy.errors import DutError
@@ -14,6 +16,32 @@ from natxy.errors import DutError
 FOLDER = Path("/run/netns")
 CLONE_NEWNET = 0x40000000  # linux/sched.h
 LIBC = ctypes.CDLL(None, use_errno=True)  # os.setns exists since Python 3.12
+CAPABILITIES = {  # linux/capability.h
+    "CAP_DAC_OVERRIDE": 1,
+    "CAP_NET_ADMIN": 12,
+    "CAP_NET_RAW": 13,
+    "CAP_IPC_LOCK": 14,
+    "CAP_SYS_ADMIN": 21,
+    "CAP_SYS_NICE": 23,
+}
+# Namespaces and their mounts; links, routes and settings; the tester's ports, and their memory; the
+# CPUs of the gateway's threads.
+OF_A_LAB = ("CAP_SYS_ADMIN", "CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_IPC_LOCK", "CAP_SYS_NICE")
+# Of other users than root, whom /run/netns and /sys do not belong to.
+OF_OTHERS = ("CAP_DAC_OVERRIDE",)
+STATUS = Path("/proc/self/status")
+
+
+def needed_for_a_lab() -> tuple[str, ...]:
+    """Returns the capabilities that a lab of this user needs."""
+    return OF_A_LAB if os.geteuid() == 0 else (*OF_A_LAB, *OF_OTHERS)
+
+
+def lacking_for_a_lab() -> tuple[str, ...]:
+    """Returns the capabilities that a lab needs and this process has not."""
+    lines = STATUS.read_text().splitlines()
+    (held,) = (int(line.split()[1], 16) for line in lines if line.startswith("CapEff:"))
+    return tuple(name for name in needed_for_a_lab() if not held >> CAPABILITIES[name] & 1)
 
 
 def need_capabilities() -> None:

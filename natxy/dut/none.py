@@ -1,9 +1,64 @@
-"""A device under test that Natxy does not control, and a cable in place of one."""
+"""A gateway that Natxy does not control, and a cable in place of one.
+
+If a gateway that Natxy did not start is on this machine, its CPUs and its threads may be known.
+"""
+
+import os
+from pathlib import Path
 
 from natxy.dut.base import Dut
-from natxy.dut.config import NoDutConfig
-from natxy.dut.here import Here
-from natxy.errors import DutError
+from natxy.dut.config import NoDutConfig, OnThisMachine
+from natxy.dut.cpus import watched_cpus
+from natxy.dut.proc_files import local_snapshot
+from natxy.dut.process import kernel_threads
+from natxy.errors import ConfigurationError, DutError
+from natxy.model.source import bytes_of
+from natxy.model.telemetry import Snapshot
+from natxy.model.trial_spec import WatchedCpu
+
+PROC = Path("/proc")
+MOST_DIGITS = 10  # of the number of a process
+MOST_THREADS = 1000  # of a gateway on a CPU
+
+
+class Here:
+    """The part of a driver whose gateway may be on this machine: what `[dut]` says of its place."""
+
+    _place = OnThisMachine()
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return self._place.cpus
+
+    @property
+    def watched(self) -> tuple[WatchedCpu, ...]:
+        """Its CPUs, with the threads of its processes.
+
+        Of a gateway that is the kernel, or uses it, those are threads of NAPI as well. Raises
+        DutError if a process has ended.
+        """
+        if not self.cpus:
+            return ()
+        threads = {thread for number in self._process_numbers() for thread in _threads(number)}
+        threads |= set(_napi_threads(self.cpus))
+        if len(threads) > MOST_THREADS:
+            raise DutError(
+                f"dut.processes: they have {len(threads):,} threads (expected at most "
+                f"{MOST_THREADS:,}; name only those that move frames)."
+            )
+        return watched_cpus(self.cpus, threads)
+
+    def telemetry(self) -> Snapshot:
+        if not self.cpus:
+            return Snapshot()
+        return local_snapshot(self.cpus, processes=self._process_numbers())
+
+    def _where(self) -> dict[str, str]:
+        """Returns what a description has of its place."""
+        return {"gateway_cpu": ", ".join(map(str, self.cpus))} if self.cpus else {}
+
+    def _process_numbers(self) -> tuple[int, ...]:
+        return (*self._place.processes, *map(_written, map(Path, self._place.pid_files)))
 
 
 class NoDut(Here, Dut):
@@ -13,8 +68,8 @@ class NoDut(Here, Dut):
     _name: str | None = None
 
     def __init__(self, config: NoDutConfig | None = None) -> None:
-        self._place = config
-        self._name = config.name if config else None
+        if config is not None:
+            self._place, self._name = config, config.name
 
     def restart(self) -> str:
         raise DutError(
@@ -32,3 +87,36 @@ class Cable(NoDut):
 
     def describe(self) -> dict[str, str]:
         return {"kind": "loop"}
+
+
+def _written(path: Path) -> int:
+    try:
+        first, *_ = bytes_of(path).decode().split() or [""]
+    except ConfigurationError as error:
+        raise DutError(f"dut.pid_files: {error}.") from None
+    except UnicodeDecodeError:
+        first = ""
+    if not first.isdecimal() or len(first) > MOST_DIGITS:
+        raise DutError(f"dut.pid_files: {path} has no number (expected that of a process).")
+    return int(first)
+
+
+def _threads(process: int) -> list[int]:
+    try:
+        return [int(path.name) for path in (PROC / str(process) / "task").iterdir()]
+    except OSError as error:
+        raise DutError(
+            f"dut.processes: there is no process {process} (expected one of this machine)."
+        ) from error
+
+
+def _napi_threads(cpus: tuple[int, ...]) -> list[int]:
+    """Returns the kernel's NAPI threads that run on these CPUs only."""
+    return [number for _, number in kernel_threads("napi/") if _allowed(number) <= set(cpus)]
+
+
+def _allowed(thread: int) -> set[int]:
+    try:
+        return os.sched_getaffinity(thread)
+    except OSError:  # it has ended meanwhile
+        return {-1}

@@ -4,12 +4,18 @@ A file that is missing or cannot be read gives None, or nothing: no kernel has a
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from natxy.model.telemetry import CpuTime
+from natxy.dut.addresses import LEFT, RIGHT
+from natxy.dut.links import LabLinks
+from natxy.dut.namespaces import read_inside
+from natxy.model.telemetry import CpuTime, Snapshot
 
+SLABS = "the kernel's objects of connections on this machine"
+PROCESSES = "the gateway's processes"
 ROOT = Path("/")
 OWN_NET = "proc/thread-self/net"  # of the network namespace of the thread that reads
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -134,6 +140,68 @@ def backlog_drops(cpus: Collection[int], root: Path = ROOT) -> dict[str, int]:
         if not cpus or len(row) <= SOFTNET_CPU or row[SOFTNET_CPU] in cpus
     ]
     return {"CPU queue": sum(counted)} if counted else {}
+
+
+def local_snapshot(
+    cpus: tuple[int, ...],
+    *,
+    processes: tuple[int, ...] = (),
+    links: LabLinks | None = None,
+    tracks: bool = False,
+    root: Path = ROOT,
+) -> Snapshot:
+    """Returns what is known of a gateway on this machine, whose CPUs these are; none: all.
+
+    `processes` are its programs, `links` those of its network namespace, if it has one. `tracks`
+    says whether the kernel tracks its connections.
+    """
+    drops: dict[str, int] = {}
+    connections: int | None = None
+    if links is not None:
+        drops, connections = _read_links(links, cpus, tracks, root)
+    memory = [
+        (words, size)
+        for words, size in (
+            (SLABS, conntrack_bytes(root) if tracks else None),
+            (PROCESSES, resident_bytes(processes, root)),
+        )
+        if size is not None
+    ]
+    return Snapshot(
+        at_s=time.monotonic(),
+        cpus=cpu_times(cpus, root),
+        memory_bytes=sum(size for _, size in memory) if memory else None,
+        memory_of=" and ".join(words for words, _ in memory),
+        connections=connections,
+        drops=drops or None,
+    )
+
+
+def _read_links(
+    links: LabLinks, cpus: tuple[int, ...], tracks: bool, root: Path
+) -> tuple[dict[str, int], int | None]:
+    """Returns what was dropped in the namespaces of a lab, and the number of connections."""
+    ends = {links.gateway_end(side): side.name for side in (LEFT, RIGHT)}
+    opposite = {links.tester_end(side): side.name for side in (LEFT, RIGHT)}
+    drops: dict[str, int] = {}
+    counts: list[int | None] = [None]
+
+    def at_each_gateway() -> None:
+        drops.update(link_drops(ends, root))
+
+    def at_gateway() -> None:
+        at_each_gateway()
+        drops.update(backlog_drops(cpus, root))
+        if tracks:
+            drops.update(conntrack_drops(root))
+            counts.append(conntrack_count(root))
+
+    def at_tester() -> None:
+        drops.update(ring_drops(opposite, root))
+
+    each = dict.fromkeys(links.gateways, at_each_gateway)
+    read_inside({**each, links.gateway: at_gateway, links.tester: at_tester})
+    return drops, counts[-1]
 
 
 def _lines(path: Path) -> list[str]:

@@ -12,11 +12,11 @@ import pytest
 from natxy.dut import namespace
 from natxy.dut.addresses import AddressPlan
 from natxy.dut.config import NamespaceConfig
+from natxy.dut.cpus import napi_threads
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.namespace import NamespaceDut
-from natxy.dut.site import NamespaceSite
-from natxy.dut.napi import napi_threads
 from natxy.dut.process import within
+from natxy.dut.site import NamespaceSite
 from natxy.errors import DutError
 from natxy.runtime_folder import SYSTEM
 from tests.labs.conftest import StartLab

@@ -9,21 +9,20 @@ import pytest
 from natxy.doctor import tools
 from natxy.doctor.finding import Finding, Grade, good
 from natxy.doctor.tools import privileges
-from natxy.dut import capabilities
-from natxy.dut.capabilities import NUMBERS, OF_A_LAB, lacking_for_a_lab
-from natxy.dut.namespaces import need_capabilities
+from natxy.dut import namespaces
+from natxy.dut.namespaces import CAPABILITIES, OF_A_LAB, lacking_for_a_lab, need_capabilities
 from natxy.errors import DutError
 
 
 @pytest.fixture
 def holding(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    monkeypatch.setattr(capabilities, "STATUS", tmp_path / "status")
+    monkeypatch.setattr(namespaces, "STATUS", tmp_path / "status")
     return monkeypatch
 
 
 def hold(holding: pytest.MonkeyPatch, *names: str, user: int = 0) -> None:
-    mask = sum(1 << NUMBERS[name] for name in names)
-    capabilities.STATUS.write_text(f"Name:\tx\nCapPrm:\tffff\nCapEff:\t{mask:016x}\nCapBnd:\tff\n")
+    mask = sum(1 << CAPABILITIES[name] for name in names)
+    namespaces.STATUS.write_text(f"Name:\tx\nCapPrm:\tffff\nCapEff:\t{mask:016x}\nCapBnd:\tff\n")
     holding.setattr(os, "geteuid", lambda: user)
 
 
@@ -81,7 +80,7 @@ def test_the_doctor_makes_a_lab_where_one_can_be_made(
     assert ("leftovers" in made, "af_xdp" in made) == (examined, examined)
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("name", CAPABILITIES)
 def test_each_is_on_the_page_about_privileges(name: str) -> None:
     page = (Path(__file__).parents[2] / "docs/privileges.md").read_text()
     (row,) = (line for line in page.splitlines() if line.startswith("| a lab"))

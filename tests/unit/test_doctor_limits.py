@@ -10,7 +10,7 @@ from natxy.doctor.finding import Finding, Grade, Machine
 from natxy.doctor.limits import examine_limits
 from natxy.doctor.stack import stack
 from natxy.dut.af_xdp import RefusedError
-from natxy.dut.capabilities import NUMBERS, OF_A_LAB, OF_OTHERS
+from natxy.dut.namespaces import CAPABILITIES, OF_A_LAB, OF_OTHERS
 from tests.unit.doctor import made
 
 V2 = {
@@ -129,7 +129,7 @@ def test_a_lab_needs_what_its_start_checks(
     name: str, user: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    mask = int(ALL, 16) & ~(1 << NUMBERS[name])
+    mask = int(ALL, 16) & ~(1 << CAPABILITIES[name])
     machine = made(tmp_path, {"proc/self/status": f"CapEff:\t{mask:016x}\n"})
     found, *_ = examine_capabilities(machine, lambda: os.open(os.devnull, os.O_RDONLY))
     if name in OF_OTHERS and user == 0:

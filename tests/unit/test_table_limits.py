@@ -7,9 +7,8 @@ import pytest
 
 from natxy.cli import run_command
 from natxy.dut.choice import dut_of
-from natxy.dut.config import MAX_BUCKETS, MAX_ENTRIES, MAX_TIMEOUT_S
+from natxy.dut.config import MAX_BUCKETS, MAX_ENTRIES, MAX_TIMEOUT_S, table_limits
 from natxy.dut.recipe import read_recipe
-from natxy.dut.table_limits import table_limits
 from natxy.errors import ConfigurationError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed

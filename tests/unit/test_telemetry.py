@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from natxy.dut import proc_files
 from natxy.dut.addresses import LEFT
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
@@ -17,9 +18,9 @@ from natxy.dut.proc_files import (
     backlog_drops,
     conntrack_bytes,
     cpu_times,
+    local_snapshot,
     resident_bytes,
 )
-from natxy.dut.snapshot import Local
 from natxy.errors import DutError
 from natxy.model.telemetry import CpuTime, Snapshot, Telemetry
 from natxy.report.trial_text import telemetry_line
@@ -60,6 +61,11 @@ def inside(reads: Mapping[str, Callable[[], None]]) -> None:
         read()
 
 
+@pytest.fixture(autouse=True)
+def _one_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proc_files, "read_inside", inside)
+
+
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
     """A machine with a gateway of the kernel on CPU 1."""
@@ -75,19 +81,19 @@ def machine(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def local(root: Path) -> Local:
-    return Local(cpus=(1,), tracks=True, links=LINKS, root=root, inside=inside)
+def local(root: Path) -> Snapshot:
+    return local_snapshot((1,), tracks=True, links=LINKS, root=root)
 
 
 def test_a_trial_of_a_kernel_gateway(machine: Path) -> None:
-    before = local(machine).snapshot()
+    before = local(machine)
     write(machine, "proc/stat", STAT.format(user=210, system=220, softirq=650))
     links = [link("lo", rx=500), link("d0-7", rx=3), link("nat64", tx=4), link("t0", tx=12)]
     write(machine, f"{NET}/dev", HEAD + "".join(links))
     write(machine, f"{NET}/stat/nf_conntrack", CONNTRACK.format(drop=17))
     write(machine, "proc/sys/net/netfilter/nf_conntrack_count", "4096\n")
     write(machine, "sys/kernel/slab/nf_conntrack/objects", "4106 N0=4106\n")
-    after = local(machine).snapshot().model_copy(update={"at_s": before.at_s + 2})
+    after = local(machine).model_copy(update={"at_s": before.at_s + 2})
     telemetry = Telemetry.between(before, after)
     assert telemetry is not None
     spent = CpuTime(cpu=1, busy_s=80 / TICK_HZ, softirq_s=50 / TICK_HZ, irq_s=0.0, steal_s=0.0)
@@ -128,7 +134,9 @@ def test_a_guests_host_has_the_testers_own_thread() -> None:
     assert (telemetry.cpus, telemetry.host_cpus) == ((busy(1, 0.9),), (busy(1, 0.49),))
 
 
-def test_two_gateways_in_a_row_are_both_read(machine: Path) -> None:
+def test_two_gateways_in_a_row_are_both_read(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read: list[str] = []
 
     def one_by_one(reads: Mapping[str, Callable[[], None]]) -> None:
@@ -141,8 +149,8 @@ def test_two_gateways_in_a_row_are_both_read(machine: Path) -> None:
             read.append(namespace)
 
     links = LabLinks(label="7", mtu_bytes=1500, front=LEFT)
-    both = Local(cpus=(1,), tracks=True, links=links, root=machine, inside=one_by_one)
-    drops = both.snapshot().drops
+    monkeypatch.setattr(proc_files, "read_inside", one_by_one)
+    drops = local_snapshot((1,), tracks=True, links=links, root=machine).drops
     assert read == ["natxy-f-7", "natxy-g-7", "natxy-t-7"]
     assert drops is not None
     assert (drops["left tx dropped"], drops["clat tx dropped"]) == (1, 1)
@@ -180,7 +188,7 @@ def test_a_hardened_kernel_has_several_caches(machine: Path) -> None:
 
 
 def test_what_a_kernel_does_not_tell_is_not_known(tmp_path: Path) -> None:
-    snapshot = local(tmp_path).snapshot()
+    snapshot = local(tmp_path)
     assert snapshot == Snapshot(at_s=snapshot.at_s)
     assert Telemetry.between(snapshot, snapshot) is None
 
