@@ -7,7 +7,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from sys import getsizeof
-from typing import IO
 
 from natxy.errors import MeasurementError
 from natxy.program_output import LIMIT_BYTES, OutputTooLong
@@ -45,10 +44,18 @@ class LineProcess:
             start_new_session=True,
             pass_fds=inherited,
         )
+        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        self._stdin, self._stdout, self._stderr = stdin, stdout, stderr
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._read_bytes = self._received_bytes = 0  # counted by one thread each
         self._log: deque[str] = deque(maxlen=LOG_LINES)
-        self._readers = [self._reader(self._read_events), self._reader(self._read_log)]
+        reads = (self._read_events, self._read_log)
+        self._readers = [threading.Thread(target=read, daemon=True) for read in reads]
+        for reader in self._readers:
+            reader.start()
 
     @property
     def pid(self) -> int:
@@ -60,10 +67,9 @@ class LineProcess:
         return self._process.poll()
 
     def send(self, line: str) -> None:
-        stdin = self._pipe(self._process.stdin)
         try:
-            stdin.write(line + "\n")
-            stdin.flush()
+            self._stdin.write(line + "\n")
+            self._stdin.flush()
         except (BrokenPipeError, ValueError):
             raise self._died(self) from None
 
@@ -90,7 +96,7 @@ class LineProcess:
     def close(self) -> None:
         """Ends its input, then terminates, then kills it; may be called twice."""
         with contextlib.suppress(OSError):
-            self._pipe(self._process.stdin).close()
+            self._stdin.close()
         for ruder in (self._process.terminate, self._process.kill, lambda: None):
             try:
                 self._process.wait(PATIENCE_S)
@@ -99,23 +105,17 @@ class LineProcess:
                 ruder()
         for reader in self._readers:
             reader.join(PATIENCE_S)
-        for pipe in (self._process.stdout, self._process.stderr):
+        for pipe in (self._stdout, self._stderr):
             with contextlib.suppress(OSError):
-                self._pipe(pipe).close()
+                pipe.close()
         remove_dpdk_folder(self.pid)
 
     def kill(self) -> None:
         self._process.kill()
 
-    def _reader(self, read: Callable[[], None]) -> threading.Thread:
-        thread = threading.Thread(target=read, daemon=True)
-        thread.start()
-        return thread
-
     def _read_events(self) -> None:
         """Reads lines, and ends a program whose line is too long, or that nobody listens to."""
-        stdout = self._pipe(self._process.stdout)
-        while line := stdout.readline(LIMIT_BYTES):
+        while line := self._stdout.readline(LIMIT_BYTES):
             self._read_bytes += getsizeof(line)
             if self._read_bytes - self._received_bytes >= LIMIT_BYTES:
                 with contextlib.suppress(queue.Empty):
@@ -128,12 +128,6 @@ class LineProcess:
         self._lines.put(None)
 
     def _read_log(self) -> None:
-        stderr = self._pipe(self._process.stderr)
-        while line := stderr.readline(LONGEST_LOG_LINE):
+        while line := self._stderr.readline(LONGEST_LOG_LINE):
             if line.strip():
                 self._log.append(line.strip())
-
-    @staticmethod
-    def _pipe(pipe: IO[str] | None) -> IO[str]:
-        assert pipe is not None, "every stream is a pipe"
-        return pipe

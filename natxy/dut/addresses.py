@@ -108,19 +108,17 @@ class AddressPlan:
     def tester_port(self, side: SideAddresses, device: str) -> Port:
         """Returns the tester's port on this side, with its addresses and next hops."""
         ipv4, is_ipv6_side = self.has_ipv4(side), self.ip_version(side) == 6
+        virtual_ipv6 = embedded(side.tester_ipv4) if self.stateful else VIRTUAL_IPV6
         return Port(
             device=device,
             ipv4_real=side.tester_ipv4 if ipv4 else None,
             ipv4_virtual=side.tester_ipv4 if self.translates and is_ipv6_side else None,
             ipv6_real=side.tester_ipv6,
-            ipv6_virtual=self._virtual_ipv6(side) if self.translates and not is_ipv6_side else None,
+            ipv6_virtual=virtual_ipv6 if self.translates and not is_ipv6_side else None,
             next_hop_ipv4=side.gateway_ipv4 if ipv4 else None,
             next_hop_ipv6=side.gateway_ipv6,
             own_addresses=(*((side.tester_ipv4,) if ipv4 else ()), side.tester_ipv6),
         )
-
-    def _virtual_ipv6(self, side: SideAddresses) -> str:
-        return embedded(side.tester_ipv4) if self.stateful else VIRTUAL_IPV6
 
     def mappings(self) -> list[tuple[str, str]]:
         """Returns the translator's explicit address mappings (RFC 7757): IPv4 and IPv6 prefixes.

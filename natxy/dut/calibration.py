@@ -268,11 +268,18 @@ class CalibrationDut(Lab):
         asked = self._plan.subscribers
         if asked is None or asked.side != side.name:
             return own
-        return own + routes_to(asked, side.tester_ipv6)
+        # To the subscribers by way of the tester's own address on their side.
+        prefixes = [asked.ipv6_prefix]
+        if asked.tunnels and asked.ipv4_prefix is not None:
+            prefixes.append(asked.ipv4_prefix)
+        via = {"side": side.name, "via": side.tester_ipv6}
+        return own + [{"prefix": prefix, **via} for prefix in prefixes]
 
     def _translation(self) -> dict[str, Any] | None:
-        if self._plan.subscribers is not None:
-            return translation_for(self._plan.subscribers)
+        if (asked := self._plan.subscribers) is not None:
+            if asked.tunnels or asked.stateful:
+                return None
+            return {"rules": [_rule(asked)], "prefix": asked.gateway_prefix}
         if self._config.translation is not None or not self._plan.translates:
             return self._config.translation
         pairs = self._plan.mappings()
@@ -287,21 +294,6 @@ def softwires_for(asked: SubscribersSection) -> dict[str, Any] | None:
     if asked.shares_ipv4:
         return {**ends, "rules": [_rule(asked)]}
     return {**ends, "subscribers": asked.ipv6_prefix}
-
-
-def translation_for(asked: SubscribersSection) -> dict[str, Any] | None:
-    """Returns the stateless translation; None if there is none."""
-    if asked.tunnels or asked.stateful:
-        return None
-    return {"rules": [_rule(asked)], "prefix": asked.gateway_prefix}
-
-
-def routes_to(asked: SubscribersSection, via: str) -> list[dict[str, str]]:
-    """Returns routes to the subscribers by way of the tester's own address on their side."""
-    prefixes = [asked.ipv6_prefix]
-    if asked.tunnels and asked.ipv4_prefix is not None:
-        prefixes.append(asked.ipv4_prefix)
-    return [{"prefix": prefix, "side": asked.side, "via": via} for prefix in prefixes]
 
 
 def _rule(asked: SubscribersSection) -> dict[str, Any]:

@@ -46,24 +46,27 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
         left_vlans=testbed.tester.left.vlans,
         right_vlans=testbed.tester.right.vlans,
     )
+    if isinstance(config, NamespaceConfig | GuestConfig):
+        driver = drivers(config.kind)[config.driver]
+        _check_plain(driver.in_lab.subscribers, testbed, source)
+        if driver.stateful:
+            _check_connections(f'dut.driver "{config.driver}"', testbed, source)
+        if config.driver == "aftr":
+            _check_b4s(testbed, source)
+    if isinstance(config, OnThisMachine):
+        if taken := [cpu for cpu in config.cpus if cpu in testbed.tester.cores]:
+            source.refuse(
+                ("dut", "cpus"), f"CPU {taken[0]} is one of tester.cores (expected other CPUs)"
+            )
     # Each driver is imported where it is needed: together they take as long as all the rest.
     match config:
         case NamespaceConfig():
             from natxy.dut.namespace import NamespaceDut
 
-            _check_plain(testbed, source)
-            if drivers("namespace")[config.driver].stateful:
-                _check_connections(f'dut.driver "{config.driver}"', testbed, source)
             return NamespaceDut(config, plan, tester_cpus=testbed.tester.cores)
         case GuestConfig():
             from natxy.dut.guest import GuestDut
 
-            driver = drivers("guest")[config.driver]
-            _check_plain(testbed, source, mechanisms=driver.in_lab.subscribers)
-            if driver.stateful:
-                _check_connections(f'dut.driver "{config.driver}"', testbed, source)
-            if config.driver == "aftr":
-                _check_b4s(testbed, source)
             return GuestDut(config, plan, tester_cpus=testbed.tester.cores)
         case CalibrationConfig():
             from natxy.dut.calibration import CalibrationDut
@@ -72,7 +75,6 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             _check_nat(config, testbed, source)
             return CalibrationDut(config, plan, tester_cpus=testbed.tester.cores)
         case CommandConfig():
-            _check_cpus(config, testbed, source)
             return CommandDut(config)
         case SshConfig():
             from natxy.dut.ssh import SshDut, check_installed
@@ -82,16 +84,7 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             recipe.check_versions(f"dut.recipe {recipe.name}", plan)
             return SshDut(config, recipe.filled(config.variables, source))
         case NoDutConfig():
-            _check_cpus(config, testbed, source)
             return NoDut(config)
-
-
-def _check_cpus(config: OnThisMachine, testbed: Testbed, source: Source) -> None:
-    for cpu in config.cpus:
-        if cpu in testbed.tester.cores:
-            source.refuse(
-                ("dut", "cpus"), f"CPU {cpu} is one of tester.cores (expected other CPUs)"
-            )
 
 
 def recipe_of(config: SshConfig, testbed: Testbed, source: Source) -> Recipe:
@@ -102,7 +95,7 @@ def recipe_of(config: SshConfig, testbed: Testbed, source: Source) -> Recipe:
     return recipe
 
 
-def _check_plain(testbed: Testbed, source: Source, mechanisms: tuple[Mechanism, ...] = ()) -> None:
+def _check_plain(mechanisms: tuple[Mechanism, ...], testbed: Testbed, source: Source) -> None:
     """Refuses frames that are not plain in a lab whose gateway would drop all of them.
 
     `mechanisms` are those whose subscribers the gateway serves.

@@ -39,6 +39,7 @@ LISTENS_WITHIN_S = 2.0
 PROTOCOL, GROUPS = 1, 3  # columns of /proc/net/netlink
 NETLINK_NETFILTER, NEW_CONNECTIONS = 12, 1 << 0  # linux/netlink.h; NFNLGRP_CONNTRACK_NEW
 LOG_BUFFER_BYTES = 2**24
+LOGGING = "conntrack -E -e NEW to a file; connections are left out while its buffer is full"
 # bash's own clock needs no further process, so the time is that of the deletion and one exec.
 TIMED_DELETION = 's=$EPOCHREALTIME; conntrack -F 2>/dev/null; e=$EPOCHREALTIME; echo "$s $e"'
 
@@ -130,24 +131,21 @@ class SharedConntrack(Conntrack):
     def __init__(self, site: NamespaceSite) -> None:
         super().__init__(site)
         self._kept: dict[str, int] = {}  # sizes as this lab set or found them
-        self._log = ConnectionLog(site) if site.config.logging else None
+        self._log = ConnectionLog(site)
 
     def start(self) -> None:
         super().start()
-        if self._log is not None:
-            self._log.start()
+        self._log.start()
 
     def stop(self) -> None:
-        if self._log is not None:
-            self._log.stop()
+        self._log.stop()
 
     def clear(self) -> None:
         super().clear()
-        if self._log is not None:
-            self._log.clear()
+        self._log.clear()
 
     def describe(self) -> dict[str, str]:
-        return {**super().describe(), "logging": "off" if self._log is None else self._log.words}
+        return {**super().describe(), "logging": LOGGING if self._site.config.logging else "off"}
 
     def resize(self, *, entries: int | None = None, hash_size: int | None = None) -> None:
         for key, value in (("hash_size", hash_size), ("entries", entries)):
@@ -171,7 +169,7 @@ class SharedConntrack(Conntrack):
                 return Reason.of(
                     Code.TABLE_RESIZED, f"/proc/sys/{FOLDER}/{name}", now=now, wanted=wanted
                 )
-        return self._log.fault() if self._log is not None else None
+        return self._log.fault()
 
     def _size(self, name: str) -> int:
         return int(Path("/proc/sys", FOLDER, name).read_text())
@@ -180,10 +178,9 @@ class SharedConntrack(Conntrack):
 class ConnectionLog:
     """The gateway's log of new connections (RFC 6888 section 4), one line each, in a file.
 
-    Connections are left out while its buffer is full; the gateway does not wait for the log.
+    It is empty unless the testbed asks for it. Connections are left out while its buffer is full;
+    the gateway does not wait for the log.
     """
-
-    words = "conntrack -E -e NEW to a file; connections are left out while its buffer is full"
 
     def __init__(self, site: NamespaceSite) -> None:
         self._site = site
@@ -191,6 +188,8 @@ class ConnectionLog:
         self._file: IO[bytes] | None = None
 
     def start(self) -> None:
+        if not self._site.config.logging:
+            return
         # It has no name, and may be larger than the memory in which the runtime folder is.
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         with without_interrupts():

@@ -34,11 +34,14 @@ class Process:
     def start(self) -> None:
         self._end(at_once=True)
         with without_interrupts():
-            self._process = start(self._command, self._log)
-        within(STARTS_WITHIN_S, lambda: self._is_ready() or self._has_ended())
+            process = self._process = start(self._command, self._log)
+        within(
+            STARTS_WITHIN_S,
+            lambda: self.daemon.ready in beginning(self._log) or process.poll() is not None,
+        )
         self.check()
         if self._first:
-            put_first(self._process.pid)
+            put_first(process.pid)
 
     def kill(self) -> None:
         self.check()
@@ -48,7 +51,7 @@ class Process:
         self._end(at_once=False)
 
     def check(self) -> None:
-        if self._process is None or self._has_ended():
+        if self._process is None or self._process.poll() is not None:
             why = why_it_ended(self._process, self._log)
             raise DutError(f"{self.daemon.role}{self.daemon.program} {why}")
 
@@ -74,12 +77,6 @@ class Process:
             self._process.kill()
             self._process.wait()
         self._process = None
-
-    def _has_ended(self) -> bool:
-        return self._process is not None and self._process.poll() is not None
-
-    def _is_ready(self) -> bool:
-        return self.daemon.ready in beginning(self._log)
 
 
 class Job:

@@ -10,7 +10,7 @@ import platform
 import time
 from pathlib import Path
 
-from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
+from natxy.dut.addresses import LEFT, RIGHT
 from natxy.dut.base import Dut
 from natxy.dut.config import GuestConfig
 from natxy.dut.conntrack import Conntrack
@@ -22,7 +22,7 @@ from natxy.dut.jool import Jool, JoolSiit
 from natxy.dut.lab import ENDS, GatewayLab
 from natxy.dut.namespaces import namespace_exists, read_inside
 from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
-from natxy.dut.recipe import Recipe, drivers
+from natxy.dut.recipe import Recipe
 from natxy.dut.site import GUEST_MTU_BYTES, GuestSite
 from natxy.errors import DutError
 from natxy.guest.image import Image, image_of_this_process
@@ -57,17 +57,12 @@ def gateway_of(site: GuestSite, recipe: Recipe) -> Gateway:
 
 
 class GuestDut(GatewayLab):
+    _config: GuestConfig
     _mtu_bytes: int = GUEST_MTU_BYTES
-
-    def __init__(
-        self, config: GuestConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
-    ) -> None:
-        super().__init__(config, drivers("guest")[config.driver], plan, tester_cpus)
-        self._config = config
-        self._cores = 1
-        self._folder: Path | None = None
-        self._image: Image | None = None
-        self._machine: Machine | None = None
+    _cores: int = 1
+    _folder: Path | None = None
+    _image: Image | None = None
+    _machine: Machine | None = None
 
     def recover(self) -> None:
         """Boots the guest anew: a table that was too large may have taken all of its memory."""

@@ -2,7 +2,7 @@
 
 import json
 from math import ceil
-from typing import Any, ClassVar
+from typing import Any
 
 from natxy.dut.addresses import NAT64_PREFIX
 from natxy.dut.base import ConnectionTable, Deletion, TableParameters
@@ -22,42 +22,43 @@ LEAST_TIMEOUTS_S = {
 
 
 class JoolSiit(Gateway):
-    """An instance of one of Jool's modules, with what it is told in a file."""
+    """An instance of one of Jool's modules, with what it is told in a file.
 
-    module: ClassVar[str] = "jool_siit"
+    Its program has the module's name.
+    """
 
     def restart(self) -> str:
         self._reload()
         return "software reset: Jool's module removed and loaded again, with a new instance"
 
     def describe(self) -> dict[str, str]:
-        version = self._run(f"{self.module} --version").strip()
+        version = self._run(f"{self._module} --version").strip()
         return {
             "software": f"Jool {version}, {self._lab.software}",
             "configuration": self._configuration,
         }
 
-    def _set_up(self) -> None:
-        self._site.run(f"modprobe {self.module}")
-        self._add()
+    @property
+    def _module(self) -> str:
+        return self._lab.modules[0]
 
     def _reload(self) -> float:
         """Removes and loads the module; returns the seconds that the removal took."""
-        removed_s = seconds_of(self._run(timed(f"modprobe -r {self.module}")))
-        self._set_up()
+        removed_s = seconds_of(self._run(timed(f"modprobe -r {self._module}")))
+        self.start()
         return removed_s
 
     def _run(self, command: str) -> str:
         return self._site.run(command, within_s=DELETES_WITHIN_S)
 
-    def _add(self) -> None:
+    def _set_up(self) -> None:
         """Adds an instance with all of its settings, which the one before it has taken along.
 
         One command for each of them, or for each mapping, would take an emulated guest half a
         second or more.
         """
-        file = f"/tmp/{self.module}.json"
-        handled = f"{self.module} file handle {file}"  # named in an error: the first line is
+        file = f"/tmp/{self._module}.json"
+        handled = f"{self._module} file handle {file}"  # named in an error: the first line is
         self._run(f"cat >{file} <<'NATXY' && {handled}\n{self._configuration}\nNATXY")
 
     @property
@@ -78,7 +79,6 @@ class Jool(JoolSiit):
     It is its own ConnectionTable, which has no limit but the guest's memory.
     """
 
-    module: ClassVar[str] = "jool"
     table: ConnectionTable
     _site: GuestSite
 
@@ -89,7 +89,7 @@ class Jool(JoolSiit):
 
     def reset(self) -> None:
         self._run("jool instance remove")
-        self._add()
+        self._set_up()
 
     def renew(self) -> None:
         self._timeout_s = self._site.config.udp_timeout_s

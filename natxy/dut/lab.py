@@ -6,20 +6,15 @@ from typing import ClassVar
 
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses, looped_port
 from natxy.dut.base import ConnectionTable, Dut, TesterPorts
-from natxy.dut.config import LabConfig
+from natxy.dut.config import GuestConfig, NamespaceConfig
 from natxy.dut.cpus import gateway_cpu
-from natxy.dut.devices import (
-    DeviceKind,
-    device_string,
-    usable_device_kind,
-    warn_of_fallback,
-)
+from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
 from natxy.dut.execution import ip_batch, set_sysctls
 from natxy.dut.gateway import Gateway
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.links import send_whole_frames, veth_line
 from natxy.dut.namespaces import make_namespace, need_capabilities
-from natxy.dut.recipe import Recipe
+from natxy.dut.recipe import drivers
 from natxy.errors import ConfigurationError, DutError
 from natxy.interrupts import without_interrupts
 from natxy.model.reason import Reason
@@ -74,7 +69,6 @@ class Lab(Dut):
         assert self._made is not None, "a lab that was started has a ledger"
         return self._made
 
-
     @property
     def tester_namespace(self) -> str | None:
         return self._namespace
@@ -91,8 +85,8 @@ class Lab(Dut):
         )
 
     def _port(self, side: SideAddresses, device: str) -> Port:
-        """Returns the tester's port on a side."""
-        raise NotImplementedError
+        """Returns the tester's port on a side, whose next hop is the port on the other one."""
+        return looped_port(side, RIGHT if side is LEFT else LEFT, device)
 
     @property
     def _mtu_bytes(self) -> int:
@@ -128,9 +122,6 @@ class VethLoop(Lab):
     def describe(self) -> dict[str, str]:
         return {"kind": "loop", "name": "veth", "device_kind": str(self._device_kind)}
 
-    def _port(self, side: SideAddresses, device: str) -> Port:
-        return looped_port(side, RIGHT if side is LEFT else LEFT, device)
-
     def _make(self) -> None:
         name = self._make_namespace()
         ip_batch(name, [veth_line(*ENDS, name, LOOP_MTU_BYTES)])
@@ -147,8 +138,13 @@ class GatewayLab(Lab):
     """A gateway in a lab of its own, which `start` makes and `stop` removes."""
 
     def __init__(
-        self, config: LabConfig, driver: Recipe, plan: AddressPlan, tester_cpus: tuple[int, ...]
+        self,
+        config: NamespaceConfig | GuestConfig,
+        plan: AddressPlan,
+        *,
+        tester_cpus: tuple[int, ...],
     ) -> None:
+        driver = drivers(config.kind)[config.driver]
         driver.check_versions(f"dut.driver {config.driver}", plan)
         if driver.stateful and plan.translates and not plan.stateful:  # not even unused connections
             raise ConfigurationError(
@@ -156,6 +152,7 @@ class GatewayLab(Lab):
                 "for example count = 10000)"
             )
         super().__init__()
+        self._config = config
         self._driver = driver
         self._plan = plan
         self._cpu = gateway_cpu(config.gateway_cpu, tester_cpus)
@@ -199,7 +196,7 @@ class GatewayLab(Lab):
 
     def _port(self, side: SideAddresses, device: str) -> Port:
         if self._driver.in_lab.bridges:
-            return looped_port(side, RIGHT if side is LEFT else LEFT, device)
+            return super()._port(side, device)
         return self._plan.tester_port(side, device)
 
     def _open_ends(self, wanted: str) -> None:

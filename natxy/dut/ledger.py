@@ -4,20 +4,22 @@ Each lab has a JSON file in the runtime folder, which its process keeps locked. 
 locked belongs to a process that no longer runs.
 """
 
+import fcntl
 import itertools
 import json
 import os
 import re
 import shutil
+import socket
+import struct
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
-from natxy.dut.namespaces import remove_namespace
+from natxy.dut.namespaces import FOLDER, read_inside, remove_namespace
 from natxy.dut.process import Process
-from natxy.dut.promiscuous import Interface
 from natxy.errors import DutError
 from natxy.runtime_folder import (
     UNUSABLE,
@@ -30,6 +32,33 @@ from natxy.runtime_folder import (
 
 LABEL = re.compile(r"\d+(-\d+)?")
 OF_A_LAB = "natxy-lab-"  # what the names of its folders begin with
+GET_FLAGS, SET_FLAGS = 0x8913, 0x8914  # linux/sockios.h
+PROMISCUOUS = 0x100  # linux/if.h: IFF_PROMISC
+REQUEST = "16sH22x"  # struct ifreq
+
+
+class Interface(NamedTuple):
+    """An interface of the tester, by its name and the number of its network namespace.
+
+    DPDK switches its promiscuous mode on, and does not end it.
+    """
+
+    name: str
+    namespace: int
+
+    @staticmethod
+    def here(name: str) -> "Interface":
+        """Returns the interface with this name in the namespace of this process."""
+        return Interface(name, Path("/proc/self/ns/net").stat().st_ino)
+
+    def end_promiscuous(self) -> None:
+        """Switches the mode off; does nothing if the interface, or its namespace, has gone."""
+        if self == Interface.here(self.name):
+            end_promiscuous(self.name)
+            return
+        for path in FOLDER.glob("*"):
+            if path.stat().st_ino == self.namespace:
+                read_inside({path.name: partial(end_promiscuous, self.name)})
 
 
 @dataclass(kw_only=True)
@@ -43,15 +72,13 @@ class Entries:
     interfaces: list[Interface] = field(default_factory=list)  # that were not promiscuous
 
     def to_json(self) -> str:
-        processes = [[p.pid, p.start_ticks] for p in self.processes]
-        interfaces = [interface.to_json() for interface in self.interfaces]
-        return json.dumps({**vars(self), "processes": processes, "interfaces": interfaces})
+        return json.dumps(vars(self))  # of a process and of an interface, a list of its members
 
     @staticmethod
     def from_json(text: str) -> "Entries":
         """Reads a file's text; an empty one belongs to a lab that had made nothing yet."""
         read: dict[str, Any] = json.loads(text) if text.strip() else {}
-        processes = [Process(pid=p, start_ticks=t) for p, t in read.pop("processes", [])]
+        processes = [Process(*each) for each in read.pop("processes", [])]
         interfaces = [Interface(*each) for each in read.pop("interfaces", [])]
         return Entries(processes=processes, interfaces=interfaces, **read)
 
@@ -222,3 +249,27 @@ def _remove_folder(path: str) -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise DutError(f"{path} cannot be removed: {error.strerror or error}.") from None
+
+
+def is_promiscuous(name: str) -> bool:
+    """Returns False also if there is no such interface: the engine says so."""
+    return bool(_flags(name) & PROMISCUOUS)
+
+
+def end_promiscuous(name: str) -> None:
+    flags = _flags(name)
+    if flags & PROMISCUOUS:
+        _ask(SET_FLAGS, name, flags & ~PROMISCUOUS)
+
+
+def _flags(name: str) -> int:
+    try:
+        return _ask(GET_FLAGS, name, 0)
+    except OSError:
+        return 0
+
+
+def _ask(request: int, name: str, flags: int) -> int:
+    given = struct.pack(REQUEST, os.fsencode(name)[:15], flags)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        return int(struct.unpack(REQUEST, fcntl.ioctl(asked, request, given))[1])

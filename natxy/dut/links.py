@@ -99,17 +99,22 @@ class LabLinks:
     def make(self) -> None:
         """Makes the links and sets them up, without addresses or offloads that change frames."""
         self._quieten()
-        ip_batch(self.tester, [self._veth(LEFT), self._veth(RIGHT)])
+        lines = [
+            veth_line(self.tester_end(s), self.gateway_end(s), self.gateway_of(s), self.mtu_bytes)
+            for s in (LEFT, RIGHT)
+        ]
+        ip_batch(self.tester, lines)
         if self.front is not None:
             line = veth_line(TO_BACK, TO_FRONT, self.gateway, self.inner_mtu_bytes)
             ip_batch(self.front_gateway, [line])
         tester_ends = [self.tester_end(side) for side in (LEFT, RIGHT)]
-        for namespace, ends in {self.tester: tester_ends, **self._gateway_ends}.items():
+        all_ends = {self.tester: tester_ends, **self._gateway_ends}
+        for namespace, ends in all_ends.items():
             for end in ends:
                 send_whole_frames(namespace, end)
-        self._set_up(self.tester, tester_ends)
-        for gateway, ends in self._gateway_ends.items():
-            self._set_up(gateway, ["lo", *ends])
+        for namespace, ends in all_ends.items():
+            loopback = [] if namespace == self.tester else ["lo"]
+            ip_batch(namespace, [f"link set {end} up" for end in (*loopback, *ends)])
 
     def check(self) -> None:
         """Raises DutError if a part of the lab was removed.
@@ -138,20 +143,11 @@ class LabLinks:
             ends[self.gateway].append(TO_FRONT)
         return ends
 
-    def _veth(self, side: SideAddresses) -> str:
-        return veth_line(
-            self.tester_end(side), self.gateway_end(side), self.gateway_of(side), self.mtu_bytes
-        )
-
     def _quieten(self) -> None:
         """Keeps the kernel from sending frames of its own; called before the links are made."""
         quiet = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
         for gateway in self.gateways:
             set_sysctls(gateway, quiet | {"net/ipv4/conf/default/rp_filter": 0})
-
-    @staticmethod
-    def _set_up(namespace: str, interfaces: list[str]) -> None:
-        ip_batch(namespace, [f"link set {interface} up" for interface in interfaces])
 
     def route(self, plan: AddressPlan) -> None:
         """Makes the gateway's namespace forward, with routes for each side's networks."""

@@ -11,7 +11,7 @@ Two gateways in a row have a namespace each: natxy-f-LABEL is the one on the ini
 import platform
 import shutil
 
-from natxy.dut.addresses import LEFT, RIGHT, AddressPlan
+from natxy.dut.addresses import LEFT, RIGHT
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import SharedConntrack
 from natxy.dut.cpus import gateway_cpus, thread_napi, watched_cpus, without_throttling
@@ -21,7 +21,6 @@ from natxy.dut.lab import GatewayLab
 from natxy.dut.links import LabLinks, spread_frames
 from natxy.dut.namespaces import make_namespace
 from natxy.dut.proc_files import local_snapshot
-from natxy.dut.recipe import drivers
 from natxy.dut.site import NamespaceSite
 from natxy.errors import DutError
 from natxy.model.telemetry import Snapshot
@@ -32,13 +31,9 @@ TRANSLATING_MTU_BYTES = 2000  # a frame grows by 20 octets from IPv4 to IPv6
 
 
 class NamespaceDut(GatewayLab):
-    def __init__(
-        self, config: NamespaceConfig, plan: AddressPlan, *, tester_cpus: tuple[int, ...]
-    ) -> None:
-        super().__init__(config, drivers("namespace")[config.driver], plan, tester_cpus)
-        self._config = config
-        self._links: LabLinks | None = None
-        self._napi_threads: tuple[int, ...] = ()
+    _config: NamespaceConfig
+    _links: LabLinks | None = None
+    _napi_threads: tuple[int, ...] = ()
 
     def recover(self) -> None:
         self._running.recover()

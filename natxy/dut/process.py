@@ -5,8 +5,8 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from natxy.errors import DutError
 
@@ -14,8 +14,7 @@ PATIENCE_S = 2.0
 PF_KTHREAD = 0x0020_0000  # linux/sched.h: a thread of the kernel
 
 
-@dataclass(frozen=True, kw_only=True)
-class Process:
+class Process(NamedTuple):
     """A process, identified by its number and its start time in clock ticks since boot."""
 
     pid: int
@@ -31,20 +30,12 @@ class Process:
     def end(self) -> None:
         """Terminates the process, then kills it; DutError if it still runs."""
         for number in (signal.SIGTERM, signal.SIGKILL):
-            if not self._signal(number):
-                return
+            if self.lives():
+                with suppress(ProcessLookupError):
+                    os.kill(self.pid, number)
             if within(PATIENCE_S, lambda: not self.lives()):
                 return
         raise DutError(f"Process {self.pid} could not be ended.")
-
-    def _signal(self, number: signal.Signals) -> bool:
-        if not self.lives():
-            return False
-        try:
-            os.kill(self.pid, number)
-        except ProcessLookupError:
-            return False
-        return True
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:

@@ -44,11 +44,6 @@ class Image:
     kernel: Path
     initramfs: Path
 
-    @property
-    def identity(self) -> str:
-        """The name of its folder, which follows from packages and source."""
-        return self.kernel.parent.name
-
     def versions(self, names: Sequence[str]) -> str:
         """Returns these packages with their versions."""
         listed = self.kernel.with_name(PACKAGES).read_text().splitlines()
@@ -154,7 +149,8 @@ def _build_into(folder: Path, packages: Packages, make: Build) -> None:
         LOG.warning("natxy: %s is damaged; the guest is built again.", folder)
         shutil.rmtree(folder)
     LOG.warning("natxy: building the guest from Debian's packages, which takes a minute or two.")
-    _remove_unfinished(folder.parent)
+    for killed in folder.parent.glob(f"{UNFINISHED}*"):  # the lock is this process's
+        shutil.rmtree(killed, ignore_errors=True)
     temporary = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.parent))
     try:
         make(packages, temporary)
@@ -163,12 +159,6 @@ def _build_into(folder: Path, packages: Packages, make: Build) -> None:
         temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _remove_unfinished(cache: Path) -> None:
-    """Removes what a killed process has left; this one has the lock."""
-    for path in cache.glob(f"{UNFINISHED}*"):
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def _checksums(folder: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from natxy.errors import DutError
 from natxy.guest.channel import Channel, ChannelError
@@ -19,6 +19,7 @@ from natxy.interrupts import without_interrupts
 from natxy.program_output import OutputTooLong, end_of, start
 from natxy.runtime_folder import opened, runtime_folder
 
+T = TypeVar("T")
 QEMU = "qemu-system-x86_64"
 Accelerator = Literal["kvm", "tcg"]
 KVM = Path("/dev/kvm")
@@ -93,14 +94,7 @@ class Machine:
 
     def run(self, command: str, within_s: float = ANSWERS_WITHIN_S) -> str:
         """Executes a bash command in the guest and returns what it prints."""
-        output = ""
-
-        def ask() -> None:
-            nonlocal output
-            output = self._channel.run(command, within_s)
-
-        self._answer(ask)
-        return output
+        return self._answer(lambda: self._channel.run(command, within_s))
 
     def check(self) -> None:
         """Raises DutError if the guest does not answer any more."""
@@ -161,14 +155,14 @@ class Machine:
         half_s = (time.monotonic() - begin_s) / 2
         return Clocks(at_s=begin_s + half_s, guest_s=guest_s, error_s=half_s)
 
-    def _answer(self, ask: Callable[[], None]) -> None:
+    def _answer(self, ask: Callable[[], T]) -> T:
         """Asks, unless an answer is missing: it may come yet, and would be taken for the next."""
         try:
             with self._lock:
                 if self._missed:
                     raise ChannelError(self._missed)
                 try:
-                    ask()
+                    return ask()
                 except DutError:  # an answer: the command failed
                     raise
                 except BaseException as error:  # known before the next thread has the lock
@@ -182,7 +176,10 @@ class Machine:
         time.sleep(CONSOLE_GROWS_WITHIN_S)  # for the console's last words
         status = self._process.poll()
         errors = end_of(self._console.with_suffix(".qemu")).strip()
-        console = last_words(self._text_of_console())
+        try:
+            console = last_words(end_of(self._console))
+        except OSError:
+            console = last_words("")
         if PANIC in console:
             return f"The guest's kernel panicked: {console}"
         if status == -signal.SIGXFSZ:
@@ -191,12 +188,6 @@ class Machine:
             said = errors.splitlines()[-1] if errors else f"its console's last line was: {console}"
             return f"The guest's QEMU ended with status {status}; {said}"
         return f"The guest {what}; its console's last line was: {console}"
-
-    def _text_of_console(self) -> str:
-        try:
-            return end_of(self._console)
-        except OSError:
-            return ""
 
 
 def need_qemu() -> None:
@@ -256,13 +247,9 @@ def _nic(number: int, tap: str) -> tuple[str, ...]:
         "-netdev",
         f"tap,id=n{number},ifname={tap},script=no,downscript=no,vhost=off",
         "-device",
-        f"virtio-net-pci,netdev=n{number},mac={mac_of(number)},romfile=,"
+        f"virtio-net-pci,netdev=n{number},mac=02:00:00:00:0d:{number:02x},romfile=,"
         f"rx_queue_size={RING_FRAMES},{OFFLOADS}",
     )
-
-
-def mac_of(number: int) -> str:
-    return f"02:00:00:00:0d:{number:02x}"
 
 
 def last_words(console: str) -> str:

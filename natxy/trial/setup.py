@@ -7,9 +7,8 @@ from typing import Any
 from natxy.dut.base import Dut, TesterPorts
 from natxy.dut.command import CommandDut
 from natxy.dut.config import LABS
-from natxy.dut.ledger import Ledger, sweep
+from natxy.dut.ledger import Interface, Ledger, is_promiscuous, sweep
 from natxy.dut.none import NoDut
-from natxy.dut.promiscuous import Interface, is_promiscuous
 from natxy.interrupts import without_interrupts
 from natxy.model.address_checks import SIDES
 from natxy.model.source import Source
