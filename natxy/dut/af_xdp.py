@@ -46,15 +46,6 @@ def load_program() -> int:
     return bpf(BPF_PROG_LOAD, load)
 
 
-def attach_program(interface: int) -> int:
-    """Attaches the program to an interface; closing the returned link removes it."""
-    program = load_program()
-    try:
-        return bpf(BPF_LINK_CREATE, struct.pack("<IIII", program, interface, ATTACH_XDP, 0))
-    finally:
-        os.close(program)
-
-
 def bind_socket(interface: int) -> None:
     """Binds a socket to the first queue, with the smallest memory that works."""
     memory = mmap.mmap(-1, CHUNKS * CHUNK_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -72,7 +63,11 @@ def bind_socket(interface: int) -> None:
 
 def probe(interface: str) -> None:
     index = socket.if_nametoindex(interface)
-    link = attach_program(index)
+    program = load_program()
+    try:
+        link = bpf(BPF_LINK_CREATE, struct.pack("<IIII", program, index, ATTACH_XDP, 0))
+    finally:
+        os.close(program)
     try:
         bind_socket(index)
     finally:

@@ -200,8 +200,8 @@ class ConnectionLog:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        self._site.ledger.note_process(self._process.pid)
         pid = self._process.pid
+        self._site.ledger.note_process(pid)
         if not within(LISTENS_WITHIN_S, lambda: _is_told_of_new_connections(pid)):
             raise DutError(
                 f"`conntrack -E` did not begin to log connections within {LISTENS_WITHIN_S:g} s."

@@ -18,7 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from natxy.dut.namespaces import FOLDER, read_inside, remove_namespace
+from natxy.dut.namespaces import FOLDER as NAMESPACES
+from natxy.dut.namespaces import read_inside, remove_namespace
 from natxy.dut.process import Process
 from natxy.errors import DutError
 from natxy.runtime_folder import (
@@ -56,7 +57,7 @@ class Interface(NamedTuple):
         if self == Interface.here(self.name):
             end_promiscuous(self.name)
             return
-        for path in FOLDER.glob("*"):
+        for path in NAMESPACES.glob("*"):
             if path.stat().st_ino == self.namespace:
                 read_inside({path.name: partial(end_promiscuous, self.name)})
 

@@ -98,7 +98,10 @@ class LabLinks:
 
     def make(self) -> None:
         """Makes the links and sets them up, without addresses or offloads that change frames."""
-        self._quieten()
+        # The kernel sends no frames of its own, from when the links are there.
+        quiet = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
+        for gateway in self.gateways:
+            set_sysctls(gateway, quiet | {"net/ipv4/conf/default/rp_filter": 0})
         lines = [
             veth_line(self.tester_end(s), self.gateway_end(s), self.gateway_of(s), self.mtu_bytes)
             for s in (LEFT, RIGHT)
@@ -142,12 +145,6 @@ class LabLinks:
             ends[self.front_gateway].append(TO_BACK)
             ends[self.gateway].append(TO_FRONT)
         return ends
-
-    def _quieten(self) -> None:
-        """Keeps the kernel from sending frames of its own; called before the links are made."""
-        quiet = {f"net/ipv6/conf/default/{name}": value for name, value in QUIET_IPV6.items()}
-        for gateway in self.gateways:
-            set_sysctls(gateway, quiet | {"net/ipv4/conf/default/rp_filter": 0})
 
     def route(self, plan: AddressPlan) -> None:
         """Makes the gateway's namespace forward, with routes for each side's networks."""
