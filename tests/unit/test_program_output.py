@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,10 @@ from natxy.dut.command import CommandDut, run_shell
 from natxy.dut.config import CommandConfig
 from natxy.dut.daemons import Process
 from natxy.dut.execution import execute
-from natxy.dut.gateway_process import GatewayProcess
 from natxy.dut.recipe import drivers
-from natxy.errors import DutError, TesterDied
+from natxy.errors import DutError
 from natxy.guest.channel import Channel, ChannelError
-from natxy.line_process import LineProcess
 from natxy.program_output import LIMIT_BYTES, last_line, run
-from natxy.tester.tester import engine_died
 
 TOO_MUCH = r"printed more than 16 MiB \(expected less\)"
 GROWS_BY_KIB = 8 * LIMIT_BYTES // 1024
@@ -66,37 +62,6 @@ def test_a_program_that_closes_its_output_and_stays_is_ended_in_time() -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         run(["sh", "-c", "exec >&- 2>&-; sleep 30"], timeout_s=0.3)
     assert time.monotonic() - begin_s < 10
-
-
-@pytest.mark.parametrize("lines", ["a line without end", "lines that nobody waits for"])
-def test_an_engine_that_prints_without_end_is_ended(lines: str) -> None:
-    command = ["tr", "\\0", "x"] if lines == "a line without end" else ["yes"]
-    process = LineProcess(["sh", "-c", f"{' '.join(command)} </dev/zero"], engine_died)
-    try:
-        with pytest.raises(TesterDied, match=TOO_MUCH):
-            deque(iter(lambda: slowly(process), None), maxlen=0)
-    finally:
-        process.close()
-
-
-def slowly(process: LineProcess) -> str | None:
-    time.sleep(0.0005)
-    return process.receive(30)
-
-
-def test_a_calibration_gateway_that_prints_without_end_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = tmp_path / "natxy-gateway"
-    program.write_text("#!/bin/sh\ntr '\\0' x </dev/zero\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("NATXY_GATEWAY", str(program))
-    gateway = GatewayProcess([])
-    try:
-        with pytest.raises(DutError, match=rf"natxy-gateway {TOO_MUCH}"):
-            gateway.hello()
-    finally:
-        gateway.close()
 
 
 def test_a_tayga_that_prints_without_end_is_ended(
