@@ -53,11 +53,11 @@ def dut_of(testbed: Testbed, source: Source) -> Dut:
             _check_connections(f'dut.driver "{config.driver}"', testbed, source)
         if config.driver == "aftr":
             _check_b4s(testbed, source)
-    if isinstance(config, OnThisMachine):
-        if taken := [cpu for cpu in config.cpus if cpu in testbed.tester.cores]:
-            source.refuse(
-                ("dut", "cpus"), f"CPU {taken[0]} is one of tester.cores (expected other CPUs)"
-            )
+    own_cpus = config.cpus if isinstance(config, OnThisMachine) else ()
+    if taken := [cpu for cpu in own_cpus if cpu in testbed.tester.cores]:
+        source.refuse(
+            ("dut", "cpus"), f"CPU {taken[0]} is one of tester.cores (expected other CPUs)"
+        )
     # Each driver is imported where it is needed: together they take as long as all the rest.
     match config:
         case NamespaceConfig():

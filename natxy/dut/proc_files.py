@@ -5,7 +5,7 @@ A file that is missing or cannot be read gives None, or nothing: no kernel has a
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 

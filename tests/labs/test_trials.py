@@ -20,8 +20,8 @@ import pytest
 from natxy.campaign.journal import read_journal
 from natxy.cli import run_command
 from natxy.cli.demo import NOT_A_RESULT
-from natxy.dut.process import within
 from natxy.dut.lab import VethLoop
+from natxy.dut.process import within
 from natxy.errors import TrialRefused
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection
