@@ -59,7 +59,9 @@ class ArrivalRecorder {
     report_.poll_gap.record(gap, n);
   }
   // Records that this many frames may have waited for a poll at once, more than the ring holds.
-  void record_overrun(std::uint64_t frames) { report_.overrun = std::max(report_.overrun, frames); }
+  void record_overrun(std::uint64_t frames) {
+    report_.overrun_frames = std::max(report_.overrun_frames, frames);
+  }
 
   // Records the accepted frames of a lot, which are at least one. Removes those that are late.
   void record(spec::Kind kind, AcceptedLot& lot, Ticks arrived) {

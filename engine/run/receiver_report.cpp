@@ -57,12 +57,7 @@ Ticks later(Ticks one, Ticks other) {
 }  // namespace
 
 void KindTally::merge(const KindTally& other) {
-  received += other.received;
-  duplicated += other.duplicated;
-  reordered += other.reordered;
-  without_udp_checksum += other.without_udp_checksum;
-  late += other.late;
-  negative_delays += other.negative_delays;
+  spec::add<spec::FrameCounters>(*this, other);
   for (std::size_t i = 0; i < defects.size(); ++i) defects[i] += other.defects[i];
   // They are equal, or one is 0.
   hop_limits.inner = std::max(hop_limits.inner, other.hop_limits.inner);
@@ -72,13 +67,14 @@ void KindTally::merge(const KindTally& other) {
 }
 
 void ReceiverReport::merge(const ReceiverReport& other) {
+  const auto most_overrun = std::max(overrun_frames, other.overrun_frames);
+  spec::add<spec::ReceiverCounters>(*this, other);
+  overrun_frames = most_overrun;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) kinds[kind].merge(other.kinds[kind]);
   foreign += other.foreign;
   neighbour += other.neighbour;
   icmp.merge(other.icmp);
   poll_gap.merge(other.poll_gap);
-  overrun = std::max(overrun, other.overrun);
-  uncertain_late += other.uncertain_late;
   last_arrival = later(last_arrival, other.last_arrival);
   const auto room = kMaxExamples - std::min(kMaxExamples, examples.size());
   const auto shown = std::min(room, other.examples.size());

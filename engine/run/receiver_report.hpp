@@ -20,6 +20,7 @@
 #include "run/stream_plan.hpp"
 #include "run/worker.hpp"
 #include "spec/port_result.hpp"
+#include "spec/stream_result.hpp"
 
 namespace natxy::run {
 
@@ -82,13 +83,7 @@ class IcmpTally {
 
 // Each merge() adds what another receiver of the same stream has recorded, when both have ended.
 
-struct KindTally {
-  std::uint64_t received = 0;
-  std::uint64_t duplicated = 0;
-  std::uint64_t reordered = 0;
-  std::uint64_t without_udp_checksum = 0;
-  std::uint64_t late = 0;
-  std::uint64_t negative_delays = 0;
+struct KindTally : spec::FrameCounters {
   std::array<std::uint64_t, frame::kDefects> defects{};  // by frame::Defect
   frame::HopLimits hop_limits;  // required on arrival; 0: no frame has arrived to learn them from
   DelayHistogram delay;
@@ -110,7 +105,7 @@ struct FaultExample {
   std::vector<std::uint8_t> octets;
 };
 
-struct ReceiverReport {
+struct ReceiverReport : spec::ReceiverCounters {
   static constexpr std::size_t kMaxExamples = 8;
 
   std::array<KindTally, 2> kinds;
@@ -119,10 +114,6 @@ struct ReceiverReport {
   IcmpTally icmp;  // a part of foreign
   // Per frame: how long it may have waited for the poll that found it.
   Histogram<1> poll_gap;
-  // The most frames that may have waited for a poll at once; 0 if the ring held them all.
-  std::uint64_t overrun = 0;
-  // Late frames that may have arrived in time, because of the poll gap; 0 if the port stamps them.
-  std::uint64_t uncertain_late = 0;
   Ticks last_arrival = kNever;  // of the received frames
   std::vector<FaultExample> examples;
   ConnectionTally connections;

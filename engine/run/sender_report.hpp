@@ -11,6 +11,7 @@
 #include "run/histogram.hpp"
 #include "run/schedule.hpp"
 #include "spec/runs.hpp"
+#include "spec/stream_result.hpp"
 
 namespace natxy::run {
 
@@ -103,11 +104,8 @@ enum class GaveUp : std::uint8_t {
   kRefused,  // the port did not accept frames
 };
 
-struct SenderReport {
+struct SenderReport : spec::SenderCounters {
   std::array<std::uint64_t, 2> sent{};  // by kind
-  std::uint64_t refused_by_gateway = 0;
-  std::uint64_t refused_by_port = 0;
-  std::uint64_t largest_burst = 0;  // most frames that left without a wait for a due time
   std::uint64_t pauses = 0;
   Ticks paused = 0;  // total of all pauses
   Ticks longest_pause = 0;
@@ -128,9 +126,9 @@ struct SenderReport {
 // Adds the report of another sender of the same stream.
 inline void merge(SenderReport& into, const SenderReport& from) {
   for (std::size_t kind = 0; kind < 2; ++kind) into.sent[kind] += from.sent[kind];
-  into.refused_by_gateway += from.refused_by_gateway;
-  into.refused_by_port += from.refused_by_port;
-  into.largest_burst = std::max(into.largest_burst, from.largest_burst);
+  const auto largest_burst = std::max(into.largest_burst, from.largest_burst);
+  spec::add<spec::SenderCounters>(into, from);
+  into.largest_burst = largest_burst;
   into.pauses += from.pauses;
   into.paused = std::max(into.paused, from.paused);
   into.longest_pause = std::max(into.longest_pause, from.longest_pause);

@@ -52,18 +52,15 @@ std::optional<spec::DelayVariation> variation(const KindTally& tally, std::uint6
 spec::KindCounters counters(const StreamReport& stream, std::size_t kind, TickRate ticks) {
   const auto& tally = stream.receiver->kinds[kind];
   const auto sent = stream.sender.sent[kind];
-  return {.sent = sent,
-          .received = tally.received,
-          .lost = sent - tally.received,
-          .duplicated = tally.duplicated,
-          .reordered = tally.reordered,
-          .without_udp_checksum = tally.without_udp_checksum,
-          .late = tally.late,
-          .misdelivered = misdelivered(tally),
-          .hop_limit = tally.received > 0 ? tally.hop_limits.inner : std::uint8_t{0},
-          .negative_delays = tally.negative_delays,
-          .delay = distribution(tally.delay.buckets(), ticks),
-          .ipdv = variation(tally, sent, ticks)};
+  spec::KindCounters counters{
+      .misdelivered = misdelivered(tally),
+      .hop_limit = tally.received > 0 ? tally.hop_limits.inner : std::uint8_t{0},
+      .delay = distribution(tally.delay.buckets(), ticks),
+      .ipdv = variation(tally, sent, ticks)};
+  spec::add<spec::FrameCounters>(counters, tally);
+  counters.sent = sent;
+  counters.lost = sent - tally.received;
+  return counters;
 }
 
 // Every tagged frame that was sent, by its number.
@@ -203,9 +200,6 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
       .direction = report.plan->direction,
       .due = report.plan->schedule.frames(),
       .senders = report.senders,
-      .refused_by_gateway = sender.refused_by_gateway,
-      .refused_by_port = sender.refused_by_port,
-      .largest_burst = sender.largest_burst,
       .pauses = {.count = sender.pauses,
                  .total_ns = ns(sender.paused),
                  .longest_ns = ns(sender.longest_pause),
@@ -219,12 +213,12 @@ spec::StreamResult stream_result(const StreamReport& report, const spec::Phase& 
       .step_gap = distribution(sender.step_gap.buckets(), ticks),
       .held_back_ns = ticks.to_ns(held.by_growth),
       .last_delay_excess_ns = ticks.to_ns(held.excess),
-      .overrun_frames = report.receiver->overrun,
-      .uncertain_late = report.receiver->uncertain_late,
       .kinds = {},
       .losses = losses(report, ticks),
       .lost_runs = lost_runs(report),
       .low_delays = low_delays(report, ticks)};
+  spec::add<spec::SenderCounters>(result, sender);
+  spec::add<spec::ReceiverCounters>(result, *report.receiver);
   const auto& silence = report.receiver->silence;
   if (silence.until > silence.from) {
     result.silence = {.from_ns = ns(silence.from - starts.phase),

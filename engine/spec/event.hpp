@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "spec/members.hpp"
 #include "spec/port_result.hpp"
 #include "spec/trial_spec.hpp"
 
@@ -32,6 +33,9 @@ struct PortInfo {
   Refusal refusal = Refusal::kTester;
   std::vector<std::string> offloads;
   int numa_node = -1;
+
+  NATXY_MEMBERS(side, device, driver, mac, mtu_bytes, link_speed_mbps, rx_ring_frames, refusal,
+                offloads, numa_node)
 };
 
 struct Hello {
@@ -47,6 +51,9 @@ struct Hello {
   std::vector<int> main_cpus;
   std::vector<int> worker_cpus;
   std::vector<PortInfo> ports;
+
+  NATXY_MEMBERS(engine_version, dpdk_version, variant, tsc_hz, tsc_invariant, huge_pages,
+                realtime_allowed, cpu_model, kernel, main_cpus, ports)
 };
 
 enum class Stage : std::uint8_t { kTable, kNeighbours, kWarmUp, kSending, kDraining };
@@ -57,6 +64,8 @@ struct Progress {
   std::uint64_t duration_ns = 0;
   std::array<std::uint64_t, 2> sent{};  // by Direction
   std::array<std::uint64_t, 2> received{};
+
+  NATXY_MEMBERS(stage, elapsed_ns, duration_ns)
 };
 
 enum class ErrorKind : std::uint8_t {
@@ -91,6 +100,8 @@ struct ErrorEvent {
   ErrorKind kind = ErrorKind::kInternal;
   std::string message;
   IcmpBySide icmp{};
+
+  NATXY_MEMBERS(kind, message)
 };
 
 }  // namespace natxy::spec

@@ -90,6 +90,32 @@ inline const Names<ErrorKind> kErrorKinds = {
     {"neighbour", ErrorKind::kNeighbour}, {"warm-up", ErrorKind::kWarmUp},
     {"cancelled", ErrorKind::kCancelled}, {"internal", ErrorKind::kInternal}};
 
+// Return the names of the enumerations that events contain.
+inline const Names<Direction>& names_of(Direction) {
+  return kDirections;
+}
+inline const Names<Side>& names_of(Side) {
+  return kSides;
+}
+inline const Names<ReasonCode>& names_of(ReasonCode) {
+  return kReasonCodes;
+}
+inline const Names<Stage>& names_of(Stage) {
+  return kStages;
+}
+inline const Names<PauseReason>& names_of(PauseReason) {
+  return kPauseReasons;
+}
+inline const Names<Refusal>& names_of(Refusal) {
+  return kRefusals;
+}
+inline const Names<ErrorKind>& names_of(ErrorKind) {
+  return kErrorKinds;
+}
+
+template <typename Enum>
+concept Named = requires(Enum value) { names_of(value); };
+
 template <typename Enum>
 const std::string& name_of(const Names<Enum>& names, Enum value) {
   return names.at(static_cast<std::size_t>(value)).first;

@@ -1,5 +1,8 @@
 // Counters of a port, of its clock and of the network interface behind it, and the ICMP errors that
 // arrived at it.
+//
+// The members are explained in natxy/model/port_result.py, from which
+// docs/reference/engine-members.md is made.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/members.hpp"
 #include "spec/trial_spec.hpp"
 
 namespace natxy::spec {
@@ -20,6 +24,8 @@ struct IcmpErrorCount {
   std::string source;     // the sender's address
   std::uint64_t count = 0;
   std::string example_hex;
+
+  NATXY_MEMBERS(type, code, source, count)
 };
 
 struct IcmpErrors {
@@ -34,16 +40,13 @@ struct PortCounters {
   std::uint64_t rx_errors = 0;
   std::uint64_t rx_no_buffer = 0;
   std::uint64_t tx_errors = 0;
-  std::uint64_t kernel_rx_dropped = 0;  // drops of the network interface behind the port
-  std::uint64_t link_downs = 0;         // how often the link went down
+  std::uint64_t kernel_rx_dropped = 0;
+  std::uint64_t link_downs = 0;
+
+  NATXY_MEMBERS(rx_missed, rx_errors, rx_no_buffer, tx_errors, kernel_rx_dropped, link_downs)
 
   [[nodiscard]] PortCounters operator-(const PortCounters& before) const {
-    return {.rx_missed = rx_missed - before.rx_missed,
-            .rx_errors = rx_errors - before.rx_errors,
-            .rx_no_buffer = rx_no_buffer - before.rx_no_buffer,
-            .tx_errors = tx_errors - before.tx_errors,
-            .kernel_rx_dropped = kernel_rx_dropped - before.kernel_rx_dropped,
-            .link_downs = link_downs - before.link_downs};
+    return difference(*this, before);
   }
 };
 
@@ -76,6 +79,8 @@ struct PortResult {
   double worst_poll_gap_ns = 0;
   ArrivalClock clock;
   IcmpErrors icmp;  // a part of foreign
+
+  NATXY_MEMBERS(side, foreign, neighbour, queue_received, records_lost, worst_poll_gap_ns)
 };
 
 }  // namespace natxy::spec

@@ -1,7 +1,8 @@
 // The trial spec, which the package sends and the engine carries out.
 //
-// It consists of plain values. The members' names are the names in JSON (see json.hpp,
-// schemas/trial-spec.schema.json and docs/reference/engine-protocol.md).
+// It consists of plain values. The members' names are the names in JSON (see json.hpp). They are
+// explained in natxy/model/trial_spec.py and traffic_spec.py, from which
+// docs/reference/engine-members.md is made.
 #pragma once
 
 #include <array>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "run/words.hpp"
 #include "spec/trial_result.hpp"
@@ -17,23 +18,19 @@ inline void put(Counts& counts, const std::string& name, std::uint64_t count) {
   if (count != 0) counts[name] = count;
 }
 
+// Puts each of the counters of a struct.
+template <spec::Listed Counters>
+void put_each(Counts& counts, const std::string& who, const Counters& of) {
+  of.each_member([&](std::string_view name, std::uint64_t count) {
+    put(counts, who + std::string(name), count);
+  });
+}
+
 inline void put_kind(Counts& counts, const std::string& who, const spec::KindCounters& kind) {
-  put(counts, who + "lost", kind.lost);
-  put(counts, who + "duplicated", kind.duplicated);
-  put(counts, who + "reordered", kind.reordered);
-  put(counts, who + "without_udp_checksum", kind.without_udp_checksum);
-  put(counts, who + "late", kind.late);
-  put(counts, who + "malformed", kind.misdelivered.malformed);
-  put(counts, who + "checksum", kind.misdelivered.checksum);
-  put(counts, who + "number", kind.misdelivered.number);
-  put(counts, who + "length", kind.misdelivered.length);
-  put(counts, who + "tunnel", kind.misdelivered.tunnel);
-  put(counts, who + "address", kind.misdelivered.address);
-  put(counts, who + "port", kind.misdelivered.port);
-  put(counts, who + "sequence", kind.misdelivered.sequence);
-  put(counts, who + "hop_limit", kind.misdelivered.hop_limit);
-  put(counts, who + "traffic_class", kind.misdelivered.traffic_class);
-  put(counts, who + "header", kind.misdelivered.header);
+  auto faults = static_cast<const spec::FrameCounters&>(kind);
+  faults.sent = faults.received = faults.negative_delays = 0;
+  put_each(counts, who, faults);
+  put_each(counts, who, kind.misdelivered);
 }
 
 inline void put_stream(Counts& counts, const spec::StreamResult& stream) {
@@ -50,11 +47,7 @@ inline void put_port(Counts& counts, const spec::PortResult& port) {
   const auto who = run::words(port.side) + " ";
   put(counts, who + "foreign", port.foreign);
   put(counts, who + "neighbour", port.neighbour);
-  put(counts, who + "rx_missed", port.counters.rx_missed);
-  put(counts, who + "rx_errors", port.counters.rx_errors);
-  put(counts, who + "rx_no_buffer", port.counters.rx_no_buffer);
-  put(counts, who + "tx_errors", port.counters.tx_errors);
-  put(counts, who + "kernel_rx_dropped", port.counters.kernel_rx_dropped);
+  put_each(counts, who, port.counters);
 }
 
 // Returns all counters of faults that are not 0.

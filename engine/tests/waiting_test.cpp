@@ -101,7 +101,7 @@ TEST_F(Loop, ARingThatMayHaveBeenFullIsTold) {
     FakeClock::time = kStart + 5'000'000;
     while (receiver.step(FakeClock::time)) {
     }
-    return receiver.report().overrun;
+    return receiver.report().overrun_frames;
   };
   send_all(10);
   auto frames = drain_wire();
@@ -139,7 +139,7 @@ TEST_F(Loop, AnAbsenceLastsUntilAfterTheReceiveCall) {
   while (receiver.step(FakeClock::time)) {
   }
   EXPECT_EQ(receiver.report().kinds[0].received, 256U);
-  EXPECT_EQ(receiver.report().overrun, 280U);
+  EXPECT_EQ(receiver.report().overrun_frames, 280U);
   EXPECT_GE(receiver.report().poll_gap.max(), 5'000'000U);
 }
 
@@ -166,7 +166,7 @@ TEST_F(Loop, FramesThatComeWrongNoLongerWait) {
     while (receiver.step(FakeClock::time)) {
     }
   }
-  EXPECT_EQ(receiver.report().overrun, 0U);
+  EXPECT_EQ(receiver.report().overrun_frames, 0U);
   EXPECT_EQ(receiver.report().kinds[0].received, 0U);
 }
 
