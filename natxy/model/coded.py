@@ -67,8 +67,11 @@ class Statement(Model, Generic[C, F]):
     """A code, where, and the facts of its sentence, by names that end in their unit."""
 
     code: C
+    """The code, which has a sentence."""
     where: str = ""
+    """What the sentence is about."""
     facts: Mapping[str, F] = Field(default_factory=dict)
+    """The facts of the sentence, by names that end in their unit."""
 
     @classmethod
     def of(cls, code: C, where: str = "", /, **facts: F | Fraction) -> Self:

@@ -10,22 +10,29 @@ from natxy.statistics import percentile
 
 
 class Distribution(Model):
-    """A histogram of durations; a bucket is (lower_ns, upper_ns, count), both bounds included.
-
-    Minimum and maximum are exact. The bucket of a delay is not wider than 2^-10 of the delay's
-    distance from the minimum, or than one tick of the clock if that is more. In a journal, the
-    buckets that no report reads are wider (docs/decisions/0029).
-    """
+    """A histogram of durations."""
 
     count: Count
+    """Number of durations."""
     min_ns: float
+    """The smallest one, exact to a tick of the clock; 0 if there are none, as the others."""
     max_ns: float
+    """The largest one, exact to a tick of the clock."""
     mean_ns: float
+    """Their mean."""
     p50_ns: float
+    """Their median."""
     p90_ns: float
+    """The 90th percentile."""
     p99_ns: float
+    """The 99th percentile."""
     p999_ns: float
+    """The 99.9th percentile."""
     buckets: tuple[tuple[float, float, Count], ...]
+    """`[lower_ns, upper_ns, count]` of each bucket that is not empty, in ascending order, with both
+    bounds included. The width of a delay's bucket is at most 2^-10 of the delay's distance from the
+    smallest delay, or one tick of the clock (decision 0010). In a journal, the buckets that no
+    report reads are wider (decision 0029)."""
 
     @classmethod
     def of(cls, values_ns: Sequence[float]) -> Self:

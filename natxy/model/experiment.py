@@ -12,12 +12,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from natxy.model.base import Between, refuse
+from natxy.model.base import Between, Model, refuse
 from natxy.model.experiment_sections import (
     MAX_COLUMNS,
     MAX_ROUNDS,
     ColumnSection,
-    Explained,
     HeaderSection,
     HooksSection,
     MeasureSection,
@@ -31,7 +30,7 @@ from natxy.model.source import Source, read_whole
 from natxy.model.testbed import Testbed
 
 
-class Experiment(Explained):
+class Experiment(Model):
     """The contents of an experiment's file: the measurements of a campaign."""
 
     title: str

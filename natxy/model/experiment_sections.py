@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from natxy.model.base import Between, Model, refuse
 from natxy.model.testbed_changes import merged, nested
@@ -22,13 +22,7 @@ COLUMN = "column"  # of what is expensive: the column itself, such as the comman
 MAX_CORES = 4096
 
 
-class Explained(Model):
-    """A table of the file, whose JSON Schema explains each key with the text below it."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class MeasureSection(Explained):
+class MeasureSection(Model):
     """One measurement of each column: a command of Natxy with its options."""
 
     command: str
@@ -54,7 +48,7 @@ class MeasureSection(Explained):
         return self.label or self.command
 
 
-class ColumnSection(Explained):
+class ColumnSection(Model):
     """One column of the table: what differs from the experiment's testbed."""
 
     label: str
@@ -71,7 +65,7 @@ class ColumnSection(Explained):
     """Sections and keys of the testbed that `--quick` replaces in this column."""
 
 
-class VarySection(Explained):
+class VarySection(Model):
     """A series: one column for each value of a testbed key; several series are combined."""
 
     key: Annotated[str, Field(max_length=MAX_KEY)]
@@ -103,7 +97,7 @@ def _text(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-class HooksSection(Explained):
+class HooksSection(Model):
     """Commands that run before the campaign, around each column, and after the campaign."""
 
     before: tuple[Command, ...] = ()
@@ -120,7 +114,7 @@ class HooksSection(Explained):
     """The longest time of each command, in seconds."""
 
 
-class HeaderSection(Explained):
+class HeaderSection(Model):
     """A row above the figures: a testbed key's value in each column."""
 
     key: str
@@ -153,7 +147,7 @@ NEEDS: Mapping[RowKind, str] = {  # the key that a kind cannot do without
 }
 
 
-class RowSection(Explained):
+class RowSection(Model):
     """A row that is computed from the medians of a measurement.
 
     The two kinds of connections say how full the gateway's table is. Without a `figure`, they take
@@ -192,7 +186,7 @@ class RowSection(Explained):
         return self.label or f"{self.of} {what}{against}"
 
 
-class PairSection(Explained):
+class PairSection(Model):
     """A row of the published table, and the figure of the campaign that belongs beside it."""
 
     row: str
@@ -208,7 +202,7 @@ class PairSection(Explained):
     Default: 1, 2, 3, ..."""
 
 
-class PublishedSection(Explained):
+class PublishedSection(Model):
     """A published table or figure that the report shows beside the campaign's."""
 
     file: str
@@ -221,7 +215,7 @@ class PublishedSection(Explained):
     """Published rows, each with the measured figure beside it."""
 
 
-class QuickSection(Explained):
+class QuickSection(Model):
     """The changes of `--quick`, with which the experiment fits a small machine."""
 
     rounds: Annotated[int, Between(1, MAX_ROUNDS)] = 1

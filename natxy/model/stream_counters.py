@@ -1,50 +1,68 @@
-"""Counters of a stream in a trial: frames by kind, tags, losses, connections and pauses.
-
-Names and meaning are those of engine/spec/trial_result.hpp.
-"""
+"""Counters of a stream in a trial: frames by kind, tags, losses, connections and pauses
+(engine/spec/stream_result.hpp)."""
 
 from functools import cached_property
 from typing import Annotated, Literal
 
-from natxy.model.base import Between, Count, Model
+from natxy.model.base import ADDED, Between, Count, Model
 from natxy.model.distribution import Distribution
 
 
 class Misdelivered(Model):
-    """Misdelivered frames, counted by the first check that failed."""
+    """Misdelivered frames, counted by the first check that failed.
+
+    The checks are explained in "How to read a result".
+    """
 
     malformed: Count
+    """Wrong IP version, protocol or lengths."""
     checksum: Count
+    """Checksum of the IPv4 header, of UDP or of TCP."""
     number: Count
+    """A number, stream or direction that was not sent to this port."""
     length: Count
-    tunnel: Count = 0  # the addresses of the outer header
+    """Length of the frame."""
+    tunnel: Count = 0
+    """The outer header of a tunnel."""
     address: Count
+    """Addresses."""
     port: Count
-    sequence: Count = 0  # sequence or acknowledgement number of TCP
+    """Ports."""
+    sequence: Count = 0
+    """Sequence or acknowledgement number of TCP."""
     hop_limit: Count
-    traffic_class: Count = 0  # also the flow label; checked if traffic.dscp is "kept"
-    header: Count = 0  # a VLAN tag, an extension header, or the rest of the TCP header
+    """Hop limit."""
+    traffic_class: Count = 0
+    """Traffic class or flow label, if `dscp_kept` is true."""
+    header: Count = 0
+    """A VLAN tag, an extension header, or flags, window, urgent pointer or option of TCP."""
     total: Count
+    """All of these."""
 
 
 class TagCounters(Model):
-    """Tagged frames, of both kinds of traffic, in ascending order of numbers.
-
-    `arrived` has (number, delay_ns, gap_ns) of each that came: its delay may be too long by the
-    gap, the time of its send call and its poll gap (see StreamResult). natxy leaves out those that
-    gateway or tester kept waiting while it was away, and counts them in `disturbed`. Where too few
-    would be left, all stay: `waited` of them, whose gap contains their wait. `held` of a gateway
-    that is not watched may have waited in its pauses.
-    """
+    """Tagged frames, of both kinds of traffic together."""
 
     sent: Count
+    """Tagged frames that were sent."""
     received: Count
+    """Those that arrived."""
     lost: Count
+    """Those that did not."""
     arrived: tuple[tuple[Count, Count, Count], ...]
+    """`[number, delay_ns, gap_ns]` of each that came, in ascending order. The delay may be too long
+    by the gap: the time from its time stamp to the end of its send call, plus its poll gap (0 if
+    the port stamps arrivals)."""
     lost_numbers: tuple[Count, ...] = ()
-    disturbed: Count = 0
-    waited: Count = 0
-    held: Count = 0
+    """The numbers of those that did not come, in ascending order."""
+    disturbed: Annotated[Count, ADDED] = 0
+    """Tagged frames that are left out of `arrived`, since gateway or tester kept them waiting while
+    it was away."""
+    waited: Annotated[Count, ADDED] = 0
+    """If too few were left, all stay in `arrived`: so many of them were kept waiting, and their gap
+    contains their wait."""
+    held: Annotated[Count, ADDED] = 0
+    """Tagged frames that may have waited in the pauses of a gateway that is not watched."""
 
     @cached_property
     def delay(self) -> Distribution:
@@ -60,83 +78,129 @@ class Losses(Model):
     """Frames that never arrived; times are due times since the start of the phase."""
 
     frames: Count
+    """Number of lost frames."""
     first_number: Count
+    """Number of the first one."""
     last_number: Count
+    """Number of the last one."""
     first_due_ns: float
+    """When the first one was due."""
     last_due_ns: float
-    # Runs of lost frames with consecutive numbers (RFC 2544 section 10); earlier releases: 0.
+    """When the last one was due."""
     gaps: Count = 0
-    longest_run: Count  # lost frames with consecutive numbers
+    """Runs of lost frames with consecutive numbers (RFC 2544 section 10)."""
+    longest_run: Count
+    """Frames of the longest run."""
     longest_run_from_ns: float
-    longest_run_until_ns: float  # the due time of the first frame after it
-    # The last lost number that no absence of gateway or tester explains; natxy adds it. None: none.
-    last_counted: Count | None = None
+    """When the first frame of the longest run was due."""
+    longest_run_until_ns: float
+    """When the first frame after it was due."""
+    last_counted: Annotated[Count | None, ADDED] = None
+    """The last lost number that no absence of gateway or tester explains. Null: there is none."""
 
 
 class Silence(Model):
-    """The longest time without an arrival; both ends count from the phase's start (RFC 6201)."""
+    """The longest time without an arrival, since the phase's start (RFC 6201)."""
 
     from_ns: float
+    """When it began."""
     until_ns: float
+    """When it ended."""
 
 
 class DelayVariation(Model):
-    """The signed differences D(i) - D(i-1) of delays (RFC 8219 section 7.3.2).
-
-    `undefined` counts the pairs of which a frame is missing.
-    """
+    """The signed differences D(i) - D(i-1) of the delays of frames that are consecutive within
+    their kind (RFC 8219 section 7.3.2)."""
 
     undefined: Count
+    """Pairs for which there is no difference, because one frame is missing, or arrived more than
+    16,384 frames after the other one."""
     distribution: Distribution
+    """The differences."""
 
 
 class KindCounters(Model):
+    """Frames of one kind of traffic."""
+
     sent: Count
-    received: Count  # frames that passed every check in time; each number counts once
+    """Frames offered to the gateway: accepted by the port, or refused by the gateway's ring."""
+    received: Count
+    """Frames that passed every check in time; each number counts once."""
     lost: Count
+    """`sent` minus `received`."""
     duplicated: Count
-    reordered: Count  # a part of received
-    without_udp_checksum: Count = 0  # over IPv4, the checksum was 0; a part of received
+    """Frames whose number had arrived before."""
+    reordered: Count
+    """Frames that a frame of the same sender with a higher number overtook (RFC 4737); a part of
+    `received`."""
+    without_udp_checksum: Count = 0
+    """Frames over IPv4 whose UDP checksum is 0; a part of `received`."""
     late: Count
+    """Frames that came after the frame timeout, in a later phase, or too long after others to be
+    told from duplicates."""
     misdelivered: Misdelivered
-    hop_limit: Annotated[int, Between(0, 255)]  # on arrival; 0: no frame arrived
+    """Frames that failed a check."""
+    hop_limit: Annotated[int, Between(0, 255)]
+    """The hop limit on arrival. 0: no frame arrived."""
     negative_delays: Count
+    """Delays below 0, which were set to 0."""
     delay: Distribution
-    ipdv: DelayVariation | None = None  # None: the trial did not ask for it
+    """Delays of the received frames."""
+    ipdv: DelayVariation | None = None
+    """The variation of the delays. Null: the spec did not ask for it."""
+
+    def frames(self) -> dict[str, int]:
+        """Returns the counters of frames by their names."""
+        members = dict(self) | {"misdelivered": self.misdelivered.total}
+        del members["hop_limit"]
+        return {name: value for name, value in members.items() if isinstance(value, int)}
 
 
 class Kinds(Model):
+    """The kinds of traffic of a stream."""
+
     foreground: KindCounters | None = None
+    """The frames that the gateway translates. Null: the stream has none."""
     background: KindCounters | None = None
+    """The frames that the gateway only routes. Null: the stream has none."""
 
 
 class ConnectionCounters(Model):
     """Frames of a stream that arrived, counted by what they show of their connection."""
 
-    new: Count  # the connection was stored for the first time
-    known: Count  # the stored mapping was confirmed; of replies: they arrived as they should
-    changed: Count  # the mapping differed from the stored one, and replaced it
-    wrong: Count  # replies delivered to another connection; also counted as misdelivered
-    collided: Count  # part of `wrong`: both connections have the same external four-tuple
-    ending_new_percent: float  # share of new ones in the last 1 % of an establishing stream
+    new: Count
+    """Connections that were stored for the first time."""
+    known: Count
+    """Frames that came with the stored mapping, and replies that arrived at the right
+    connection."""
+    changed: Count
+    """Frames that came with another mapping than the stored one, which it replaced."""
+    wrong: Count
+    """Replies that were delivered to another connection; they also count in `misdelivered`."""
+    collided: Count
+    """Those of the `wrong` replies whose two connections have the same external four-tuple."""
+    ending_new_percent: float
+    """The share of new connections among the last 1 % of an establishing stream's frames."""
 
 
 PauseReason = Literal["core", "port"]  # "port": the port had refused a frame
 
 
 class Pauses(Model):
-    """Pauses: shifts of the sending schedule that a sender made instead of sending a burst.
-
-    `at` has (before_number, ns, reason) for each, in ascending order of numbers: the sender of this
-    number paused just before it. A number is due by its segment, plus the pauses of its own sender
-    at or before it (see StreamResult.senders). Of more than 4,096 pauses, neighbours are joined:
-    they stand at the first one, with their sum. Journals of earlier releases have none.
-    """
+    """Pauses: shifts of the sending schedule that a sender made instead of sending a burst."""
 
     count: Count = 0
-    total_ns: float = 0.0  # if several senders share a direction: of the one that paused longest
+    """Number of pauses."""
+    total_ns: float = 0.0
+    """Their sum; if several senders share a direction, that of the sender that paused longest."""
     longest_ns: float = 0.0
+    """The longest one."""
     at: tuple[tuple[Count, Count, PauseReason], ...] = ()
+    """`[before_number, ns, reason]` of each pause, in ascending order: the sender of this number
+    paused just before it, by `ns`. The reason is `port` if the port had refused a frame in the step
+    before, and `core` otherwise. A number is due at the time that its segment says, plus the pauses
+    of its own sender (number mod `senders`) at or before it. Pauses that are joined stand with
+    their sum before the number of the first one."""
 
     @property
     def by_port_ns(self) -> float:

@@ -10,39 +10,61 @@ class CountSummary(Model):
     """
 
     min: Count
+    """The smallest number."""
     median: float
+    """The median."""
     p99: Count
+    """The 99th percentile."""
     max: Count
+    """The largest number."""
 
 
 class MappingsResult(Model):
     """The external addresses and ports that the gateway has given out to the hosts inside.
 
-    It is computed from the state table at the end of the trial. A port is a pair of an external
-    address and a port of it.
+    It is computed from the state table at the end of the trial. A *port* is a pair of an external
+    address and a port of it, and a *host* is an inside address.
     """
 
-    hosts: Count  # inside addresses that have a connection
-    addresses: Count  # external ones
+    hosts: Count
+    """Hosts that have a connection."""
+    addresses: Count
+    """External addresses."""
     ports: Count
+    """Ports."""
     hosts_per_address: CountSummary
+    """Hosts of an address, over all addresses."""
     ports_per_address: CountSummary
+    """Ports of an address, over all addresses."""
     connections_per_address: CountSummary
+    """Connections of an address, over all addresses."""
     ports_per_host: CountSummary
+    """Ports of a host, over all hosts."""
     connections_per_host: CountSummary
-    addresses_per_host: CountSummary  # 1 to 1: a host always has the same one (RFC 4787 REQ-2)
-    # The largest power of two for which no block of so many ports of an address, aligned to its
-    # size, has the ports of two hosts. 65,536: no address has two hosts. 0: two hosts have the same
-    # port of an address.
+    """Connections of a host, over all hosts."""
+    addresses_per_host: CountSummary
+    """Addresses of a host, over all hosts. 1 to 1: a host always has the same one (RFC 4787
+    REQ-2)."""
     block_ports: Count
-    blocks_per_host: CountSummary  # blocks of this size, or ports if it is 0
+    """The largest power of two for which no block of so many ports of an address, aligned to its
+    size, has the ports of two hosts. It is 65,536 if no address has two hosts, and 0 if two hosts
+    have the same port of an address. Few connections with random ports also have blocks, by
+    chance."""
+    blocks_per_host: CountSummary
+    """Blocks of this size, or ports if it is 0, of a host, over all hosts."""
 
 
 class ConnectionTableResult(Model):
     """The tester's state table."""
 
-    asked: Count  # entries that the trial needs
-    stored: Count  # connections in the table
+    asked: Count
+    """Entries that the spec asks for."""
+    stored: Count
+    """Connections in the table."""
     bytes: Count
+    """Size of the table."""
     page_bytes: Count
-    mappings: MappingsResult | None = None  # if the spec asks for them
+    """Size of a page of its memory."""
+    mappings: MappingsResult | None = None
+    """The external addresses and ports in the table at the end of the trial. Null: the spec did not
+    ask for them."""

@@ -1,233 +1,145 @@
-"""The result of a trial. Names and meaning are those of engine/spec/trial_result.hpp."""
+"""The result of a trial (engine/spec/trial_result.hpp)."""
 
 from collections.abc import Iterator
 from typing import Annotated, Self
 
-from natxy.model.base import Between, Count, Model
-from natxy.model.distribution import NOTHING, Distribution
+from natxy.model.base import ADDED, Between, Count, Model
 from natxy.model.port_result import IcmpError, PortResult
 from natxy.model.reason import Reason
-from natxy.model.stream_counters import (
-    NO_PAUSES,
-    ConnectionCounters,
-    KindCounters,
-    Kinds,
-    Losses,
-    Pauses,
-    Silence,
-    TagCounters,
-)
+from natxy.model.stream_counters import NO_PAUSES, KindCounters
+from natxy.model.stream_result import StreamResult
 from natxy.model.table_result import ConnectionTableResult
-from natxy.model.trial_spec import VERSION, Direction, Kind, Side
-from natxy.statistics import median
-
-
-class StreamResult(Model):
-    phase: str
-    direction: Direction
-    due: Count
-    senders: Count = 1  # number i is sent by sender i mod senders
-    refused_by_gateway: Count
-    refused_by_port: Count
-    largest_burst: Count  # longest run of frames that were sent without waiting for a due time
-    pauses: Pauses = NO_PAUSES
-    # The first and the last number of each run that left more than 50 us after it was due by the
-    # schedule as pauses had moved it; between them, the numbers of the same sender. If there are
-    # more than 4,096 of these or of lost_runs, neighbours are joined; a journal has at most 24.
-    late_runs: tuple[tuple[Count, Count], ...] = ()
-    start_raw_ns: Count = 0  # the start of the phase by CLOCK_MONOTONIC_RAW; 0: not known
-    sending_ns: float
-    first_departure_ns: float
-    lateness: Distribution
-    send_call: Distribution
-    # For each frame, the time by which its delay may have been measured too long: since the poll
-    # before the one that found it (poll_gap), and until its sender's next step (step_gap).
-    poll_gap: Distribution = NOTHING
-    step_gap: Distribution = NOTHING
-    held_back_ns: float = 0.0  # how much longer frames took to leave the gateway than to enter it
-    last_delay_excess_ns: float = 0.0  # the same, with the ordinary variation of delays
-    overrun_frames: Count = 0  # frames that may have waited at once, if the ring holds fewer
-    uncertain_late: Count = 0  # late frames that may have been in time, according to poll_gap
-    kinds: Kinds
-    tags: TagCounters | None = None  # None: the trial did not ask for tags
-    losses: Losses | None = None  # None: no frame was lost
-    # (first number, span, lost) of each run of the numbers in `losses`; lost < span if joined.
-    # A misdelivered number is in it, but not one that came after the frame timeout.
-    lost_runs: tuple[tuple[Count, Count, Count], ...] = ()
-    lost_in_silences: Count = 0  # counted by natxy; see natxy/verdict/silences.py
-    # (first number, lowest delay in ns) of at most 320 equal stretches of numbers, of those from
-    # which a frame arrived. A journal has longer stretches (natxy/campaign/fewer_runs.py).
-    low_delays: tuple[tuple[Count, Count], ...] = ()
-    silence: Silence
-    connections: ConnectionCounters | None = None  # None: stateless
-
-    @property
-    def usual_wait_ns(self) -> float:
-        """How much longer the lowest delays are in half of the time than at best."""
-        lows_ns = [low_ns for _, low_ns in self.low_delays]
-        return median(lows_ns) - min(lows_ns) if lows_ns else 0.0
-
-    @property
-    def is_refused_by_port(self) -> bool:
-        """True if the port refused frames for longer than the gateway held any back."""
-        return self.pauses.by_port_ns > self.held_back_ns
-
-    def counters(self) -> Iterator[tuple[Kind, KindCounters]]:
-        if self.kinds.foreground:
-            yield "foreground", self.kinds.foreground
-        if self.kinds.background:
-            yield "background", self.kinds.background
-
-    @property
-    def sent(self) -> int:
-        return sum(counters.sent for _, counters in self.counters())
-
-    @property
-    def received(self) -> int:
-        return sum(counters.received for _, counters in self.counters())
-
-    @property
-    def lost(self) -> int:
-        return sum(counters.lost for _, counters in self.counters())
-
-    @property
-    def missing(self) -> int:
-        """Frames that never arrived; misdelivered and late frames are not included."""
-        return sum(max(0, c.lost - c.misdelivered.total - c.late) for _, c in self.counters())
-
-    @property
-    def gaps(self) -> int:
-        """Gaps in the numbering of the frames that arrived (RFC 2544 section 10)."""
-        return self.losses.gaps if self.losses else 0
-
-    @property
-    def late(self) -> int:
-        return sum(counters.late for _, counters in self.counters())
-
-    @property
-    def misdelivered(self) -> int:
-        return sum(counters.misdelivered.total for _, counters in self.counters())
-
-    @property
-    def lost_or_wrong(self) -> int:
-        """Frames that were lost, or arrived wrong.
-
-        A wrong frame is usually one of those that were lost, but may be a copy of one that arrived.
-        """
-        return sum(max(c.sent - c.received, c.misdelivered.total) for _, c in self.counters())
-
-    def with_received(self, frames: int) -> Self:
-        """Returns the result as if this many of the missing frames had been received."""
-        kinds: dict[str, KindCounters] = {}
-        for kind, counters in self.counters():
-            came = min(frames, max(0, counters.sent - counters.received))
-            update = {"received": counters.received + came, "lost": counters.lost - came}
-            kinds[kind] = counters.model_copy(update=update)
-            frames -= came
-        return self.model_copy(update={"kinds": self.kinds.model_copy(update=kinds)})
-
-    @property
-    def passed(self) -> bool:
-        """True if frames were sent, all were received, none was misdelivered, and no mapping
-        changed between phases.
-
-        In a short trial, one kind may have no frames.
-        """
-        changed = self.connections is not None and self.connections.changed > 0
-        return self.sent > 0 and not self.lost_or_wrong and not changed
+from natxy.model.trial_spec import VERSION, Kind, Side
 
 
 class WorkerResult(Model):
-    """A worker in one phase.
+    """A worker in one phase."""
 
-    `away_at` has (from_ns, until_ns) of each round of its loop that took longer than 0.1 ms, since
-    the phase's start, on the clock of the due times.
-    """
-
-    phase: str = ""  # "": not known, in journals of earlier releases
+    phase: str = ""
+    """Name of the phase."""
     cpu: int
+    """The worker's CPU."""
     tasks: tuple[str, ...]
+    """The worker's tasks."""
     voluntary_switches: Count
+    """How often its thread gave up its CPU."""
     involuntary_switches: Count
+    """How often the kernel took the CPU away from it."""
     worst_loop_gap_ns: float
-    away_at: tuple[tuple[Count, Count], ...] = ()  # neighbours of more than 4,096 are joined
+    """The longest round of its loop."""
+    away_at: tuple[tuple[Count, Count], ...] = ()
+    """`[from_ns, until_ns]` of each round of its loop that took longer than 0.1 ms, since the
+    phase's start, by the clock of the due times. At most 4,096: if there are more, neighbours are
+    joined."""
     cpu_ns: float
-    off_core_ns: float = 0.0  # time of the phase in which the thread did not run
+    """CPU time of its thread."""
+    off_core_ns: float = 0.0
+    """The time of the phase in which its thread did not run."""
 
 
 class WatchResult(Model):
-    """Absences of a watched CPU in one phase, until the last frame of the phase arrived.
+    """Absences of a watched CPU in one phase, until the phase's last frame left and arrived.
 
-    `away_at` has (from_ns, until_ns) of each, since the phase's start, which is that of the due
-    times; neighbours of more than 4,096 are joined.
-
-    `end_away_ns` is how long before the last frame left an absence began that lasted to the end of
-    the drain: what came in this time was still waiting then. 0: the CPU was the gateway's at the
-    end, or it is not known, in journals of earlier releases.
-
-    In an absence, the CPU did not do the gateway's work, or the host had taken the CPU. The times
-    are upper bounds: they are measured in steps of `period_ns`. Of the `samples`, `busy_samples`
-    found a thread of the gateway (None: not known, in journals of earlier releases).
-
-    `round_trip_ns` is the time of a cache line between the tester's first CPU and this one. Both
-    CPUs also do two pieces of work at the same time: `work_ns` is the time of one that fills a
-    core, `chain_ns` that of one that does not, on the CPU that other work slows down more. The
-    worse ones of before and after the phase count. `nearest_ns` is the shortest round trip that
-    this machine has shown, `fastest_ns` the `work_ns` that the same clock makes possible; natxy
-    adds them to the engine's result. 0: not known.
-
-    `kept_awake_ns` is the CPU time, in the whole phase, of the engine's thread that keeps this CPU
-    awake: the kernel counts it as busy. 0: not known, in journals of earlier releases.
+    In an absence, the CPU did not do the gateway's work, or the host had taken the CPU. All times
+    are upper bounds: each absence may be shorter by one `period_ns` at its beginning and at its
+    end.
     """
 
     phase: str
+    """Name of the phase."""
     cpu: int
+    """The watched CPU."""
     period_ns: float
+    """The time between two looks at the CPU."""
     samples: Count
+    """How often the CPU was looked at."""
     busy_samples: Count | None = None
+    """How many of these looks found a thread of the gateway."""
     absences: Count
+    """Number of absences."""
     away_ns: float
+    """Their sum."""
     longest_away_ns: float
+    """The longest one."""
     away_at: tuple[tuple[Count, Count], ...] = ()
+    """`[from_ns, until_ns]` of each absence, since the phase's start, with which the due times
+    begin. At most 4,096: if there are more, neighbours are joined, and a joined absence contains
+    time between absences."""
     end_away_ns: float = 0.0
+    """How long before the last frame left an absence began that lasted to the end of the drain:
+    what came in this time was still waiting then. 0: the CPU was the gateway's at the end."""
     round_trip_ns: float = 0.0
-    nearest_ns: float = 0.0
+    """The time that a cache line takes from the tester's first CPU to this one and back. Like
+    `work_ns` and `chain_ns`, it is measured before and after the phase. The worse value counts, and
+    0 if it could not be measured (decision 0026)."""
+    nearest_ns: Annotated[float, ADDED] = 0.0
+    """The shortest round trip that this machine has shown. 0: not known."""
     work_ns: float = 0.0
+    """The time of a piece of work that fills a core, while both CPUs do the same, on the CPU that
+    other work slows down more."""
     chain_ns: float = 0.0
-    fastest_ns: float = 0.0
+    """The time of a piece of work that does not fill a core, while both CPUs do the same."""
+    fastest_ns: Annotated[float, ADDED] = 0.0
+    """The `work_ns` that the same clock makes possible. 0: not known."""
     kept_awake_ns: float = 0.0
+    """The CPU time, in the whole phase, of the engine's own thread that keeps this CPU awake. The
+    kernel counts it as busy, so telemetry subtracts it."""
 
 
 class Fault(Model):
     """An example of a misdelivered frame."""
 
     side: Side
+    """Side of the port where it arrived."""
     reason: str
+    """The check that failed, in words."""
     frame_hex: str
+    """Its first 128 octets, in hexadecimal digits."""
 
 
 class TrialResult(Model):
-    version: Annotated[int, Between(2, VERSION)]  # 2: in journals of earlier releases
+    """What a trial found. Whether the gateway passed is decided by the package."""
+
+    version: Annotated[int, Between(2, VERSION)]
+    """The version of the spec. 2: in journals of earlier releases."""
     seed: Count
+    """The seed of the spec."""
     nonce: Count
+    """The nonce of the spec."""
     valid: bool
+    """The tester did what it was asked: there are no `invalid_reasons`."""
     invalid_reasons: tuple[Reason, ...]
-    ended_early: bool  # the trial ended at the first certain loss; its loss is not a figure
-    incomplete: bool = False  # too few connections, so that later phases did not run
-    connections: ConnectionTableResult | None = None  # None: stateless
+    """Why the trial is invalid."""
+    ended_early: bool
+    """The trial ended at the first certain loss, so its loss is not a figure."""
+    incomplete: bool = False
+    """There were too few connections, so that later phases did not run."""
+    connections: ConnectionTableResult | None = None
+    """The state table. Null: stateless."""
     preparation_ns: float
+    """From the request to the first due time: neighbours, warm-up, table."""
     duration_ns: float
+    """From the first due time to the end of the last drain."""
     delay_definition: str
-    delay_clock: str  # the clock that times arrivals
+    """From where to where a delay is measured, in words."""
+    delay_clock: str
+    """The clock of arrivals: `tsc` (the processor's), `port` (each port's own), or a text that says
+    which side has which."""
     streams: tuple[StreamResult, ...]
+    """The streams of all phases."""
     ports: tuple[PortResult, ...]
+    """Both ports."""
     workers: tuple[WorkerResult, ...]
+    """Each worker in each phase."""
     watched: tuple[WatchResult, ...] = ()
-    unwatched_reason: str = ""  # why a CPU could not be watched; empty: all were watched
-    # A clause for each CPU of tester or gateway that another process of Natxy used as well; natxy
-    # adds them to the engine's result.
-    shared_cpus: tuple[str, ...] = ()
+    """Each watched CPU in each phase."""
+    unwatched_reason: str = ""
+    """Why a CPU could not be watched, or that the kernel left out some of the looks at it;
+    `watched` then has no entry for this CPU in this phase. Empty: all were watched."""
+    shared_cpus: Annotated[tuple[str, ...], ADDED] = ()
+    """A clause for each CPU of tester or gateway that another process of Natxy used as well."""
     faults: tuple[Fault, ...]
+    """The first misdelivered frames of each port."""
 
     def of_phase(self, phase: str) -> Self:
         """Returns the result with only the streams and watched CPUs of this phase."""
@@ -287,10 +199,6 @@ class TrialResult(Model):
     @property
     def gaps(self) -> int:
         return sum(stream.gaps for stream in self.streams)
-
-    @property
-    def without_udp_checksum(self) -> int:
-        return sum(c.without_udp_checksum for _, _, c in self.counters())
 
     @property
     def icmp_errors(self) -> tuple[IcmpError, ...]:

@@ -19,8 +19,9 @@ from natxy.model.deviation import Deviation, Deviations, Differs, without
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Figure, Measurement, TrialCounts, Unit
 from natxy.model.remark import Remark, Remarks, Topic, applying
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import NO_RECORDING, Direction, Recording
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.setting import Setting, setting_of

@@ -14,8 +14,9 @@ from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.stream_counters import DelayVariation
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Recording
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.trial.profile import deviations, profiles

@@ -13,8 +13,9 @@ from natxy.model.distribution import Distribution
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.stream_counters import TagCounters
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import MAX_TAGS, Recording, Tags
 from natxy.procedure.at_rate import TAGS_AFTER, AtRate, RatePlan, Value, measure
 from natxy.setting import Setting

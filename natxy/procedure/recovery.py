@@ -13,9 +13,10 @@ from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason
 from natxy.model.remark import Remark, Remarks, Topic, applying
+from natxy.model.stream_result import StreamResult
 from natxy.model.traffic import frames_of
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import MAX_FRAMES, MAX_RATE_FPS, Direction, Segment
 from natxy.procedure.at_rate import KNOWN_THROUGHPUT, Rate, RatePlan, rate_of
 from natxy.setting import Setting

@@ -18,8 +18,9 @@ from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason
 from natxy.model.remark import Remark, Topic, applying
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction, WatchedCpu
 from natxy.procedure.at_rate import Rate, RatePlan, rate_deviations, rate_of
 from natxy.setting import Setting

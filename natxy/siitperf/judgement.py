@@ -5,8 +5,9 @@ from fractions import Fraction
 
 from natxy.model.phase_names import ESTABLISH
 from natxy.model.reason import Code, Reason
+from natxy.model.stream_result import StreamResult
 from natxy.model.testbed import Testbed
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import SIDE_NAMES
 from natxy.trial.trial import Trial

@@ -7,7 +7,8 @@ from natxy.dut.base import Dut
 from natxy.errors import DutError
 from natxy.model.delays import P999, Delays
 from natxy.model.phase_names import ESTABLISH, TEST
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.stream_result import StreamResult
+from natxy.model.trial_result import TrialResult
 from natxy.siitperf.arguments import Arguments
 
 NS_PER_MS = 10**6

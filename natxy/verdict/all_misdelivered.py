@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from natxy.errors import MeasurementError
-from natxy.model.trial_result import StreamResult
+from natxy.model.stream_result import StreamResult
 
 FEWEST_FRAMES = 10  # fewer frames may all be wrong by chance
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from natxy.errors import MeasurementError
 from natxy.model.icmp_words import icmp_list, merged
 from natxy.model.port_result import IcmpError
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.stream_result import StreamResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction
 from natxy.verdict.all_misdelivered import ADVICE
 

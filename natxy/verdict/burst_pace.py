@@ -1,8 +1,9 @@
 """Judges whether a burst was sent at its rate (RFC 9004 section 6)."""
 
 from natxy.model.reason import Code, Reason
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 
 
 class Pace:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.model.reason import Code, Reason
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.stream_result import StreamResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
 from natxy.verdict.away import Away
 from natxy.verdict.losses import Losses

@@ -22,7 +22,8 @@ from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
 from natxy.model.reason import Code, Reason
 from natxy.model.remark import Remark, Remarks, Topic
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.stream_result import StreamResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction
 
 # The largest error that is allowed, as a share of the figure. A smaller error is printed beside the

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from natxy.model.stream_counters import KindCounters
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import CountedLoss, TrialRecord
-from natxy.model.trial_result import StreamResult
 from natxy.model.trial_spec import Direction
 from natxy.verdict.pacing import ROUND_NS
 from natxy.verdict.placement import least_forwarded

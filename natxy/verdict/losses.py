@@ -6,8 +6,9 @@ from typing import Self
 
 from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import CountedLoss, not_counted
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction, Stream, TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.verdict.away import away_in

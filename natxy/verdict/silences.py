@@ -8,7 +8,8 @@ a silence.
 from collections.abc import Callable, Iterable, Sequence
 
 from natxy.model.disturbance import Absence
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.stream_result import StreamResult
+from natxy.model.trial_result import TrialResult
 
 SILENCE = 5
 Gap = tuple[float, int]  # its length, and how many gaps have it

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.stream_result import StreamResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Recording, Tags
 from natxy.procedure.at_rate import Value
 from natxy.procedure.delay_variation import (

@@ -11,7 +11,8 @@ from threading import Thread
 
 import pytest
 
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.stream_result import StreamResult
+from natxy.model.trial_result import TrialResult
 from natxy.tester.tester import Tester
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing

@@ -17,8 +17,8 @@ from typing import Any
 
 from natxy.campaign.journal import Journal
 from natxy.model.distribution import Distribution
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult
 from natxy.model.verdict import Verdict
 from tests.unit.results import result_of, stream_of
 

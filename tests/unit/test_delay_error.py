@@ -11,7 +11,7 @@ from natxy.model.distribution import Distribution
 from natxy.model.reason import Code
 from natxy.model.remark import Remark, Topic
 from natxy.model.stream_counters import TagCounters
-from natxy.model.trial_result import StreamResult
+from natxy.model.stream_result import StreamResult
 from natxy.procedure.latency import latency_errors
 from natxy.verdict.delay_error import (
     DelayError,

@@ -9,7 +9,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
 from natxy.model.stream_counters import DelayVariation, Kinds, TagCounters
-from natxy.model.trial_result import StreamResult
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_spec import MAX_TAGS
 from natxy.procedure.delay_variation import (
     LOST,

@@ -8,8 +8,8 @@ import pytest
 
 from natxy.campaign.fewer_runs import shortened
 from natxy.model.disturbance import Absence
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult
 from natxy.model.verdict import Verdict
 from natxy.verdict.loss_error import LossRate, loss_rates, silent_share
 from natxy.verdict.silences import lost_in_silences, with_silences_counted

@@ -7,8 +7,9 @@ import pytest
 from natxy.model.disturbance import Absence
 from natxy.model.reason import Code
 from natxy.model.stream_counters import ConnectionCounters
+from natxy.model.stream_result import StreamResult
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
 from natxy.trial.timing import Timing

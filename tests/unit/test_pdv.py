@@ -9,7 +9,7 @@ from natxy.model.distribution import Distribution
 from natxy.model.disturbance import Disturbance
 from natxy.model.reason import Code
 from natxy.model.stream_counters import Kinds
-from natxy.model.trial_result import StreamResult
+from natxy.model.stream_result import StreamResult
 from natxy.procedure.delay_variation import (
     MAXIMUM,
     MINIMUM,

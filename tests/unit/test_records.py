@@ -13,9 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from natxy.errors import ConfigurationError, ProtocolError, StorageError
+from natxy.model.stream_result import StreamResult
 from natxy.model.testbed import TrafficSection
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
 from natxy.records.extra import records_to
 from natxy.records.parquet_file import OCTETS, RECORD, ROW_GROUP_RECORDS, RecordsFile

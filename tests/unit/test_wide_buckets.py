@@ -12,8 +12,8 @@ from hypothesis import strategies as some
 from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.wide_buckets import BITS, wide
 from natxy.model.distribution import NOTHING, Distribution
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_result import StreamResult
 from natxy.model.verdict import Verdict
 from tests.unit.results import result_of, stream_of
 
