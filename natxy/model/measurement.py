@@ -186,6 +186,10 @@ class Conditions(Model):
         return self.m / self.n * 100
 
 
+# Counters of all phases of a trial that a measurement adds up.
+COUNTERS = ("without_udp_checksum", "changed", "wrong", "collided")
+
+
 class TrialCounts(Model):
     """Counters over all trials of a measurement."""
 
@@ -265,10 +269,7 @@ class TrialCounts(Model):
                 "duplicated": self.duplicated + trial.result.duplicated,
                 "reordered": self.reordered + trial.result.reordered,
                 "gaps": self.gaps + trial.result.gaps,
-                "without_udp_checksum": self.without_udp_checksum + trial.without_udp_checksum,
-                "changed": self.changed + trial.changed,
-                "wrong": self.wrong + trial.wrong,
-                "collided": self.collided + trial.collided,
+                **{name: getattr(self, name) + trial.total(name) for name in COUNTERS},
                 "lost_connections": self.lost_connections + bool(trial.lost_connections),
                 "how_lost": self.how_lost or trial.lost_connections,
                 "negative_delays": self.negative_delays

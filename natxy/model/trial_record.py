@@ -8,8 +8,9 @@ from natxy.model.disturbance import Absence, Disturbance
 from natxy.model.phase_names import ESTABLISH
 from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.stream_counters import ConnectionCounters
+from natxy.model.stream_result import StreamResult
 from natxy.model.telemetry import Telemetry
-from natxy.model.trial_result import StreamResult, TrialResult
+from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
 
@@ -207,27 +208,23 @@ class TrialRecord(Model):
     @property
     def misdelivered(self) -> int:
         """Misdelivered frames of all phases."""
-        return sum(c.misdelivered.total for s in self._streams for _, c in s.counters())
-
-    @property
-    def without_udp_checksum(self) -> int:
-        """Frames of all phases that were received without UDP checksum."""
-        return sum(c.without_udp_checksum for s in self._streams for _, c in s.counters())
+        return self.total("misdelivered")
 
     @property
     def changed(self) -> int:
         """Connections of all phases whose mapping changed."""
-        return sum(of.changed for of in self._connections)
+        return self.total("changed")
 
     @property
     def wrong(self) -> int:
         """Replies of all phases that were delivered to another connection."""
-        return sum(of.wrong for of in self._connections)
+        return self.total("wrong")
 
-    @property
-    def collided(self) -> int:
-        """Replies of all phases whose connection shares its external four-tuple with another."""
-        return sum(of.collided for of in self._connections)
+    def total(self, name: str) -> int:
+        """Returns the sum of a counter of frames or of connections over all phases."""
+        if name in ConnectionCounters.model_fields:
+            return sum(getattr(of, name) for of in self._connections)
+        return sum(c.frames()[name] for s in self._streams for _, c in s.counters())
 
     @property
     def _streams(self) -> tuple[StreamResult, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import COUNTERS, Figure, Measurement
 from natxy.report.cell_figures import rate_words
 from natxy.report.csv_text import csv_text
 from natxy.statistics import summary
@@ -74,7 +74,7 @@ PLACES = {
     "tester_loaded_median_ns": "tester_delay.loaded.median_ns",
     "tester_loaded_p999_ns": "tester_delay.loaded.p999_ns",
 }
-COLUMNS = tuple(PLACES)
+COLUMNS = tuple(PLACES | _in_place(*(name for name in COUNTERS if name not in PLACES)))
 
 
 def results_csv(results: Sequence[Measurement]) -> str:

@@ -8,9 +8,10 @@ from natxy.model.icmp_words import icmp_words
 from natxy.model.port_result import PortResult
 from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.stream_counters import ConnectionCounters, KindCounters, Losses
+from natxy.model.stream_result import StreamResult
 from natxy.model.table_result import ConnectionTableResult, MappingsResult
 from natxy.model.telemetry import CpuTime, Telemetry
-from natxy.model.trial_result import StreamResult, TrialResult, WorkerResult
+from natxy.model.trial_result import TrialResult, WorkerResult
 from natxy.model.verdict import Verdict
 from natxy.report.histogram import histogram_lines
 from natxy.report.numbers import quantity
@@ -18,10 +19,6 @@ from natxy.report.numbers import quantity
 CPUS_SHOWN = 4  # the busiest
 DROPS_SHOWN = 4  # the most frequent causes
 _FAULTS_SHOWN = 3
-_DROPS = (  # counters of a port
-    *("rx_missed", "rx_errors", "rx_no_buffer"),
-    *("tx_errors", "kernel_rx_dropped", "link_downs"),
-)
 ALL_PORTS = 2**16
 
 
@@ -140,19 +137,8 @@ def _connections_line(of: ConnectionCounters) -> str:
 
 def _kind_lines(kind: str, counters: KindCounters) -> Iterator[str]:
     yield f"  {kind}"
-    shown = {
-        "sent": counters.sent,
-        "received": counters.received,
-        "lost": counters.lost,
-        "duplicated": counters.duplicated,
-        "reordered": counters.reordered,
-        "without UDP checksum": counters.without_udp_checksum,
-        "late": counters.late,
-        "misdelivered": counters.misdelivered.total,
-        "negative delays": counters.negative_delays,
-        "hop limit seen": counters.hop_limit,
-    }
-    yield "    " + ", ".join(f"{name} {value:,}" for name, value in shown.items())
+    shown = ", ".join(f"{_words(name)} {count:,}" for name, count in counters.frames().items())
+    yield f"    {shown}, hop limit seen {counters.hop_limit}"
     checks = counters.misdelivered.model_dump(exclude={"total"})
     if counters.misdelivered.total:
         yield "    misdelivered by: " + ", ".join(f"{k} {v:,}" for k, v in checks.items() if v)
@@ -162,6 +148,10 @@ def _kind_lines(kind: str, counters: KindCounters) -> Iterator[str]:
     if counters.ipdv:
         pairs = f"{counters.ipdv.undefined:,} pairs undefined"
         yield f"    {'ipdv':<10}{_distribution(counters.ipdv.distribution)}; {pairs}"
+
+
+def _words(member: str) -> str:
+    return member.replace("_", " ").replace("udp", "UDP")
 
 
 def _distribution(of: Distribution) -> str:
@@ -231,8 +221,8 @@ def block_sentence(of: MappingsResult) -> str:
 
 
 def _port_lines(port: PortResult) -> Iterator[str]:
-    drops = ", ".join(f"{name.replace('_', ' ')} {getattr(port, name):,}" for name in _DROPS)
-    yield f"{port.side} port: foreign {port.foreign:,}, neighbour {port.neighbour:,}, {drops}"
+    counted = ", ".join(f"{_words(name)} {count:,}" for name, count in port.of_device.items())
+    yield f"{port.side} port: foreign {port.foreign:,}, neighbour {port.neighbour:,}, {counted}"
     yield f"  worst poll gap {duration(port.worst_poll_gap_ns)}"
     yield from (f"  {icmp_words(error)}" for error in port.icmp_errors)
     if port.icmp_errors_unlisted:
