@@ -1,4 +1,4 @@
-"""Writes the JSON Schemas: `python -m natxy.model.schemas [FOLDER]`."""
+"""Writes the JSON Schemas and examples of events: `python -m natxy.model.schemas [FOLDER]`."""
 
 import json
 import sys
@@ -7,11 +7,14 @@ from pathlib import Path
 from pydantic.json_schema import JsonSchemaMode
 
 from natxy.model.base import Model
+from natxy.model.event import ErrorEvent, Hello, Progress, ResultEvent
+from natxy.model.example import example
 from natxy.model.experiment import Experiment
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 
 FOLDER = Path(__file__).parents[2] / "schemas"
+EVENTS = "examples/events.json"
 SCHEMAS: dict[str, type[Model]] = {
     "trial-spec": TrialSpec,
     "trial-result": TrialResult,
@@ -32,8 +35,15 @@ def schema_text(name: str) -> str:
     return json.dumps(head | schema, indent=2, ensure_ascii=False) + "\n"
 
 
+def events_text() -> str:
+    """Returns an example of each event, with all members that the engine writes."""
+    events = [example(model) for model in (Hello, Progress, ResultEvent, ErrorEvent)]
+    return json.dumps({each["event"]: each for each in events}, indent=2) + "\n"
+
+
 def main(arguments: list[str]) -> None:
     folder = Path(arguments[0]) if arguments else FOLDER
+    (folder / EVENTS).write_text(events_text(), encoding="utf-8")
     for name in SCHEMAS:
         (folder / f"{name}.schema.json").write_text(schema_text(name), encoding="utf-8")
 

@@ -37,10 +37,12 @@ right_ip_version = 4
 def fake_engine(folder: Path) -> Path:
     """Writes the fake engine for the Python of the tests, without its site; returns its path.
 
-    It starts five times as fast so: `python3` may be a script that looks for a Python first.
+    It starts five times as fast so: `python3` may be a script that looks for a Python first. It
+    reads files relative to where it was.
     """
     path = folder / FAKE_ENGINE.name
     _, source = FAKE_ENGINE.read_text().split("\n", maxsplit=1)
+    source = source.replace("__file__", repr(str(FAKE_ENGINE)))
     path.write_text(f"#!{sys.executable} -IS\n{source}")
     path.chmod(0o755)
     return path

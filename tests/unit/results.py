@@ -1,14 +1,11 @@
 """Results of trials with just the numbers that a judgement looks at."""
 
-from typing import Any
-
-from natxy.model.distribution import NOTHING
+from natxy.model.example import blank
 from natxy.model.port_result import PortResult
-from natxy.model.stream_counters import KindCounters, Kinds, Misdelivered, Pauses, Silence
-from natxy.model.trial_result import StreamResult, TrialResult, WatchResult
+from natxy.model.stream_counters import KindCounters, Misdelivered
+from natxy.model.stream_result import StreamResult
+from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import VERSION, Direction
-
-CLEAN = Misdelivered(**dict.fromkeys(Misdelivered.model_fields, 0))
 
 
 def stream_of(
@@ -26,35 +23,28 @@ def stream_of(
 ) -> StreamResult:
     """`missing` frames never came, `wrong` ones came with another address."""
     lost = missing + late + wrong
-    counters = KindCounters(
+    counters = blank(
+        KindCounters,
         sent=sent,
         received=sent - lost,
         lost=lost,
-        duplicated=0,
-        reordered=0,
-        without_udp_checksum=0,
         late=late,
-        misdelivered=CLEAN.model_copy(update={"address": wrong, "total": wrong}),
+        misdelivered=blank(Misdelivered, address=wrong, total=wrong),
         hop_limit=63,
-        negative_delays=0,
-        delay=NOTHING,
     )
-    return StreamResult(
-        phase=phase,
-        direction=direction,
-        due=sent,
-        refused_by_gateway=0,
-        refused_by_port=0,
-        largest_burst=1,
-        pauses=Pauses(count=1, total_ns=paused_s * 1e9, longest_ns=paused_s * 1e9),
-        sending_ns=sending_s * 1e9,
-        first_departure_ns=0.0,
-        lateness=NOTHING,
-        send_call=NOTHING,
-        held_back_ns=held_s * 1e9,
-        last_delay_excess_ns=max(held_s, ended_late_s) * 1e9,
-        kinds=Kinds(foreground=counters),
-        silence=Silence(from_ns=0.0, until_ns=0.0),
+    return StreamResult.model_validate(
+        blank(
+            StreamResult,
+            phase=phase,
+            direction=direction,
+            due=sent,
+            largest_burst=1,
+            pauses={"count": 1, "total_ns": paused_s * 1e9, "longest_ns": paused_s * 1e9},
+            sending_ns=sending_s * 1e9,
+            held_back_ns=held_s * 1e9,
+            last_delay_excess_ns=max(held_s, ended_late_s) * 1e9,
+            kinds={"foreground": counters},
+        )
     )
 
 
@@ -70,11 +60,7 @@ def result_of(
     busy_samples: int | None = None,
 ) -> TrialResult:
     """With a CPU that was away for so long in each phase, and ports not polled for so long."""
-    counts: dict[str, Any] = dict.fromkeys(
-        ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors"), 0
-    )
-    more: dict[str, Any] = {"kernel_rx_dropped": 0, "records_lost": 0}
-    port = PortResult(side="left", worst_poll_gap_ns=gap_s * 1e9, **counts, **more)
+    port = PortResult.model_validate(blank(PortResult, worst_poll_gap_ns=gap_s * 1e9))
     watch = WatchResult(
         phase="test",
         cpu=1,
@@ -90,20 +76,5 @@ def result_of(
         chain_ns=chain_ns,
         fastest_ns=fastest_ns,
     )
-    return TrialResult(
-        version=VERSION,
-        seed=0,
-        nonce=0,
-        valid=True,
-        invalid_reasons=(),
-        ended_early=False,
-        preparation_ns=0.0,
-        duration_ns=0.0,
-        delay_definition="none",
-        delay_clock="tsc",
-        streams=streams,
-        ports=(port,),
-        workers=(),
-        watched=(watch,),
-        faults=(),
-    )
+    given = {"streams": streams, "ports": (port,), "watched": (watch,)}
+    return TrialResult.model_validate(blank(TrialResult, version=VERSION, valid=True, **given))

@@ -9,18 +9,20 @@ import numpy as np
 
 from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
-from natxy.model.event import Hello, Progress
+from natxy.model.event import Hello, PortInfo, Progress
+from natxy.model.example import blank
+from natxy.model.port_result import PortResult
 from natxy.model.reason import Reason
-from natxy.model.stream_counters import Misdelivered, PauseReason
+from natxy.model.stream_counters import KindCounters, Misdelivered, PauseReason
+from natxy.model.stream_result import StreamResult
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_result import TrialResult
+from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import VERSION, Stream, TrialSpec
 from natxy.tester.tester import Engine, OnProgress, ignore_progress
 from natxy.trial.observer import Observer
 from natxy.trial.session import Session
 
 Lose = Callable[[Stream], Sequence[int]]
-MISDELIVERED = tuple(name for name in Misdelivered.model_fields if name != "total")
 DELAY = {
     **dict.fromkeys(("count", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns"), 1),
     **dict.fromkeys(("p99_ns", "p999_ns"), 1),
@@ -113,19 +115,21 @@ class ScriptedEngine(InProcess):
     def hello(self) -> Hello:
         words = ("engine_version", "dpdk_version", "variant", "cpu_model", "kernel")
         return Hello.model_validate(
-            {
-                "event": "hello",
-                "protocol": 1,
+            blank(
+                Hello,
                 **dict.fromkeys(words, "none"),
-                "tsc_hz": 1,
-                "tsc_invariant": True,
-                "realtime_allowed": True,
-                "huge_pages": False,
-                "main_cpus": (0,),
-                "workers": (),
-                "ports": tuple(self._port(side) for side in ("left", "right")),
-            }
+                protocol=1,
+                tsc_hz=1,
+                tsc_invariant=True,
+                realtime_allowed=True,
+                main_cpus=(0,),
+                ports=tuple(self._port(side) for side in ("left", "right")),
+            )
         )
+
+    def _port(self, side: str) -> dict[str, Any]:
+        names = {"side": side, "device": "none", "driver": "none", "mac": "02:00:00:00:00:01"}
+        return blank(PortInfo, **names, link_speed_mbps=self.link_mbps)
 
     @property
     def trials(self) -> int:
@@ -136,114 +140,94 @@ class ScriptedEngine(InProcess):
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
         self.specs.append(spec)
-        frames = {"forward": 0, "reverse": 0}
-        sending = {"event": "progress", "id": 1, "stage": "sending", "elapsed_ns": 0}
-        said = {**sending, "duration_ns": 10**9, "sent": frames, "received": frames}
-        on_progress(Progress.model_validate(said))
+        sending = blank(Progress, stage="sending", duration_ns=10**9)
+        on_progress(Progress.model_validate(sending))
         self.during()
         reason = self.invalid(spec)
         return TrialResult.model_validate(
-            {
-                "version": VERSION,
-                "seed": spec.seed,
-                "nonce": spec.nonce,
-                "valid": not reason,
-                "invalid_reasons": (reason,) if reason else (),
-                "ended_early": False,
-                "preparation_ns": 0.0,
-                "duration_ns": 0.0,
-                "delay_definition": "none",
-                "delay_clock": "none",
-                "streams": tuple(
+            blank(
+                TrialResult,
+                version=VERSION,
+                seed=spec.seed,
+                nonce=spec.nonce,
+                valid=not reason,
+                invalid_reasons=(reason,) if reason else (),
+                delay_definition="none",
+                delay_clock="none",
+                streams=tuple(
                     self._stream(phase.name, stream)
                     for phase in spec.phases
                     for stream in phase.streams
                 ),
-                "ports": self._ports(too_slow=bool(reason) and self.too_slow),
-                "watched": tuple(
+                ports=self._ports(too_slow=bool(reason) and self.too_slow),
+                watched=tuple(
                     self._watched(phase.name, spec) for phase in spec.phases if self.watches
                 ),
-                **dict.fromkeys(("workers", "faults"), ()),
-            }
+            )
         )
 
     def _ports(self, *, too_slow: bool) -> tuple[dict[str, Any], ...]:
         """None at all where there is nothing to be told of one."""
         if not self.icmp_errors and not too_slow:
             return ()
-        counts = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
-        numbers = dict.fromkeys((*counts, "kernel_rx_dropped", "records_lost"), 0)
-        numbers["rx_missed"] = int(too_slow)
-        gaps = {"worst_poll_gap_ns": 0.0}
-        return ({"side": "left", **numbers, **gaps, "icmp_errors": self.icmp_errors},)
+        return (blank(PortResult, rx_missed=int(too_slow), icmp_errors=self.icmp_errors),)
 
     def _watched(self, phase: str, spec: TrialSpec) -> dict[str, Any]:
         away_ns, begin = self.away_ns(spec), self.away_from_ns
-        return {
-            "phase": phase,
-            "cpu": 1,
-            "period_ns": 1e5,
-            **dict.fromkeys(("samples", "absences"), 0),
-            **dict.fromkeys(("away_ns", "longest_away_ns"), away_ns),
-            "away_at": ((begin, begin + int(away_ns)),) if away_ns else (),
-            "round_trip_ns": self.round_trip_ns(spec),
-            "nearest_ns": self.nearest_ns(spec),
-        }
-
-    def _port(self, side: str) -> dict[str, Any]:
-        return {
-            "side": side,
-            "link_speed_mbps": self.link_mbps,
-            "refusal": "tester",
-            **dict.fromkeys(("device", "driver"), "none"),
-            "mac": "02:00:00:00:00:01",
-            **dict.fromkeys(("mtu_bytes", "rx_ring_frames", "numa_node"), 0),
-            "offloads": (),
-        }
+        return blank(
+            WatchResult,
+            phase=phase,
+            cpu=1,
+            period_ns=1e5,
+            away_ns=away_ns,
+            longest_away_ns=away_ns,
+            away_at=((begin, begin + int(away_ns)),) if away_ns else (),
+            round_trip_ns=self.round_trip_ns(spec),
+            nearest_ns=self.nearest_ns(spec),
+        )
 
     def _stream(self, phase: str, stream: Stream) -> dict[str, Any]:
         lost = sorted(self.lose(stream))
         frames = frames_in(stream)
         last_ns = due_ns(stream, frames - 1)
-        return {
-            "phase": phase,
-            "direction": stream.direction,
-            "due": frames,
-            **dict.fromkeys(("refused_by_gateway", "refused_by_port"), 0),
-            "largest_burst": 1,
-            "pauses": {
+        return blank(
+            StreamResult,
+            phase=phase,
+            direction=stream.direction,
+            due=frames,
+            largest_burst=1,
+            pauses={
                 "count": int(self.paused_ns(stream) > 0),
                 "total_ns": self.paused_ns(stream),
                 "longest_ns": self.paused_ns(stream),
                 "at": ((0, int(self.paused_ns(stream)), "port"),) * (self.paused_by == "port"),
             },
-            "sending_ns": last_ns + self.excess_ns + self.paused_ns(stream),
-            "first_departure_ns": 0.0,
-            "lateness": DELAY | self.lateness(stream),
-            "send_call": DELAY,
-            "kinds": {"foreground": self._counters(stream, len(lost)), "background": None},
-            "losses": _losses(stream, lost) if lost else None,
-            "lost_runs": _runs(lost),
-            "low_delays": self.low_delays(stream),
-            "late_runs": self.late_runs,
-            "silence": _silence(stream, set(lost)),
-        } | self.gaps(stream)
+            sending_ns=last_ns + self.excess_ns + self.paused_ns(stream),
+            lateness=DELAY | self.lateness(stream),
+            send_call=DELAY,
+            kinds={"foreground": self._counters(stream, len(lost))},
+            losses=_losses(stream, lost) if lost else None,
+            lost_runs=_runs(lost),
+            low_delays=self.low_delays(stream),
+            late_runs=self.late_runs,
+            silence=_silence(stream, set(lost)),
+            **self.gaps(stream),
+        )
 
     def _counters(self, stream: Stream, lost: int) -> dict[str, Any]:
         frames = frames_in(stream)
         misdelivered = frames if self.all_wrong_by else self.misdelivers
-        wrong = {**dict.fromkeys(MISDELIVERED, 0), "total": misdelivered}
-        wrong[self.all_wrong_by or "address"] = misdelivered
-        return {
-            "sent": frames,
-            "received": frames - lost - misdelivered,
-            "lost": lost,
-            **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
-            "without_udp_checksum": self.without_udp_checksum,
-            "misdelivered": wrong,
-            "hop_limit": 63,
-            "delay": {**DELAY, "max_ns": self.longest_delay_ns(stream)} | self.delays(stream),
-        }
+        wrong = {"total": misdelivered, self.all_wrong_by or "address": misdelivered}
+        return blank(
+            KindCounters,
+            sent=frames,
+            received=frames - lost - misdelivered,
+            lost=lost,
+            without_udp_checksum=self.without_udp_checksum,
+            misdelivered=blank(Misdelivered, **wrong),
+            hop_limit=63,
+            delay={**DELAY, "max_ns": self.longest_delay_ns(stream)} | self.delays(stream),
+        )
 
 
 def _losses(stream: Stream, lost: Sequence[int]) -> dict[str, Any]:

@@ -7,22 +7,18 @@ from typing import Any
 from natxy.dut.base import Deletion, TableParameters
 from natxy.dut.none import NoDut
 from natxy.errors import DutError
+from natxy.model.example import blank
 from natxy.model.port_result import PortResult
+from natxy.model.stream_counters import ConnectionCounters, KindCounters, Misdelivered
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_result import TrialResult, WatchResult
 from natxy.model.trial_spec import VERSION, Phase, Stream, TrialSpec
 from natxy.tester.tester import OnProgress, ignore_progress
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import DELAY, MISDELIVERED, InProcess, ScriptedEngine, rate_of
+from tests.unit.scripted_engine import DELAY, InProcess, ScriptedEngine, rate_of
 
 NO_LIMIT = 10**12
-COUNTERS = ("foreign", "neighbour", "rx_errors", "rx_no_buffer", "tx_errors", "kernel_rx_dropped")
-# A port of a tester that is too slow.
-MISSED = {
-    "side": "left",
-    "rx_missed": 1,
-    **dict.fromkeys((*COUNTERS, "records_lost"), 0),
-    "worst_poll_gap_ns": 0.0,
-}
+MISSED = blank(PortResult, rx_missed=1)  # a port of a tester that is too slow
 
 
 @dataclass(kw_only=True)
@@ -150,37 +146,36 @@ class StatefulEngine(InProcess):
         beside = self._created_beside(stream)
         again = min(came, gateway.drawn_again) if phase.name == "establish" else 0
         new = came - again if phase.name in ("establish", "make again") else 0
-        return {
-            "phase": phase.name,
-            "direction": stream.direction,
-            "due": sent + (beside["sent"] if beside else 0),
-            **dict.fromkeys(("refused_by_gateway", "refused_by_port"), 0),
-            "largest_burst": 1,
-            "pauses": {
+        return blank(
+            StreamResult,
+            phase=phase.name,
+            direction=stream.direction,
+            due=sent + (beside["sent"] if beside else 0),
+            largest_burst=1,
+            pauses={
                 "count": int(self.paused_ns(stream) > 0),
                 "total_ns": self.paused_ns(stream),
                 "longest_ns": self.paused_ns(stream),
             },
-            "sending_ns": max(0, (stream.frames if beside else sent) - 1) * 1e9 / rate
+            sending_ns=max(0, (stream.frames if beside else sent) - 1) * 1e9 / rate
             + self.paused_ns(stream),
-            "first_departure_ns": 0.0,
             **dict.fromkeys(("lateness", "send_call"), DELAY),
-            "kinds": {
+            kinds={
                 "foreground": _counters(sent, came, wrong) if stream.foreground else None,
                 "background": beside,
             },
-            "losses": self._losses(sent, came) if came < sent else None,
-            "lost_runs": _lost_runs(sent, sent - came, min(gone, sent - came)),
-            "silence": {"from_ns": 0.0, "until_ns": 0.0},
-            "connections": {
-                "new": new,
-                "known": came - new - changed,
-                "changed": changed,
-                "wrong": wrong,
-                "collided": wrong,
-                "ending_new_percent": 100.0 if new else 0.0,
-            },
-        }
+            losses=self._losses(sent, came) if came < sent else None,
+            lost_runs=_lost_runs(sent, sent - came, min(gone, sent - came)),
+            connections=blank(
+                ConnectionCounters,
+                new=new,
+                known=came - new - changed,
+                changed=changed,
+                wrong=wrong,
+                collided=wrong,
+                ending_new_percent=100.0 if new else 0.0,
+            ),
+        )
 
     def _created_beside(self, stream: Stream) -> dict[str, Any] | None:
         """Returns the counters of frames that create connections while others are used."""
@@ -209,27 +204,24 @@ class StatefulEngine(InProcess):
     ) -> TrialResult:
         asked = spec.phases[0].streams[0].frames_of("foreground")
         return TrialResult.model_validate(
-            {
-                "version": VERSION,
-                "seed": spec.seed,
-                "nonce": spec.nonce,
-                "valid": valid,
-                "invalid_reasons": () if valid else (LATE,),
-                "ended_early": False,
-                "incomplete": incomplete,
-                "connections": {
+            blank(
+                TrialResult,
+                version=VERSION,
+                seed=spec.seed,
+                nonce=spec.nonce,
+                valid=valid,
+                invalid_reasons=() if valid else (LATE,),
+                incomplete=incomplete,
+                connections={
                     "asked": asked,
                     "stored": self._made,
                     "bytes": 8 * asked,
                     "page_bytes": 4096,
                 },
-                "preparation_ns": 0.0,
-                "duration_ns": 0.0,
-                "delay_definition": "none",
-                "delay_clock": "none",
-                "streams": tuple(streams),
-                **dict.fromkeys(("ports", "workers", "faults"), ()),
-            }
+                delay_definition="none",
+                delay_clock="none",
+                streams=tuple(streams),
+            )
         )
 
 
@@ -252,15 +244,15 @@ FIRST_DELAY_NS = 5.0  # of frames that create connections beside others, whose d
 
 def _counters(sent: int, came: int, wrong: int, delay_ns: float = 1) -> dict[str, Any]:
     delay = dict.fromkeys(DELAY, delay_ns)
-    return {
-        "sent": sent,
-        "received": came,
-        "lost": sent - came,
-        **dict.fromkeys(("duplicated", "reordered", "late", "negative_delays"), 0),
-        "misdelivered": {**dict.fromkeys(MISDELIVERED, 0), "port": wrong, "total": wrong},
-        "hop_limit": 63,
-        "delay": {**delay, "count": came, "buckets": ((delay_ns, delay_ns, came),)},
-    }
+    return blank(
+        KindCounters,
+        sent=sent,
+        received=came,
+        lost=sent - came,
+        misdelivered=blank(Misdelivered, port=wrong, total=wrong),
+        hop_limit=63,
+        delay={**delay, "count": came, "buckets": ((delay_ns, delay_ns, came),)},
+    )
 
 
 @dataclass(kw_only=True)

@@ -17,6 +17,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.deviation import Differs
+from natxy.model.example import blank
 from natxy.model.port_result import PortResult
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
@@ -191,12 +192,9 @@ def test_a_gateway_that_passes_nothing_has_no_rate(
 def test_how_well_a_ports_clock_was_known_is_the_worst_of_all_trials(session: Session) -> None:
     kept = Kept()
     pdv(PdvPlan(**GIVEN | {"repetitions": 2}), session.with_observer(kept))
-    port = {"side": "left", "worst_poll_gap_ns": 0.0}
-    counts = ("foreign", "neighbour", "rx_missed", "rx_errors", "rx_no_buffer", "tx_errors")
-    port |= dict.fromkeys((*counts, "kernel_rx_dropped", "records_lost"), 0)
     trials = []
     for trial, error_ns in zip(kept.trials, (19_900.0, 2_000.0), strict=True):
-        stamping = PortResult.model_validate(port | {"clock_error_ns": error_ns})
+        stamping = PortResult.model_validate(blank(PortResult, clock_error_ns=error_ns))
         result = trial.result.model_copy(update={"delay_clock": "port", "ports": (stamping,)})
         trials.append(trial.model_copy(update={"result": result}))
     clock = str(about(Topic.DELAY_BY_CLOCK, delay_remarks(session, trials)))

@@ -1,10 +1,9 @@
 """The media's frame rate, against the tables of the RFCs."""
 
-from typing import Any
-
 import pytest
 
-from natxy.model.event import Hello
+from natxy.model.event import Hello, PortInfo
+from natxy.model.example import blank
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TrafficSection
 from natxy.model.traffic import TrafficPlan
@@ -45,29 +44,11 @@ def test_768_bytes_have_a_rate_of_their_own() -> None:
 
 
 def hello(left_mbps: int, right_mbps: int) -> Hello:
-    port: dict[str, Any] = {
-        **dict.fromkeys(("device", "driver", "mac"), "x"),
-        **dict.fromkeys(("mtu_bytes", "rx_ring_frames", "numa_node"), 0),
-        "refusal": "tester",
-        "offloads": (),
-    }
-    speeds = {"left": left_mbps, "right": right_mbps}
-    ports = [{"side": side, "link_speed_mbps": speed, **port} for side, speed in speeds.items()]
-    words = ("engine_version", "dpdk_version", "variant", "cpu_model", "kernel")
-    return Hello.model_validate(
-        {
-            "event": "hello",
-            "protocol": 1,
-            **dict.fromkeys(words, "x"),
-            "tsc_hz": 1,
-            "tsc_invariant": True,
-            "realtime_allowed": True,
-            "huge_pages": False,
-            "main_cpus": (0,),
-            "workers": (),
-            "ports": tuple(ports),
-        }
+    ports = tuple(
+        blank(PortInfo, side=side, driver="x", link_speed_mbps=speed)
+        for side, speed in {"left": left_mbps, "right": right_mbps}.items()
     )
+    return Hello.model_validate(blank(Hello, ports=ports))
 
 
 def plan(left_version: int, right_version: int, size_bytes: int) -> TrafficPlan:
