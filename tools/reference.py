@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Writes the pages of docs/reference that follow from the source: testbed.md, commands.md,
-published.md, plans.md and durations.md.
+published.md, plans.md, durations.md and engine-members.md.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
 tools/testbed_keys.toml. The commands and their options are those of the parsers
 (tools/commands.py). The keys of a published table are those of its model, with their meanings in
 tools/published_keys.toml, and the list of the tables is that of experiments/published. The
 durations are those that `natxy plan` shows (tools/durations.py). The fields of plans are those of
-their classes (tools/plans.py).
+their classes (tools/plans.py), and the members of specs, events and results those of the models
+(tools/members.py).
 With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
@@ -21,6 +22,7 @@ from typing import Any
 
 from commands import commands_page
 from durations import durations_page
+from members import members_page
 from plans import plans_page
 
 from natxy.model.base import Model
@@ -260,6 +262,7 @@ def main() -> int:
         "published.md": published_page(),
         "durations.md": durations_page(GENERATED),
         "plans.md": plans_page(GENERATED),
+        "engine-members.md": members_page(GENERATED),
     }
     for name, text in pages.items():
         page = PAGES / name
