@@ -51,8 +51,8 @@ class TagCounters(Model):
     """Those that did not."""
     arrived: tuple[tuple[Count, Count, Count], ...]
     """`[number, delay_ns, gap_ns]` of each that came, in ascending order. The delay may be too long
-    by the gap: the time from its time stamp to the end of its send call, plus its poll gap (0 if
-    the port stamps arrivals)."""
+    by the gap: its poll gap (0 if the port stamps arrivals), plus what its send call, with what
+    precedes it since the time stamp, took beyond the median of all."""
     lost_numbers: tuple[Count, ...] = ()
     """The numbers of those that did not come, in ascending order."""
     disturbed: Annotated[Count, ADDED] = 0
