@@ -88,6 +88,7 @@ format: $(DEVELOPMENT) ## Format all sources and fix what the linter can fix.
 
 schemas: $(DEVELOPMENT) ## Write schemas/ from the Python models.
 	@$(BIN)/python -m natxy.model.schemas
+	@$(BIN)/python -m natxy.report.results_schema
 
 # mkdocs-material is kept up until May 2027; its successor reads the same mkdocs.yml.
 docs docs-serve: export NO_MKDOCS_2_WARNING = 1

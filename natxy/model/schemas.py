@@ -27,12 +27,15 @@ def schema_id(name: str) -> str:
     return f"urn:natxy:schema:{name}"
 
 
+def head_of(name: str) -> dict[str, str]:
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": schema_id(name)}
+
+
 def schema_text(name: str) -> str:
     # What the engine writes has every member, so the result is described as it is serialized.
     mode: JsonSchemaMode = "serialization" if name == "trial-result" else "validation"
     schema = SCHEMAS[name].model_json_schema(mode=mode)
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": schema_id(name)}
-    return json.dumps(head | schema, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(head_of(name) | schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def events_text() -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from natxy.model.experiment_sections import RowKind
 from natxy.model.schemas import FOLDER, SCHEMAS
+from natxy.report import results_schema
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = sorted(
@@ -39,7 +40,8 @@ def named_by(path: Path) -> str:
 def test_each_schema_has_a_name_of_its_own(name: str) -> None:
     schema = json.loads((FOLDER / f"{name}.schema.json").read_text())
     assert schema["$id"] == f"urn:natxy:schema:{name}"
-    assert {path.name for path in FOLDER.glob("*.json")} == {f"{n}.schema.json" for n in SCHEMAS}
+    names = (*SCHEMAS, results_schema.NAME)
+    assert {path.name for path in FOLDER.glob("*.json")} == {f"{n}.schema.json" for n in names}
 
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
