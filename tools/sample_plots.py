@@ -1,18 +1,17 @@
 """Draws the plots of the documentation, as SVG files, from the measurements of its examples.
 
-A plot is a chart of `natxy report`. In a file it has what the HTML report writes around a chart: a
-title and a legend. Its background is white, so that it can be read on a dark page as well.
+A plot is one of the pictures of `natxy report`, as wide as a page of the documentation.
 """
 
 from pathlib import Path
-from typing import Any
 
 import vl_convert
 
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.report import charts_of, table_of
-from natxy.report.charts import Chart
+from natxy.report.drawing_parts import Look
+from natxy.report.pictures import picture
 
 # The chart's key in the report, by the file under docs/reference/plots.
 PLOTS = {
@@ -23,11 +22,8 @@ PLOTS = {
     "overload.svg": "overload-frames-a-second",
     "pdv.svg": "delays",
 }
-WIDTH, HEIGHT = 640, 300
-# Columns are far apart, because a reader's font may be wider than the one that is laid out here.
-LEGEND = {"orient": "bottom", "title": None, "labelLimit": 0, "columns": 3, "columnPadding": 40}
-# Of an axis, whose longest title is as long as the axis is high.
-FONTS = {"titleFontSize": 10, "titlePadding": 14}
+# A reader's font may be wider than the one that is laid out here, so the text is small.
+LOOK = Look(is_alone=True, width_px=720, font_px=10)
 
 
 def draw(results: Path, plot: Path) -> None:
@@ -35,30 +31,6 @@ def draw(results: Path, plot: Path) -> None:
     data = read_data(CampaignFolder(path=results))
     table = table_of(data)
     charts = {chart.key: chart for chart in charts_of(data, table)}
-    drawn = vl_convert.vegalite_to_svg(specification(charts[PLOTS[plot.name]], table.title))
+    shown = picture(charts[PLOTS[plot.name]], table.title, look=LOOK)
     plot.parent.mkdir(exist_ok=True)
-    plot.write_text(drawn + "\n", encoding="utf-8")
-
-
-def specification(chart: Chart, of: str) -> dict[str, Any]:
-    """Returns the chart as a drawing of its own, below the title of its measurement."""
-    encoding = dict(chart.spec["encoding"])
-    if len({row[encoding["color"]["field"]] for row in chart.rows}) > 1:
-        for channel in encoding.keys() & {"color", "shape"}:
-            encoding[channel] = encoding[channel] | {"legend": LEGEND}
-    if encoding["x"]["type"] == "nominal":
-        encoding["x"] = encoding["x"] | {"axis": encoding["x"]["axis"] | {"labelAngle": 0}}
-    axis = chart.spec["config"]["axis"] | FONTS
-    # The command's name alone says no more than the title of its measurement.
-    subtitle = "" if chart.title == chart.key else chart.title[0].upper() + chart.title[1:]
-    return chart.spec | {
-        "data": {"values": chart.rows},
-        "encoding": encoding,
-        "title": {"text": of, "subtitle": subtitle, "anchor": "start"},
-        "width": WIDTH,
-        "height": HEIGHT,
-        "autosize": "pad",
-        "padding": 10,
-        "background": "white",
-        "config": {"axis": axis, "aria": False},  # the page has a text for who can't see it
-    }
+    plot.write_text(vl_convert.vegalite_to_svg(shown) + "\n", encoding="utf-8")

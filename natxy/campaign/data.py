@@ -17,11 +17,12 @@ from natxy.campaign.delay_curves import (
 from natxy.campaign.folder import DUT, EXPERIMENT, TESTBED, CampaignFolder, testbed_file
 from natxy.campaign.journal import as_journal, read_journal
 from natxy.campaign.machines import MACHINE, machines_of
-from natxy.campaign.plan import CampaignPlan, plan_again, plan_of
+from natxy.campaign.plan import CampaignPlan, Cell, plan_again, plan_of
 from natxy.campaign.records import CellState, read_campaign
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
+from natxy.model.phase_names import ESTABLISH
 from natxy.model.published import Published
 from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.telemetry import Telemetry
@@ -53,6 +54,7 @@ class TrialPoint:
     connections: int | None = None
     dropped: int | None = None
     reason: str = ""
+    made: int | None = None  # connections that were to be made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +67,9 @@ class CampaignData:
     trials: tuple[TrialPoint, ...]
     delays: tuple[DelayCurve, ...]
     machines: dict[str, Any]  # what measured, by a title
+    command: str
+    started: str = ""  # ISO 8601, UTC
+    ended: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +114,7 @@ def read_data(folder: CampaignFolder) -> CampaignData:
     state = read_campaign(folder.journal)
     plan = plan_again(asked.experiment, asked.testbed, state.header)
     commands = {cell.key: cell.measure.command for cell in plan.cells}
-    known = [state.cells[cell.key] for cell in plan.cells if cell.key in state.cells]
+    known = [state.cells[cell.key] for cell in _in_order(plan) if cell.key in state.cells]
     cells = tuple(map(_cell, known))
     reading = _Reading(
         wanted={
@@ -137,7 +142,21 @@ def read_data(folder: CampaignFolder) -> CampaignData:
         trials=_since_the_first(reading.trials.values()),
         delays=tuple(reading.delays.curves(plan)),
         machines=machines_of(cell.begun for cell in known),
+        command=" ".join(state.header.get("command", [])),
+        started=state.header.get("started", ""),
+        ended=max((cell.ended for cell in cells), default=""),
     )
+
+
+def _in_order(plan: CampaignPlan) -> list[Cell]:
+    """Returns the cells as a table has them, not in the order that was drawn."""
+    measures = {each.name: place for place, each in enumerate(plan.experiment.measure)}
+    columns = {each.label: place for place, each in enumerate(plan.experiment.columns)}
+
+    def place(cell: Cell) -> tuple[int, int, int]:
+        return measures[cell.measure.name], columns[cell.column.label], cell.round
+
+    return sorted(plan.cells, key=place)
 
 
 def _cell(cell: CellState) -> CellResult:
@@ -194,6 +213,8 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         trials=_since_the_first(reading.trials.values()),
         delays=tuple(reading.delays.curves(plan)),
         machines={MACHINE: {name: value for name, value in header.items() if name != "record"}},
+        command=" ".join(header.get("command", [])),
+        started=header.get("started", ""),
     )
 
 
@@ -243,6 +264,7 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
     reasons = filter(None, (*record["invalid_reasons"], record["fail_reason"]))
     losses = filter(None, (record["lost_connections"],))
     why = (*map(Reason.model_validate, reasons), *map(LossOfConnections.model_validate, losses))
+    streams = filter(None, (record["phase_1"], *record["result"]["streams"]))
     return TrialPoint(
         column=reading.cell["column"],
         measure=reading.cell["measure"],
@@ -258,6 +280,7 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
         away_ms=round(record["away_ns"] / 1e6, 4),
         **_telemetry(record),
         reason=next(map(str, why), ""),
+        made=next((each["due"] for each in streams if each["phase"] == ESTABLISH), None),
     )
 
 

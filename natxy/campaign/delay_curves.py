@@ -20,6 +20,7 @@ class DelayCurve:
     series: str  # what tells a result from the others of its cell: "84 B"
     direction: str
     points: tuple[tuple[float, float], ...]  # delay in microseconds, share of the frames
+    buckets: tuple[tuple[float, float, int], ...]  # sorted: both ends in nanoseconds, frames
 
 
 @dataclass(kw_only=True)
@@ -57,6 +58,7 @@ class DelayHistograms:
                     series=series,
                     direction=direction,
                     points=tuple(_cumulative(histogram)),
+                    buckets=tuple((*ends, count) for ends, count in sorted(histogram.items())),
                 )
 
 

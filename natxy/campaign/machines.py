@@ -52,7 +52,7 @@ def machine_notes(machines: Mapping[str, Any]) -> list[str]:
 
 
 def _note(machine: Mapping[str, Any]) -> str:
-    gateways = dict.fromkeys(_titled(each["dut"]) for each in machine["gateways"])
+    gateways = dict.fromkeys(titled(each["dut"]) for each in machine["gateways"])
     host = machine["host"]
     cpus = f"{host['cpus']} CPU{'s' * (host['cpus'] > 1)}"
     tester = machine["tester"]
@@ -61,7 +61,7 @@ def _note(machine: Mapping[str, Any]) -> str:
     return f"Measured here: {'; '.join(gateways)}. Machine of the tester: {where}."
 
 
-def _titled(described: Mapping[str, str]) -> str:
+def titled(described: Mapping[str, str]) -> str:
     """Returns a gateway's name, with its software and version if it reports them."""
     software = described.get("software")
     return f"{name_in(described)} ({software})" if software else name_in(described)

@@ -7,18 +7,21 @@ from typing import Self
 import natxy
 from natxy.campaign.data import CampaignData, read_data
 from natxy.campaign.delay_course import delay_course
+from natxy.campaign.delay_files import write_delays
 from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.head import head_of
 from natxy.campaign.machines import machine_notes
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, Told, campaign_html
-from natxy.report.campaign_notes import campaign_notes, testbed_notes
-from natxy.report.campaign_table import CampaignTable, campaign_table
+from natxy.report.campaign_notes import campaign_notes, counted_table, testbed_notes
+from natxy.report.campaign_table import campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import as_shown, found_figures
 from natxy.report.chart_files import write_data
 from natxy.report.charts import Chart, named_apart
-from natxy.report.csit import documents
 from natxy.report.figure_charts import computed_charts, figure_charts
+from natxy.report.junit import Cases, junit
+from natxy.report.table_rows import CampaignTable, Notes
 from natxy.report.trial_charts import course_charts, distribution_charts, pauses_chart, trace_chart
 from natxy.whole_file import write_whole
 
@@ -32,47 +35,79 @@ class Report:
     data: CampaignData
     table: CampaignTable
     published: CampaignTable | None  # a published table beside what was measured
+    counted: CampaignTable  # what the trials counted
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        data = read_data(CampaignFolder(path=folder))
+        return cls.of_data(read_data(CampaignFolder(path=folder)))
+
+    @classmethod
+    def of_data(cls, data: CampaignData) -> Self:
         table = table_of(data)
-        return cls(data=data, table=table, published=beside_of(data, table))
+        return cls(
+            data=data,
+            table=table,
+            published=beside_of(data, table),
+            counted=replace(counted_table(table.columns, data.cells), warning=_warning(data)),
+        )
+
+    @property
+    def tables(self) -> dict[str, CampaignTable]:
+        """The tables that say something, by the names of their files."""
+        counted = self.counted if self.counted.rows else None
+        known = {"table": self.table, "published": self.published, "counted": counted}
+        return {name: table for name, table in known.items() if table is not None}
 
 
 def write_report(report: Report, into: Path, *, html: bool, records: Path | None = None) -> None:
-    """Writes the files of a report.
+    """Writes the files of a report; `html`: also the page, and the plots as pictures.
 
     `records` is a file that --records wrote; its delays are plotted over time.
     """
-    data, table, published = report.data, report.table, report.published
-    for ending, made in TEXTS.items():
-        write_whole(into / f"table.{ending}", made(table))
-        if published is not None:
-            write_whole(into / f"published.{ending}", made(published))
+    data, table = report.data, report.table
+    for name, shown in report.tables.items():
+        for ending, made in TEXTS.items():
+            write_whole(into / f"{name}.{ending}", made(shown))
     charts = charts_of(data, table, records)
     write_data(charts, into / "data", scaled_down=data.plan.quick)
-    for name, document in documents(table.title, data.cells, quick=data.plan.quick):
-        write_whole(into / "csit" / name, document)
+    write_delays(data.delays, into / "data", table.title, table.warning)
+    write_whole(into / "junit.xml", junit(_suite(data)))
     if html:
-        page = campaign_html(table, published, charts, told(data))
-        write_whole(into / "report.html", page)
+        write_whole(into / "report.html", campaign_html(report.tables, charts, told(data)))
+        from natxy.report.pictures import write_pictures  # needs the extra "report"
+
+        write_pictures(charts, into / "data", table.title, table.warning)
+
+
+def _suite(data: CampaignData) -> Cases:
+    begun = {(cell.measure, cell.column, cell.round) for cell in data.cells}
+    planned = ((cell.measure.name, cell.column.label, cell.round) for cell in data.plan.cells)
+    return Cases(
+        title=data.plan.experiment.title,
+        cells=as_shown(data.plan.experiment, data.cells),
+        not_measured=sorted(set(planned) - begun),
+        quick=data.plan.quick,
+    )
 
 
 def page_of(data: CampaignData) -> str:
     """Returns the HTML report."""
-    table = table_of(data)
-    return campaign_html(table, beside_of(data, table), charts_of(data, table), told(data))
+    report = Report.of_data(data)
+    return campaign_html(report.tables, charts_of(data, report.table), told(data))
 
 
 def table_of(data: CampaignData) -> CampaignTable:
     table = campaign_table(data.plan.experiment, data.plan.conditions, data.cells)
-    notes = (
-        *table.notes,
-        *campaign_notes(data.plan.experiment, table.columns, data.cells),
-        *testbed_notes(data.cells),
-    )
-    return replace(table, warning=_warning(data), notes=notes)
+    notes = {
+        **campaign_notes(table.columns, data.cells),
+        "": (*table.notes[""], *testbed_notes(data.cells)),
+    }
+    return replace(table, warning=_warning(data), notes=_filled(notes))
+
+
+def _filled(notes: Notes) -> Notes:
+    """Returns the notes of the headings that have some, those of none first."""
+    return {heading: notes[heading] for heading in sorted(notes, key=bool) if notes[heading]}
 
 
 def _warning(data: CampaignData) -> str:
@@ -85,22 +120,27 @@ def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
         return None
     found = found_figures(data.plan.experiment, data.cells)
     shown = beside(data.experiment, table.columns, data.published, found)
-    notes = (*shown.notes, *machine_notes(data.machines))
+    notes = {"": (*shown.notes[""], *machine_notes(data.machines))}
     return replace(shown, warning=_warning(data), notes=notes)
 
 
 def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = None) -> list[Chart]:
     """Returns the plots of figures, delays and trials, and of what `records` holds."""
+    counting = {each.name for each in data.plan.experiment.measure if each.command == "capacity"}
+    found = _found(data)
     trials = [
         {
             **asdict(point),
-            "cell": _joined(point.measure, point.column, point.series, f"round {point.round}"),
+            "tried": point.made if point.measure in counting else point.rate_fps,
+            "cell": (cell := _cell(point.measure, point.column, point.series, point.round)),
+            "result": found.get(cell),
         }
         for point in data.trials
     ]
     curves = [
         {
-            "curve": _joined(curve.measure, curve.column, curve.series, curve.direction),
+            "panel": _joined(curve.column, curve.series),
+            "curve": _joined(curve.measure, curve.direction),
             "series": curve.series,
             "delay_us": x,
             "share": y,
@@ -122,15 +162,29 @@ def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = N
     return [*named[len(of_trials) :], *named[: len(of_trials)]]
 
 
+def _cell(measure: str, column: str, series: str, round_: int) -> str:
+    return _joined(measure, column, series, f"round {round_}")
+
+
+def _found(data: CampaignData) -> dict[str, float]:
+    """Returns what each search found, by its cell and series, as its trials tried it."""
+    searched = ("fps", "cps", "connections")
+    return {
+        _cell(cell.measure, cell.column, series, cell.round): figure.benchmark
+        for cell, shown in zip(data.cells, as_shown(data.plan.experiment, data.cells), strict=True)
+        for series, result in zip(shown.series, cell.results, strict=True)
+        for figure in result.figures[:1]
+        if figure.unit in searched and figure.values
+    }
+
+
 def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
 def told(data: CampaignData) -> Told:
-    invalid = sum(point.verdict == "INVALID" for point in data.trials)
     return Told(
-        summary=f"{len(data.cells)} of {len(data.plan.cells)} cells, {len(data.trials):,} trials, "
-        f"{invalid:,} of them invalid and not counted. Seed {data.plan.seed}.",
+        head=head_of(data),
         files=data.files,
         machines=data.machines,
         quick=data.plan.quick,

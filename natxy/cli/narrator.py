@@ -22,7 +22,8 @@ from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.remark import Remark
 from natxy.model.trial_record import TrialRecord
 from natxy.report.cell_figures import in_directions, rate_words, told_apart, variant_of
-from natxy.report.numbers import ARROWS, benchmark, seconds_left
+from natxy.report.found_words import found
+from natxy.report.numbers import seconds_left
 from natxy.statistics import median
 from natxy.trial.observer import Observer
 
@@ -194,36 +195,6 @@ def _described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
 
 def _named(cell: Cell) -> dict[str, Any]:
     return {"measure": cell.measure.name, "column": cell.column.label, "round": cell.round}
-
-
-def found(results: Sequence[Measurement], *, summed: bool) -> list[str]:
-    """Returns the main figures of each result in one line, as the report shows them: with the words
-    that tell the results apart, and rates per direction or, if `summed`, of both."""
-    words = told_apart([variant_of(result.conditions) for result in results])
-    return [
-        f"{series}: {figures}" if series else figures
-        for series, result in zip(words, results, strict=True)
-        for figures in [_main(in_directions(result, summed=summed), summed=summed)]
-    ]
-
-
-def _main(result: Measurement, *, summed: bool) -> str:
-    return ", ".join(
-        " ".join(
-            filter(
-                None,
-                (
-                    ARROWS[figure.direction],
-                    figure.title,
-                    benchmark(figure),
-                    figure.unit if figure.unit in ("fps", "cps") else "",
-                    rate_words(result.conditions, figure, summed=summed),
-                ),
-            )
-        )
-        for figure in result.figures
-        if figure.primary and (figure.values or figure.missing)
-    )
 
 
 def _figures(results: Sequence[Measurement], *, summed: bool) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from natxy.cli.campaigns import tell
 from natxy.cli.options import result_console
 from natxy.cli.resume import FolderArgument
 from natxy.cli.sentences import say_lines
-from natxy.report.campaign_text import text
+from natxy.report.campaign_text import summary_text, text
 
 
 def report(
@@ -27,12 +27,14 @@ def report(
         ),
     ] = None,
     html: Annotated[
-        bool, typer.Option("--html/--no-html", help="Write the HTML report too.")
+        bool,
+        typer.Option("--html/--no-html", help="Write the HTML report, and pictures of the plots."),
     ] = True,
 ) -> None:
     """Write the tables, plots and data of a campaign or a measurement as files."""
     made = Report.of(folder)
-    for table in filter(None, (made.table, made.published)):
-        say_lines(result_console, text(table))
+    say_lines(result_console, summary_text(made.table))
+    if made.published is not None:
+        say_lines(result_console, text(made.published))
     write_report(made, output or folder / "report", html=html, records=records)
     tell(f"Report: {output or folder / 'report'}")

@@ -4,6 +4,8 @@ Sentences say which published figures have no measured one beside them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
 
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import PairSection
@@ -12,9 +14,9 @@ from natxy.model.published import Published
 from natxy.model.published_values import BY_COLUMN
 from natxy.model.published_values import Row as PublishedRow
 from natxy.report.campaign_notes import columns_named
-from natxy.report.campaign_table import CampaignTable, Row, Value
 from natxy.report.cell_figures import ColumnFigures, Found, main_figure
-from natxy.report.numbers import SIGNS
+from natxy.report.numbers import SIGNS, with_bound
+from natxy.report.table_rows import CampaignTable, Row, Value
 from natxy.statistics import P1, P99, median, percentile, summary
 
 Statistic = Callable[[Sequence[float]], float]
@@ -36,50 +38,77 @@ FACTORS: Mapping[tuple[Unit, str], float] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Both:
+    """What was published, and what was measured in the columns `shown`."""
+
+    experiment: Experiment
+    shown: Sequence[str]
+    published: Published
+    found: Found
+
+
 def beside(
     experiment: Experiment, shown: Sequence[str], published: Published, found: Found
 ) -> CampaignTable:
     """Returns a table of the columns `shown`, with three rows for each pair of the experiment."""
     source = published.source
     name = f"{source.document} {source.kind.title()} {source.number}"
+    both = _Both(experiment=experiment, shown=shown, published=published, found=found)
+    labels = labels_of(experiment, published)
     return CampaignTable(
         title=f"{name}, and measured here",
         columns=tuple(shown),
-        rows=tuple(
-            row
-            for pair in _pairs(experiment)
-            for row in _rows(pair, published, numbers_of(pair, experiment), shown, found)
-        ),
-        notes=(
-            *gap_notes(experiment, shown, published, found),
-            *_notes(experiment, published),
-        ),
+        rows=tuple(row for pair, label in labels.items() for row in _rows(pair, label, both)),
+        notes={
+            "": (
+                *gap_notes(experiment, shown, published, found),
+                *_notes(experiment, published),
+            )
+        },
     )
 
 
-def _rows(
-    pair: PairSection,
-    published: Published,
-    numbers: Mapping[str, int],
-    shown: Sequence[str],
-    found: Found,
-) -> Iterator[Row]:
+def labels_of(experiment: Experiment, published: Published) -> dict[PairSection, str]:
+    """Returns the printed label of each pair's row. Some documents print one label in several
+    parts of a table: then the measurement, or what else differs, stands behind it."""
+    groups: dict[str, list[PairSection]] = {}
+    for pair in _pairs(experiment):
+        groups.setdefault(published.rows[pair.row].label, []).append(pair)
+    words = {
+        pair: f"{label} ({told})" if told else label
+        for label, pairs in groups.items()
+        for pair, told in zip(pairs, _told_apart(pairs), strict=True)
+    }
+    return {pair: words[pair] for pair in _pairs(experiment)}
+
+
+def _told_apart(pairs: Sequence[PairSection]) -> list[str]:
+    """Returns what tells pairs of one label apart; empty: there is only one."""
+    parts = [(pair.of, pair.figure, pair.direction) for pair in pairs]
+    differ = [len(set(words)) > 1 for words in zip(*parts, strict=True)]
+    told = [", ".join(filter(None, compress(each, differ))) for each in parts]
+    return told if len(set(told)) == len(pairs) else [pair.row for pair in pairs]
+
+
+def _rows(pair: PairSection, label: str, both: _Both) -> Iterator[Row]:
+    published, numbers = both.published, numbers_of(pair, both.experiment)
     row, values = published.rows[pair.row], published.numbers(pair.row)
     theirs: list[Value] = []
     ours: list[Value] = []
     ratios: list[Value] = []
-    for label in shown:
-        number = numbers[label]
+    for column in both.shown:
+        number = numbers[column]
         unit = _unit(row, published, number)
         value = values[number - 1] if number else None
         theirs.append(Value() if value is None else Value(number=value, text=_text(value)))
-        figure = main_figure(found.get((pair.of, label)), pair.figure, pair.direction)
+        figure = main_figure(both.found.get((pair.of, column)), pair.figure, pair.direction)
         ours.append(_ours(figure, row.statistic, unit))
         ratios.append(_ratio(ours[-1], theirs[-1]))
     unit = row.unit if row.unit != BY_COLUMN else ""
-    yield Row(name=f"{row.label}, published", values=tuple(theirs), unit=unit, group=pair.of)
-    yield Row(name=f"{row.label}, here", values=tuple(ours), unit=unit, group=pair.of, main=True)
-    yield Row(name="here / published", values=tuple(ratios), unit="times")
+    yield Row(name=f"{label}, published", values=tuple(theirs), unit=unit, group=pair.of)
+    yield Row(name=f"{label}, here", values=tuple(ours), unit=unit, group=pair.of)
+    yield Row(name=f"{label}, here / published", values=tuple(ratios), unit="times")
 
 
 def _unit(row: PublishedRow, published: Published, number: int) -> str:
@@ -93,8 +122,10 @@ def _ours(figure: Figure | None, statistic: str, unit: str) -> Value:
         return Value()
     of = statistic or figure.statistic
     value = STATISTICS[of](figure.values)
-    number = value * FACTORS.get((figure.unit, unit), 1.0)
     bound = figure.mean_bound if of == "mean" else figure.bound(value)
+    if of == figure.statistic:
+        value, bound = with_bound(figure)  # as in the campaign's own table
+    number = value * FACTORS.get((figure.unit, unit), 1.0)
     text = SIGNS[bound] + _text(number)
     return Value(number=number, text=f"({text})" if figure.uncertain else text, bound=bound)
 
@@ -192,14 +223,14 @@ def _cell_gaps(
     experiment: Experiment, shown: Sequence[str], published: Published, found: Found
 ) -> Iterator[str]:
     labels: dict[Gap, list[str]] = {}
-    for pair in _pairs(experiment):
+    for pair, label in labels_of(experiment, published).items():
         values, numbers = published.numbers(pair.row), numbers_of(pair, experiment)
         for column in shown:
             number = numbers[column]
             if not number or values[number - 1] is None:
                 continue  # the document has no figure there
             if why := _why_none(pair, found.get((pair.of, column))):
-                labels.setdefault((column, why), []).append(published.rows[pair.row].label)
+                labels.setdefault((column, why), []).append(label)
     for (column, why), rows in labels.items():
         yield f"Not measured here: column {column}: {'; '.join(dict.fromkeys(rows))}: {why}."
 

@@ -2,16 +2,16 @@
 
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
-from string import Template
 from typing import Any
 
 from natxy.errors import ConfigurationError
-from natxy.report.campaign_table import CampaignTable, Row
 from natxy.report.charts import Chart
-from natxy.report.html_text import page_text
+from natxy.report.summary_table import summary_table
+from natxy.report.table_rows import CampaignTable
+from natxy.visible import visible
 
 # What the page may load: nothing from elsewhere. The charts are drawn by scripts inside it.
 POLICY = (
@@ -23,45 +23,85 @@ QUICK = "Scaled down by --quick: the figures show that the campaign runs, no mor
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """The texts of a report beside its table and charts."""
+    """The texts of a report beside its tables and charts."""
 
-    summary: str  # one sentence
+    head: Mapping[str, str]  # who, when, where, how, by their names
     files: Mapping[str, str]  # names and texts: experiment.toml
     machines: Mapping[str, Any]  # what measured, by a title
     quick: bool
     made_by: str  # "Natxy 0.1.0"
 
 
-def campaign_html(
-    table: CampaignTable, published: CampaignTable | None, charts: Sequence[Chart], told: Told
-) -> str:
-    page = Template((files("natxy.report") / "report.html").read_text(encoding="utf-8"))
-    drawn = [chart for chart in charts if chart.rows]
-    return page.substitute(
+def campaign_html(tables: Mapping[str, CampaignTable], charts: Sequence[Chart], told: Told) -> str:
+    """Returns the page; `tables` are those of a Report, by their names."""
+    jinja2, vl_convert = _libraries()
+    page = _page(jinja2)
+    drawn = [chart for chart in charts if chart.is_drawn]
+    machines = {name: json.dumps(about, indent=2) for name, about in told.machines.items()}
+    text: str = page.render(
         policy=POLICY,
-        title=page_text(table.title),
-        body="\n".join(_body(table, published, drawn, told)),
-        footer=page_text(told.made_by),
-        charts=_in_script(json.dumps([asdict(chart) for chart in drawn], ensure_ascii=False)),
-        bundle=bundle().replace("</script", r"<\/script"),
+        quick=QUICK if told.quick else "",
+        summary=summary_table(tables["table"]),
+        **{"published": None, "counted": None, **tables},
+        charts=drawn,
+        head=told.head,
+        folded={**told.files, **machines},
+        made_by=told.made_by,
+        data=_in_script(json.dumps(list(map(_drawn, drawn)), ensure_ascii=False)),
+        bundle=_bundle_of(vl_convert).replace("</script", r"<\/script"),
     )
+    return text
 
 
-def bundle() -> str:
-    """Returns the JavaScript that draws the charts."""
+def _drawn(chart: Chart) -> dict[str, Any]:
+    """Returns a chart as the page's script draws it; needs the libraries."""
+    from natxy.report.drawings import specification
+
+    # The axis of such dots has the names that a legend would have.
+    named = chart.kind == "dots" and chart.words["place"] == chart.words["of"]
+    return {
+        "key": chart.key,
+        "kind": chart.kind,
+        "has_legend": not named,
+        "spec": specification(chart),
+        "rows": chart.rows,
+    }
+
+
+def _libraries() -> tuple[Any, Any]:
     try:
+        import altair  # noqa: F401  # the drawings need it
+        import jinja2
         import vl_convert
-    except ImportError:
+    except ImportError as error:
         raise ConfigurationError(
-            "natxy report: the HTML report needs vl-convert-python (expected "
+            f"natxy report: the HTML report needs {error.name} (expected "
             "`pip install natxy[report]`)"
         ) from None
-    return _bundle_of(vl_convert)
+    return jinja2, vl_convert
+
+
+def _page(jinja2: Any) -> Any:
+    text = (files("natxy.report") / "report.html").read_text(encoding="utf-8")
+    environment = jinja2.Environment(
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_shown,
+    )
+    return environment.from_string(text)
+
+
+def _shown(value: Any) -> Any:
+    """Returns a text without what nobody sees; the lines of a file may have any ends."""
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")
+    return visible(value.replace("\r\n", "\n")) if is_text else value
 
 
 @functools.cache
 def _bundle_of(vl_convert: Any) -> str:
-    """Takes 1.5 s, and is the same for each report."""
+    """Returns the JavaScript that draws the charts; it takes 1.5 s, and is the same for each."""
     text: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return text
 
@@ -69,59 +109,3 @@ def _bundle_of(vl_convert: Any) -> str:
 def _in_script(text: str) -> str:
     """Returns JSON that cannot end the script element that holds it."""
     return text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")
-
-
-def _body(
-    table: CampaignTable, published: CampaignTable | None, charts: Sequence[Chart], told: Told
-) -> Iterator[str]:
-    if told.quick:
-        yield f'<p class="quick">{page_text(QUICK)}</p>'
-    yield f"<p>{page_text(told.summary)}</p>"
-    yield "<h2>Results</h2>"
-    yield from _table(table)
-    if published is not None:
-        yield f"<h2>{page_text(published.title)}</h2>"
-        if published.rows:
-            yield from _table(published)
-        yield from _list(published.notes)
-    for chart in charts:
-        yield f"<h2>{page_text(chart.title)}</h2>"
-        yield f'<ul class="legend" id="legend-{page_text(chart.key)}"></ul>'
-        yield f'<div class="chart" id="chart-{page_text(chart.key)}"></div>'
-        yield f'<p class="soft">Data: data/{page_text(chart.key)}.csv</p>'
-    if table.notes:
-        yield "<h2>Notes</h2>"
-        yield from _list(table.notes)
-    yield '<section class="folded">'  # is printed as far as it is unfolded
-    yield "<h2>Configuration</h2>"
-    for name, text in told.files.items():
-        yield _folded(name, text)
-    for name, described in told.machines.items():
-        yield _folded(name, json.dumps(described, indent=2))
-    yield "</section>"
-
-
-def _list(lines: Sequence[str]) -> Iterator[str]:
-    yield "<ul>"
-    yield from (f"<li>{page_text(line)}</li>" for line in lines)
-    yield "</ul>"
-
-
-def _folded(name: str, text: str) -> str:
-    return f"<details><summary>{page_text(name)}</summary><pre>{page_text(text)}</pre></details>"
-
-
-def _table(table: CampaignTable) -> Iterator[str]:
-    yield '<div class="wide"><table>'
-    heads = "".join(f"<th>{page_text(column)}</th>" for column in ("", *table.columns))
-    yield f"<thead><tr>{heads}</tr></thead><tbody>"
-    for row in table.rows:
-        cells = "".join(f"<td>{page_text(value.text)}</td>" for value in row.values)
-        yield f"<tr{_class(row)}><td>{page_text(row.name)}</td>{cells}</tr>"
-    yield "</tbody></table></div>"
-
-
-def _class(row: Row) -> str:
-    if row.main:
-        return ' class="main"'
-    return "" if row.group or row.unit else ' class="condition"'

@@ -1,37 +1,71 @@
 """Notes under a campaign's table, which name the columns or the testbeds that they are about."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from natxy.model.disturbance import Disturbance
 from natxy.model.duration import duration
-from natxy.model.experiment import Experiment
 from natxy.model.measurement import Measurement, TrialCounts
-from natxy.report.cell_figures import CellResult, rate_words
+from natxy.model.remark import Topic
+from natxy.report.cell_figures import CellResult
 from natxy.report.measurement_notes import connection_notes, count_notes, device_notes
+from natxy.report.table_rows import CampaignTable, Notes, Row, Value
+
+Places = dict[str, set[str]]  # columns, by measurement
+DEVIATIONS, NOTES = "Deviations from the RFCs", "Notes"
+# The table has the errors of its figures.
+SHOWN_AS_ERRORS = {Topic.TOO_LONG, Topic.WRONG_EITHER_WAY, Topic.LOSS_ERROR}
 
 
-def campaign_notes(
-    experiment: Experiment, columns: Sequence[str], cells: Sequence[CellResult]
-) -> list[str]:
-    """Returns the unit of the rates, deviations from the RFCs, remarks, and what trials counted.
+def campaign_notes(columns: Sequence[str], cells: Sequence[CellResult]) -> Notes:
+    """Returns the deviations from the RFCs and what else was said, each kind once.
 
     What is true of all columns that were measured names none.
     """
-    both = {measure.name for measure in experiment.measure if measure.both_directions}
-    about: dict[tuple[str, str], set[str]] = {}
-    measured: dict[str, set[str]] = {}
+    said: dict[tuple[str, str], dict[str, Places]] = {}
+    measured: Places = {}
     for (measure, column), results in _by_place(cells).items():
         measured.setdefault(measure, set()).add(column)
-        for note in _notes_of(results, summed=measure in both):
-            about.setdefault((measure, note), set()).add(column)
-    said: dict[tuple[str, str], list[str]] = {}
-    for (measure, note), of in about.items():
-        place = _named(columns, of, all_of=measured[measure])
-        said.setdefault((place, note), []).append(measure)
-    return [
-        *(f"{', '.join(measures)}{place}: {note}" for (place, note), measures in said.items()),
-        *_shares(cells),
+        for heading, kind, text in _said(results):
+            places = said.setdefault((heading, kind), {}).setdefault(text, {})
+            places.setdefault(measure, set()).add(column)
+    found: dict[str, list[str]] = {}
+    for (heading, _), texts in said.items():
+        named = {text: _place(of, measured, columns) for text, of in texts.items()}
+        found.setdefault(heading, []).append(_joined(named))
+    return {heading: tuple(notes) for heading, notes in found.items()}
+
+
+def _place(of: Places, measured: Places, columns: Sequence[str]) -> str:
+    """Returns the measurements that a note is about, and of each the columns; empty: all."""
+    if of == measured:
+        return ""
+    by_columns: dict[str, list[str]] = {}
+    for measure, some in of.items():
+        by_columns.setdefault(_named(columns, some, all_of=measured[measure]), []).append(measure)
+    return "; ".join(f"{', '.join(measures)}{named}" for named, measures in by_columns.items())
+
+
+def _joined(places: Mapping[str, str]) -> str:
+    """Returns notes of one kind as one, each with its place: the words with which all begin, up to
+    a bracket, stand once."""
+    if len(places) == 1:
+        ((text, place),) = places.items()
+        return f"{place}: {text}" if place else _capital(text)
+    words = [text.rstrip(".").split() for text in places]
+    same = takewhile(
+        lambda each: len(set(each)) == 1 and not each[0].startswith("("), zip(*words, strict=False)
+    )
+    begins = sum(1 for _ in same)
+    ends = [
+        " ".join((*of[begins:], *([f"[{place}]"] if place else [])))
+        for of, place in zip(words, places.values(), strict=True)
     ]
+    return _capital(f"{' '.join(words[0][:begins])} {'; '.join(filter(None, ends))}.".strip())
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _by_place(cells: Sequence[CellResult]) -> dict[tuple[str, str], list[Measurement]]:
@@ -43,32 +77,42 @@ def _by_place(cells: Sequence[CellResult]) -> dict[tuple[str, str], list[Measure
     return places
 
 
-def _notes_of(results: Sequence[Measurement], *, summed: bool) -> Iterator[str]:
+def _said(results: Sequence[Measurement]) -> Iterator[tuple[str, str, str]]:
+    """Yields the heading, the kind and the text of what is said of the results of a place."""
     counts = TrialCounts.total(result.counts for result in results)
     for result in results:
         conditions = result.conditions
-        yield from _notes(result, summed=summed)
-        yield from conditions.formats
-        yield from connection_notes(conditions.connections, counts)
-        yield from device_notes((conditions.left_media, conditions.right_media))
-    yield from count_notes(counts)
+        for deviation in result.deviations:
+            yield DEVIATIONS, deviation.code.code, str(deviation)
+        for remark in result.remarks:
+            if remark.code not in SHOWN_AS_ERRORS:
+                yield NOTES, remark.code.code, str(remark)
+        for text in (
+            *conditions.formats,
+            *connection_notes(conditions.connections, counts),
+            *device_notes((conditions.left_media, conditions.right_media)),
+        ):
+            yield NOTES, text, text
+    for text in count_notes(counts):
+        yield NOTES, text, text
 
 
-def _shares(cells: Sequence[CellResult]) -> Iterator[str]:
-    """Yields a note for each measure with what each column counted, over all rounds."""
-    counted: dict[str, dict[str, TrialCounts]] = {}
-    for (measure, column), results in _by_place(cells).items():
-        total = TrialCounts.total(result.counts for result in results)
-        counted.setdefault(measure, {})[column] = total
-    for measure, columns in counted.items():
+def counted_table(columns: Sequence[str], cells: Sequence[CellResult]) -> CampaignTable:
+    """Returns what the trials of each measurement counted, over all rounds."""
+    places = _by_place(cells)
+    counted = {
+        place: TrialCounts.total(result.counts for result in results)
+        for place, results in places.items()
+    }
+    rows = []
+    for measure in dict.fromkeys(measure for measure, _ in places):
+        of = [counted.get((measure, column), TrialCounts()) for column in columns]
         for what, share_of in SHARES:
-            shares = [
-                f"{share}{f' in {name}' * bool(name)}"
-                for name, counts in columns.items()
-                if (share := share_of(counts))
-            ]
-            if shares:
-                yield f"{measure}: {what}: {'; '.join(shares)}."
+            texts = [share_of(counts) for counts in of]
+            if any(texts):
+                values = tuple(Value(text=text) for text in texts)
+                rows.append(Row(name=f"{measure}: {what}", values=values, group=measure))
+    return CampaignTable(title="What the trials counted", columns=tuple(columns), rows=tuple(rows))
 
 
 def _invalid(counts: TrialCounts) -> str:
@@ -107,26 +151,12 @@ SHARES: tuple[tuple[str, Callable[[TrialCounts], str]], ...] = (
     ("misdelivered frames", lambda counts: _counted(counts.misdelivered)),
     ("duplicated frames", lambda counts: _counted(counts.duplicated)),
     ("reordered frames", lambda counts: _counted(counts.reordered)),
-    ("gaps of the numbering, over all trials", _gaps),
+    ("gaps of the numbering", _gaps),
     ("invalid trials", _invalid),
-    ("time in which the gateway was without its CPU, in valid trials", _away),
-    ("time in which the tester's senders paused, in valid trials", _paused),
-    ("largest lateness of a frame, in valid trials", _late),
+    ("gateway without its CPU, valid trials", _away),
+    ("senders paused, valid trials", _paused),
+    ("largest lateness, valid trials", _late),
 )
-
-
-def _notes(result: Measurement, *, summed: bool) -> Iterator[str]:
-    main = [figure for figure in result.figures if figure.primary]
-    units = {figure.unit for figure in main}
-    rates = (rate_words(result.conditions, figure, summed=summed) for figure in main)
-    for words in dict.fromkeys(filter(None, rates)):
-        yield f"rates in frames a second, {words}."
-    if any(figure.statistic == "mean" for figure in main):
-        yield "the benchmark is the mean."
-    if "cps" in units:
-        yield "rates in connections a second."
-    yield from (f"deviates from {result.reference}: {each}" for each in result.deviations)
-    yield from map(str, result.remarks)
 
 
 def _named(columns: Sequence[str], of: set[str], *, all_of: set[str]) -> str:

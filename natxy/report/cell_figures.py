@@ -3,11 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
+from typing import Self
 
 from natxy.model.experiment import Experiment
-from natxy.model.measurement import Conditions, ConnectionConditions, Figure, Measurement
+from natxy.model.measurement import Conditions, ConnectionConditions, Figure, Measurement, Unit
+from natxy.statistics import median
 
 Variant = tuple[str, ...]
+Key = tuple[str, ...]  # of a figure: the words of its series, its direction, name and point
+RATES: tuple[Unit, ...] = ("fps", "cps")  # what a search finds
+OVERHEAD_OCTETS = 20  # preamble, start of frame, gap between frames
+IPV6_OCTETS = 20  # by which the header of IPv6 is longer than that of IPv4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +45,12 @@ class CellResult:
 class ColumnFigures:
     """The figures of a measurement in one column, with the values of all rounds together."""
 
-    figures: dict[tuple[str, ...], Figure] = field(default_factory=dict)
+    figures: dict[Key, Figure] = field(default_factory=dict)
     connections: list[ConnectionConditions] = field(default_factory=list)  # of each result
     search_errors: dict[str, float] = field(default_factory=dict)  # largest, by the series' words
-    rates: dict[tuple[str, ...], str] = field(default_factory=dict)  # as `rate_words` names them
+    rates: dict[Key, str] = field(default_factory=dict)  # as `rate_words` names them
+    wires: dict[Key, "Wire"] = field(default_factory=dict)  # of rates of frames
+    places: dict[Key, list["Place"]] = field(default_factory=dict)  # one for each round
     error: str = ""
 
     def add(self, cell: CellResult) -> None:
@@ -57,8 +65,70 @@ class ColumnFigures:
             for figure in result.figures:
                 key = (series, figure.direction or "", figure.name, figure.at)
                 self.rates[key] = rate_words(result.conditions, figure, summed=cell.summed)
+                if figure.unit == "fps":
+                    self.wires[key] = Wire.of(result.conditions, figure, summed=cell.summed)
+                self.places.setdefault(key, []).append(Place.of(result.conditions, figure))
                 known = self.figures.get(key)
                 self.figures[key] = figure if known is None else together(known, figure)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a figure was measured, as RFC 2544 section 26 and RFC 8219 ask to report."""
+
+    frame_size_bytes: int
+    foreground_percent: float
+    rate_fps: float | None  # per direction; None: the figure is the rate
+    theoretical_fps: int | None  # the media's rate, per direction; None: a medium has none
+
+    @classmethod
+    def of(cls, conditions: Conditions, figure: Figure) -> Self:
+        of_all = None if figure.unit in RATES else conditions.rate_fps
+        return cls(
+            frame_size_bytes=conditions.frame_size_bytes,
+            foreground_percent=conditions.foreground_percent,
+            rate_fps=figure.rate_fps or of_all,
+            theoretical_fps=conditions.theoretical_fps,
+        )
+
+    @classmethod
+    def of_all(cls, places: "Sequence[Place]") -> "Place | None":
+        """Returns the place of all rounds, with the median of their rates."""
+        if not places:
+            return None
+        rates = [each.rate_fps for each in places if each.rate_fps is not None]
+        return replace(places[0], rate_fps=median(rates) if rates else None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wire:
+    """What a rate of frames is on the wire, of the side whose frames are longer."""
+
+    octets: float | None  # of a frame, with preamble, start of frame and gap; None: not known
+    media_fps: int | None  # for the directions that the rate counts; None: a medium has no rate
+
+    @classmethod
+    def of(cls, conditions: Conditions, figure: Figure, *, summed: bool) -> Self:
+        both = summed and conditions.direction == "both" and figure.direction is None
+        alone_fps = conditions.theoretical_fps
+        return cls(
+            # Tags and tunnels add to a frame, and no result says how much.
+            octets=None if conditions.formats else _octets(conditions) + OVERHEAD_OCTETS,
+            media_fps=None if alone_fps is None else alone_fps * (1 + both),
+        )
+
+    def words(self, rate_fps: float) -> str:
+        bits = f"{rate_fps * self.octets * 8 / 1e9:.3g} Gbit/s" if self.octets else ""
+        share = f"{rate_fps / self.media_fps * 100:.3g} % of the media" if self.media_fps else ""
+        return ", ".join(filter(None, (bits, share)))
+
+
+def _octets(conditions: Conditions) -> float:
+    """Returns the mean size of the frames; between two sides of IPv4, those of the foreground are
+    smaller."""
+    versions = (conditions.left_ip_version, conditions.right_ip_version)
+    saved = 0.0 if 6 in versions else IPV6_OCTETS * conditions.foreground_percent / 100
+    return conditions.frame_size_bytes - saved
 
 
 def together(one: Figure, other: Figure) -> Figure:
@@ -145,7 +215,8 @@ def rate_words(conditions: Conditions, figure: Figure, *, summed: bool) -> str:
         return ""
     if conditions.direction != "both":
         return f"{conditions.direction} only"
-    return "sum of both directions" if summed else "per direction"
+    # A rate of one direction is never doubled.
+    return "sum of both directions" if summed and figure.direction is None else "per direction"
 
 
 Found = Mapping[tuple[str, str], ColumnFigures]  # by the names of measurement and column

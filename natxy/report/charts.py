@@ -1,29 +1,29 @@
-"""A plot as a Vega-Lite specification with its data, and what all plots share.
-
-https://vega.github.io/vega-lite/docs/: a specification says what is drawn; the library that draws
-it, in a browser or as a file, is vl-convert's (`pip install natxy[report]`). No specification has a
-legend: the report writes it as HTML, which wraps on a narrow screen and cuts no long name.
-"""
+"""The plots of a report: what each shows, and its data. `drawings.py` draws them."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
-from typing import Any
+from typing import Any, Literal
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 LONGEST_NAME_BYTES = 120  # of a file, with room for -2 and .parquet
-LONGEST_LABEL_PX = 300  # of an axis; Vega would cut it at 180
 Rows = list[dict[str, Any]]
+Kind = Literal["dots", "lines", "percentiles", "trace", "pauses", "course"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
     key: str  # of its data in files: "throughput"
     title: str
-    spec: dict[str, Any]
+    kind: Kind
     rows: Rows  # what is drawn, one mapping a point
+    words: dict[str, Any] = field(default_factory=dict)  # what the kind needs beside: axes, order
+
+    @property
+    def is_drawn(self) -> bool:
+        """A single value is in the table, and needs no plot."""
+        return len(self.rows) > 1
 
 
 def file_name(words: str) -> str:
@@ -39,50 +39,19 @@ def _cut(name: str) -> str:
 def named_apart(charts: Sequence[Chart]) -> list[Chart]:
     """Returns the charts with keys of which no two are one name of a file, also where a file system
     does not tell capital letters. The second of a name gets -2; the first charts keep theirs."""
+    keys = apart([each.key for each in charts])
+    return [replace(each, key=key) for each, key in zip(charts, keys, strict=True)]
+
+
+def apart(names: Sequence[str]) -> list[str]:
     taken: set[str] = set()
-    named = []
-    for each in charts:
-        keys = chain([each.key], (f"{each.key}-{number}" for number in count(2)))
-        key = next(key for key in keys if _folded(key) not in taken)
-        taken.add(_folded(key))
-        named.append(replace(each, key=key))
-    return named
+    found = []
+    for each in names:
+        tried = chain([each], (f"{each}-{number}" for number in count(2)))
+        found.append(next(name for name in tried if _folded(name) not in taken))
+        taken.add(_folded(found[-1]))
+    return found
 
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
-
-
-def chart(key: str, title: str, rows: Rows, **parts: Any) -> Chart:
-    spec = {
-        "$schema": SCHEMA,
-        "width": "container",
-        "height": 280,
-        # Laid out anew whenever what is shown changes, with room for half of the last label of the
-        # x axis, so that no label is cut.
-        "autosize": {"type": "fit-x", "contains": "padding", "resize": True},
-        "padding": {"left": 5, "top": 5, "right": 16, "bottom": 5},
-        "config": {"axis": {"labelLimit": LONGEST_LABEL_PX}},
-        **parts,
-    }
-    return Chart(key=key, title=title, spec=spec, rows=rows)
-
-
-def colour(field: str, **more: Any) -> dict[str, Any]:
-    """Returns the encoding that gives each value of a field a colour of its own."""
-    return {"field": field, "type": "nominal", "legend": None, **more}
-
-
-def number(field: str, title: str | None, **more: Any) -> dict[str, Any]:
-    """Returns the encoding of a field with numbers."""
-    return {"field": field, "type": "quantitative", "title": title, **more}
-
-
-def choice(name: str, rows: Rows) -> dict[str, Any]:
-    """Returns the parameter with which a reader chooses one value of a field."""
-    values = list(dict.fromkeys(row[name] for row in rows))
-    bind = {"input": "select", "options": values, "name": "Show "}
-    return {"name": name, "value": values[0] if values else "", "bind": bind}
-
-
-ZOOM = {"name": "zoom", "select": "interval", "bind": "scales"}

@@ -1,12 +1,14 @@
-"""Plots of figures: bars of benchmarks with error bars, and bars of what is computed from them."""
+"""Plots of figures, and of what is computed from them: dots with the range of their repetitions, or
+lines over a quantity."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from natxy.model.measurement import Figure, Unit
-from natxy.report.campaign_table import CampaignTable
-from natxy.report.cell_figures import CellResult, rate_words, together
-from natxy.report.charts import Chart, Rows, chart, colour, file_name, number
+from natxy.report.cell_figures import CellResult, ColumnFigures, Key, Place
+from natxy.report.charts import Chart, Rows, file_name
+from natxy.report.numbers import rate, with_bound
+from natxy.report.table_rows import CampaignTable
 from natxy.statistics import median
 
 AXES: dict[str, tuple[str, float]] = {  # by unit
@@ -20,152 +22,187 @@ AXES: dict[str, tuple[str, float]] = {  # by unit
     "times": ("times", 1.0),
     "octets": ("octets", 1.0),
 }
-ERROR_BAR = "#888"  # is seen on the colours of bars, on white and on black
-# The bars of bounds are paler than those of exact figures.
-OPACITY = {"condition": {"test": "datum.bound !== 'exact'", "value": 0.3}, "value": 0.75}
-# Column, figure's name, words of its series, its point, direction, directions of a rate.
-Key = tuple[str, str, str, str, str, str]
+SIZE, SHARE = "frame_size_bytes", "at_percent"  # fields of rows
+WIDE = 100  # from this ratio of the largest to the smallest number on, their axis is logarithmic
+MARKS = {"lower": "▶", "upper": "◀"}
+X_TITLES = {
+    "fps": "offered rate, frames a second per direction",
+    "flows": "flows",
+    "subscribers": "subscribers",
+    "connections": "connections",
+    "cores": "cores of the gateway",
+    SIZE: "frame size as IPv6, octets",
+    SHARE: "offered rate, % of the media's",
+}
 
 
 def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[Chart]:
-    """Returns a chart for each measurement and unit: the main figures, with median and extremes."""
-    found: dict[tuple[str, Unit], dict[Key, Figure]] = {}
+    """Returns a chart of the main figures for each measurement and unit."""
+    found: dict[str, dict[str, ColumnFigures]] = {}  # by measurement and column
     for cell in cells:
-        for series, result in cell.told:
-            for figure in result.figures:
-                if not figure.primary or not (figure.values or figure.missing):
-                    continue
-                of = found.setdefault((cell.measure, figure.unit), {})
-                rates = rate_words(result.conditions, figure, summed=cell.summed)
-                key = (cell.column, figure.name, series, figure.at, figure.direction or "", rates)
-                of[key] = together(of[key], figure) if key in of else figure
-    measures = [measure for measure, _ in found]
-    return [
-        _figures(measure, unit, columns, figures, alone=measures.count(measure) == 1)
-        for (measure, unit), figures in found.items()
-    ]
+        found.setdefault(cell.measure, {}).setdefault(cell.column, ColumnFigures()).add(cell)
+    charts = []
+    for measure, of in found.items():
+        rows: dict[Unit, Rows] = {}
+        for column in (each for each in columns if each in of):
+            for key, figure in of[column].figures.items():
+                if figure.primary and (figure.values or figure.missing):
+                    rows.setdefault(figure.unit, []).append(_row(column, key, of[column]))
+        charts += [
+            _figures(measure, unit, columns, of_unit, alone=len(rows) == 1)
+            for unit, of_unit in rows.items()
+        ]
+    return charts
 
 
-def _figures(
-    measure: str, unit: Unit, columns: Sequence[str], figures: dict[Key, Figure], *, alone: bool
-) -> Chart:
-    label, divisor = AXES[unit]
-    names = list(dict.fromkeys(key[1] for key in figures))
-    rows: Rows = []
-    for (column, name, series, at, direction, rates), figure in figures.items():
-        rows.append(
-            {
-                "column": column,
-                "figure": " ".join(word for word in (name, direction) if word),
-                "series": series,
-                "at": ", ".join(word for word in (series, at) if word),
-                "at_value": figure.at_value,
-                "at_unit": figure.at_unit,
-                "rate_fps": figure.rate_fps,
-                "unit": label,
-                "rates": rates,
-                **_statistics(figure, divisor),
-                "uncertain": figure.uncertain,
-            }
-        )
-    in_series = _in_series(columns, rows)
-    parts = ("column", "figure") if in_series else ("figure",)
-    told = [part for part in parts if len({row[part] for row in rows}) > 1]
-    for row in rows:
-        row["bar"] = ", ".join(row[part] for part in told) or row["figure"]
-    axis = ", ".join((label, *filter(None, dict.fromkeys(row["rates"] for row in rows))))
-    return chart(
-        file_name(measure if alone else f"{measure} {label.replace('%', 'percent')}"),
-        _title(measure if alone else f"{measure}: {', '.join(names)}", rows),
-        rows,
-        encoding=_places(columns, in_series=in_series),
-        layer=[*_bars(axis, rows), *_error_bars(axis, rows)],
-    )
+def _row(column: str, key: Key, of: ColumnFigures) -> dict[str, Any]:
+    series, direction, name, at = key
+    figure, wire = of.figures[key], of.wires.get(key)
+    place = Place.of_all(of.places[key])
+    assert place is not None, "each figure has one"
+    label, divisor = AXES[figure.unit]
+    return {
+        "column": column,
+        "figure": name,
+        "direction": direction,
+        "series": series,
+        "at": ", ".join(word for word in (series, at) if word),
+        "at_value": figure.at_value,
+        "at_unit": figure.at_unit,
+        SHARE: _share_of_media(figure, place),
+        "rate_fps": place.rate_fps,
+        SIZE: place.frame_size_bytes,
+        "foreground_percent": place.foreground_percent,
+        "media_fps": wire.media_fps if wire else None,
+        "unit": label,
+        "rates": of.rates[key],
+        **_statistics(figure, divisor),
+        "uncertain": figure.uncertain,
+    }
+
+
+def _share_of_media(figure: Figure, place: Place) -> float | None:
+    """Returns the offered rate of a figure in percent of the media's."""
+    if figure.at_unit != "fps" or figure.at_value is None or not place.theoretical_fps:
+        return None
+    return 100 * figure.at_value / place.theoretical_fps
 
 
 def _statistics(figure: Figure, divisor: float) -> dict[str, Any]:
-    """Returns the values of a bar; without any, `missing` says why, so that it is not taken for
+    """Returns the values of a dot; without any, `missing` says why, so that it is not taken for
     one of 0."""
     values = [value / divisor for value in figure.values]
+    benchmark, bound = with_bound(figure) if values else (None, "")
     return {
         "statistic": figure.statistic,
-        "benchmark": figure.benchmark / divisor if values else None,
+        "benchmark": None if benchmark is None else benchmark / divisor,
         "median": median(values) if values else None,
         "minimum": min(values, default=None),
         "maximum": max(values, default=None),
         "n": len(values),
-        "bound": figure.benchmark_bound if values else "",
+        "bound": bound,
         "missing": "" if values else figure.missing,
     }
 
 
+def _figures(measure: str, unit: Unit, columns: Sequence[str], rows: Rows, *, alone: bool) -> Chart:
+    label, _ = AXES[unit]
+    names = _of("figure", rows)
+    in_series = _in_series(columns, rows)
+    x = _quantity_of(rows) if in_series else ""
+    parts = ("figure", "direction")
+    told = _telling(rows, ("column", *parts) if in_series else parts)
+    for row in rows:
+        row["line"] = _line(row, told, x)
+    return Chart(
+        key=file_name(measure if alone else f"{measure} {label.replace('%', 'percent')}"),
+        title=_title(measure if alone else f"{measure}: {', '.join(names)}", rows),
+        kind="lines" if x else "dots",
+        rows=rows,
+        words={
+            "axis": _axis(names, label, rows),
+            **(_over(x, unit, rows) if x else _beside(columns, rows, in_series=in_series)),
+        },
+    )
+
+
+def _axis(names: Sequence[str], label: str, rows: Rows) -> str:
+    """Returns the title of the axis of values: the figure if there is one, its unit, and the
+    directions and the rate if they are the same for all."""
+    at = _of("rate_fps", rows)
+    is_one = len(at) == 1 and at[0] is not None and rows[0]["at_unit"] != "fps"
+    words = (*(names if len(names) == 1 else ()), label, *_of("rates", rows))
+    return ", ".join(filter(None, (*words, f"at {rate(at[0])} fps" if is_one else "")))
+
+
+def _over(x: str, unit: Unit, rows: Rows) -> dict[str, Any]:
+    """Returns what lines need over the field `x`."""
+    values = [row[x] for row in rows]
+    counts = x == "at_value" and rows[0]["at_unit"] != "fps"
+    return {
+        "x": x,
+        "x_title": X_TITLES[rows[0]["at_unit"] if x == "at_value" else x],
+        "x_is_wide": counts and min(values) > 0 and max(values) / min(values) >= WIDE,
+        "is_share": unit == "%"
+        and all(0 <= (row[end] or 0) <= 100 for row in rows for end in ("minimum", "maximum")),
+    }
+
+
+def _beside(columns: Sequence[str], rows: Rows, *, in_series: bool) -> dict[str, Any]:
+    """Returns what dots need: the places on their axis, and what is told apart by colours."""
+    place = "at" if in_series else "column"
+    if len(_of(place, rows)) == 1 and not rows[0][place]:
+        place = "line"  # the names of the figures say more than an axis with one empty label
+    return {"place": place, "of": "line", "order": None if in_series else list(columns)}
+
+
+def _line(row: dict[str, Any], told: Sequence[str], x: str) -> str:
+    """Returns what tells a value from the others at its place."""
+    name = ", ".join(filter(None, (row[part] for part in told))) or row["figure"]
+    mix = f"{row['foreground_percent']:g} % foreground"
+    series = {"": "", SIZE: mix if mix in row["series"] else ""}.get(x, row["series"])
+    return ", ".join(filter(None, (name, series)))
+
+
+def _of(field: str, rows: Rows) -> list[Any]:
+    """Returns the values of a field, in their order."""
+    return list(dict.fromkeys(row[field] for row in rows))
+
+
+def _telling(rows: Rows, parts: Sequence[str]) -> list[str]:
+    return [part for part in parts if len(_of(part, rows)) > 1]
+
+
+def _quantity_of(rows: Rows) -> str:
+    """Returns the field that is a quantity over which the values make lines: the point of a series,
+    such as the offered rate, or the frame size; empty: there is none."""
+    for field in (SHARE, "at_value", SIZE):
+        of_lines: dict[tuple[str, ...], set[float]] = {}
+        for row in rows:
+            others = (row["series"],) if field != SIZE else (str(row["foreground_percent"]),)
+            line = (row["column"], row["figure"], row["direction"], *others)
+            of_lines.setdefault(line, set()).add(row[field])
+        points = [point for line in of_lines.values() for point in line]
+        one_unit = field == SIZE or len(_of("at_unit", rows)) == 1
+        if None not in points and one_unit and len(points) == len(rows) > len(of_lines):
+            return field
+    return ""
+
+
 def _title(words: str, rows: Rows) -> str:
     bounds = sorted({row["bound"] for row in rows} - {"exact", ""})
-    return f"{words} (pale: {' or '.join(bounds)} bound)" if bounds else words
+    marks = ", ".join(f"{MARKS[bound]} {bound} bound" for bound in bounds)
+    return f"{words} ({marks})" if bounds else words
 
 
 def _in_series(columns: Sequence[str], rows: Rows) -> bool:
-    """Tells whether bars stand at the points of a series, not at the columns.
+    """Tells whether values stand at the points of a series, not at the columns.
 
     They stand at the columns if each has one point, such as another number of connections.
     """
     points = {(row["column"], row["at"]) for row in rows}
     several = len(points) > len({column for column, _ in points})
     return several or (len(columns) == 1 and not columns[0])
-
-
-def _places(columns: Sequence[str], *, in_series: bool) -> dict[str, Any]:
-    sort = None if in_series else list(columns)
-    field = "at" if in_series else "column"
-    return {
-        "x": _place(field, sort),
-        "xOffset": {"field": "bar", "type": "nominal", "sort": None},
-        "color": colour("bar", sort=None),
-        "tooltip": [
-            *({"field": name} for name in ("column", "figure", "at", "n", "bound", "statistic")),
-            *(number(name, name, format=",.4~r") for name in ("benchmark", "minimum", "maximum")),
-        ],
-    }
-
-
-def _place(field: str, sort: list[str] | None) -> dict[str, Any]:
-    """Returns the axis with a group of bars for each value; labels have a line for each part."""
-    axis = {"labelExpr": "split(datum.label, ', ')"}
-    return {"field": field, "type": "nominal", "sort": sort, "title": None, "axis": axis}
-
-
-def _bars(label: str, rows: Rows) -> list[dict[str, Any]]:
-    """Returns the layer of the bars, and of the words in place of those without a value."""
-    y = number("benchmark", label, stack=None)
-    bars = {"mark": {"type": "bar"}, "encoding": {"y": y, "opacity": OPACITY}}
-    if not any(row["missing"] for row in rows):
-        return [bars]
-    measured = [{"filter": "datum.missing === ''"}]
-    words = {
-        "transform": [{"filter": "datum.missing !== ''"}],
-        "mark": {"type": "text", "angle": 270, "align": "left", "baseline": "middle", "dx": 4},
-        "encoding": {"y": {"datum": 0}, "text": {"field": "missing"}},
-    }
-    return [{"transform": measured, **bars}, words]
-
-
-def _error_bars(label: str, rows: Rows) -> list[dict[str, Any]]:
-    """Returns the layers of the error bars, which only bars of more than one value have."""
-    if all(row["minimum"] == row["maximum"] for row in rows):  # none has a range
-        return []  # an axis for no data would be a warning in the browser
-    several = [{"filter": "datum.minimum < datum.maximum"}]
-    grey = {"color": {"value": ERROR_BAR}}
-    end = {"type": "tick", "orient": "horizontal", "size": 8, "thickness": 2}
-    low, high = number("minimum", label), number("maximum", label)
-    return [
-        {
-            "transform": several,
-            "mark": {"type": "rule", "strokeWidth": 2},
-            "encoding": {"y": low, "y2": {"field": "maximum"}, **grey},
-        },
-        {"transform": several, "mark": end, "encoding": {"y": low, **grey}},
-        {"transform": several, "mark": end, "encoding": {"y": high, **grey}},
-    ]
 
 
 def computed_charts(table: CampaignTable) -> list[Chart]:
@@ -188,20 +225,15 @@ def computed_charts(table: CampaignTable) -> list[Chart]:
 
 def _computed(kind: str, label: str, columns: Sequence[str], rows: Rows, *, alone: bool) -> Chart:
     words = f"computed {kind}" if alone else f"computed {kind} {label.replace('%', 'percent')}"
-    return chart(
-        file_name(words),
-        _title(words.capitalize().replace(" ", ": ", 1), rows),
-        rows,
-        mark={"type": "bar"},
-        encoding={
-            "x": _place("column", list(columns)),
-            "xOffset": {"field": "row", "type": "nominal", "sort": None},
-            "y": number("value", None if label in ("", "times") else label, stack=None),
-            "color": colour("row", sort=None),
-            "opacity": OPACITY,
-            "tooltip": [
-                *({"field": name} for name in ("column", "row", "unit", "bound")),
-                number("value", "value", format=",.4~r"),
-            ],
+    return Chart(
+        key=file_name(words),
+        title=_title(words.capitalize().replace(" ", ": ", 1), rows),
+        kind="dots",
+        rows=rows,
+        words={
+            "axis": None if label in ("", "times") else label,
+            "place": "column",
+            "of": "row",
+            "order": list(columns),
         },
     )

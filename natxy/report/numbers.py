@@ -5,6 +5,7 @@ from natxy.model.measurement import Bound, Figure, Unit
 
 SIGNS: dict[Bound, str] = {"exact": "", "lower": "≥ ", "upper": "≤ "}
 ARROWS = {"forward": "→", "reverse": "←", None: ""}  # of a figure's direction
+SIGNED = ("minimum IPDV", "median IPDV", "degradation")  # names of figures that can be below 0
 
 
 def rate(rate_fps: float) -> str:
@@ -56,8 +57,19 @@ def marked(figure: Figure, value: float) -> str:
     return SIGNS[figure.bound(value)] + quantity(value, figure.unit)
 
 
+def with_bound(figure: Figure) -> tuple[float, Bound]:
+    """Returns the median or mean that is the figure's benchmark. If its error is as large as
+    itself, only the sum of both is known, as an upper bound."""
+    number, bound = figure.benchmark, figure.benchmark_bound
+    error = max(figure.errors, default=0.0)
+    if bound != "exact" or not error or error < number or figure.name.startswith(SIGNED):
+        return number, bound
+    return (min(number + error, 100.0) if figure.unit == "%" else number + error), "upper"
+
+
 def benchmark(figure: Figure) -> str:
-    """Returns the median or mean that is the figure's benchmark, or why there is none."""
+    """Returns the figure's benchmark with its sign and unit, or why there is none."""
     if not figure.values:
         return figure.missing
-    return SIGNS[figure.benchmark_bound] + quantity(figure.benchmark, figure.unit)
+    number, bound = with_bound(figure)
+    return SIGNS[bound] + quantity(number, figure.unit)

@@ -1,5 +1,6 @@
 """A report in a browser: how it is opened, and what is wrong with what it shows."""
 
+import base64
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from pathlib import Path
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.print_page_options import PrintOptions
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
@@ -216,6 +218,13 @@ def printed_faults(browser: Chrome) -> Iterator[str]:
             yield f"a plot's text of {colour} has a contrast of {seen:.2f}"
 
 
+def pages_on_a4(browser: Chrome) -> int:
+    """Returns how many sheets of A4 the open page takes, with the browser's margins of 1 cm."""
+    options = PrintOptions()
+    options.page_width, options.page_height = 21.0, 29.7
+    return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(browser.print_page(options))))
+
+
 def contrast(line: str, opacity: float, paper: str) -> float:
     """Returns the contrast ratio of two CSS colours, the first of which may let the other through
     (WCAG 2.2, relative luminance)."""
@@ -254,7 +263,7 @@ def clicked_through(browser: Chrome, theme: str) -> list[str]:
                 found += cuts(browser)
     for folded in browser.find_elements(By.TAG_NAME, "details"):
         folded.find_element(By.TAG_NAME, "summary").click()
-        assert folded.find_element(By.TAG_NAME, "pre").text.strip()
+        assert folded.find_element(By.CSS_SELECTOR, "pre, table").text.strip()
         folded.find_element(By.TAG_NAME, "summary").click()
     paper = "return getComputedStyle(document.body).backgroundColor"
     before = browser.execute_script(paper)

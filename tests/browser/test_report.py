@@ -1,7 +1,6 @@
 """The HTML report in a browser: it draws each chart, in both themes and on a phone's width, loads
 nothing, and its controls do what they say."""
 
-import base64
 import json
 from pathlib import Path
 
@@ -13,10 +12,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from natxy.campaign.report import Report, write_report
+from natxy.model.measurement import Figure
 from natxy.report.campaign_html import Told, campaign_html
-from natxy.report.campaign_table import CampaignTable
-from natxy.report.charts import file_name
-from natxy.report.trial_charts import trace_chart
+from natxy.report.cell_figures import CellResult
+from natxy.report.charts import Chart, file_name
+from natxy.report.figure_charts import figure_charts
+from natxy.report.table_rows import CampaignTable
+from natxy.report.trial_charts import distribution_charts, trace_chart
 from tests.browser.pages import (
     DESKTOP,
     PATIENCE_S,
@@ -27,12 +29,14 @@ from tests.browser.pages import (
     cuts,
     faults,
     opened,
+    pages_on_a4,
     photographed,
     printed,
     printed_faults,
 )
 from tests.unit.campaigns import EXPERIMENT, run
 from tests.unit.conftest import NAT64, fake_engine
+from tests.unit.measurement_report import measurement
 
 pytestmark = pytest.mark.long
 MOST_OCTETS = 5_000_000
@@ -48,7 +52,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "testbed.toml").write_text(NAT64)
     path = tmp_path / "experiment.toml"
     text = EXPERIMENT.replace('command = "pdv"', f'command = "pdv"\nlabel = "{LONG_NAME}"')
-    path.write_text(text + '\n[[row]]\nkind = "ratio to the previous"\nof = "throughput"\n')
+    path.write_text(text + '\n[[row]]\nkind = "dispersion"\nof = "throughput"\n')
     run(path, tmp_path / "campaign")
     frames = tmp_path / "frames.parquet"
     pq.write_table(pa.Table.from_pylist(some_frames()), frames)
@@ -87,7 +91,7 @@ def test_each_chart_is_drawn(
         for key in (
             "throughput",
             file_name(LONG_NAME),
-            "computed-ratio-to-the-previous",
+            "computed-dispersion",
             "delays",
             "trials",
             "delay-over-time",
@@ -106,17 +110,117 @@ def test_a_choice_cuts_no_label(
 ) -> None:
     """The second search has more trials, and rates with more digits, than the first."""
     trials = [
-        {"cell": cell, "number": number, "rate_fps": rate * number % top, "verdict": "PASS"}
+        {
+            "cell": cell,
+            "number": number,
+            "tried": 1 + rate * number % top,
+            "result": top / 2,
+            "verdict": "PASS",
+        }
         for cell, numbers, rate, top in (("slow", 40, 7, 900), ("fast", last, 7919, 2_000_000))
         for number in range(1, numbers + 1)
     ]
-    told = Told(summary="", files={"name": "text"}, machines={}, quick=False, made_by="Natxy")
-    table = CampaignTable(title="Searches", columns=(), rows=())
-    page = tmp_path / "report.html"
-    page.write_text(campaign_html(table, None, [trace_chart(trials)], told))
-    opened(browser, page, size, "light")
+    opened(browser, page_of(tmp_path, trace_chart(trials)), size, "light")
     assert list(cuts(browser)) == []
     assert clicked_through(browser, "light") == []
+
+
+def page_of(folder: Path, *charts: Chart) -> Path:
+    """Writes a report of these plots alone."""
+    told = Told(head={}, files={"name": "text"}, machines={}, quick=False, made_by="Natxy")
+    table = CampaignTable(title="Plots", columns=(), rows=())
+    page = folder / "report.html"
+    page.write_text(campaign_html({"table": table}, charts, told))
+    return page
+
+
+def losses(*percent: float | None) -> list[Figure]:
+    """Frame loss rates at 1,000, 2,000 ... frames a second; None: no trial was valid."""
+    return [
+        Figure(
+            name="frame loss rate",
+            unit="%",
+            at=f"{rate_fps:,} fps",
+            at_value=rate_fps,
+            at_unit="fps",
+            values=() if loss is None else (loss,),
+            missing="no valid trial" if loss is None else "",
+        )
+        for rate_fps, loss in zip(range(1000, 9000, 1000), percent, strict=False)
+    ]
+
+
+def test_a_line_of_losses_has_a_gap_and_a_mark_where_nothing_is_known(
+    browser: Chrome, tmp_path: Path
+) -> None:
+    """RFC 2544 section 26.3: a line from 0 to 100 %; a rate without a valid trial is no 0 %."""
+    result = measurement(procedure="frame-loss", figures=tuple(losses(0, 10, None, 50, 100)))
+    cell = CellResult(column="a", measure="frame-loss", round=1, results=(result,))
+    page = page_of(tmp_path, *figure_charts(("a",), [cell]))
+    opened(browser, page, DESKTOP, "light")
+    (line,) = browser.find_elements(By.CSS_SELECTOR, "#chart-frame-loss svg .mark-line path")
+    drawn = line.get_attribute("d") or ""
+    assert (drawn.count("M"), drawn.count("L")) == (2, 2), "two pieces of two points each"
+    points = browser.find_elements(By.CSS_SELECTOR, "#chart-frame-loss svg .mark-symbol path")
+    assert len(points) == 4
+    (mark,) = browser.find_elements(By.CSS_SELECTOR, "#chart-frame-loss svg .mark-text text")
+    assert mark.text == "?"
+    axis = browser.find_elements(By.CSS_SELECTOR, "#chart-frame-loss svg .role-axis-label text")
+    assert {"0", "100"} <= {label.text for label in axis}
+    heights = [point.rect["y"] for point in points]
+    assert heights == sorted(heights, reverse=True)
+    assert list(faults(browser)) == []
+
+
+def test_a_dot_stands_at_its_value_with_its_range(browser: Chrome, tmp_path: Path) -> None:
+    """Three values of one gateway, and a lower bound of another, on one axis."""
+    figures = {
+        "a": Figure(name="throughput", unit="fps", values=(100_000.0, 300_000.0, 400_000.0)),
+        "b": Figure(name="throughput", unit="fps", values=(200_000.0,), lower_bound=(True,)),
+    }
+    cells = [
+        CellResult(
+            column=column,
+            measure="throughput",
+            round=1,
+            results=(measurement(procedure="throughput", figures=(figure,)),),
+        )
+        for column, figure in figures.items()
+    ]
+    opened(browser, page_of(tmp_path, *figure_charts(("a", "b"), cells)), DESKTOP, "light")
+    first, second = browser.find_elements(By.CSS_SELECTOR, "#chart-throughput .mark-symbol path")
+    (rule,) = browser.find_elements(By.CSS_SELECTOR, "#chart-throughput .role-mark.mark-rule line")
+    middles = [dot.rect["x"] + dot.rect["width"] / 2 for dot in (first, second)]
+    share = (middles[0] - rule.rect["x"]) / rule.rect["width"]
+    assert abs(share - 2 / 3) < 0.03, "from 100,000 to 400,000, 300,000 is at two thirds"
+    assert middles[1] < middles[0]
+    assert (first.get_attribute("d") or "") != (second.get_attribute("d") or ""), "a bound"
+    assert "▶ lower bound" in browser.find_element(By.TAG_NAME, "main").text
+    legend = browser.find_element(By.ID, "legend-throughput")
+    assert legend.text == "", "the axis has the names"
+
+
+@pytest.mark.parametrize(("size", "columns"), [(DESKTOP, 2), (PHONE, 1)], ids=list(SIZES))
+def test_gateways_have_a_panel_each_as_many_in_a_row_as_there_is_room(
+    browser: Chrome, tmp_path: Path, size: tuple[int, int], columns: int
+) -> None:
+    rows = [
+        {"panel": panel, "curve": "pdv, forward", "delay_us": 10.0 + at, "share": 1 - 10**-at}
+        for panel in ("router", "tayga", "jool", "nat44")
+        for at in range(1, 6)
+    ]
+    opened(browser, page_of(tmp_path, *distribution_charts(rows)), size, "light")
+    heads = browser.find_elements(
+        By.CSS_SELECTOR,
+        "#chart-delays svg .role-row-header text, "
+        "#chart-delays svg .role-column-header text, "
+        "#chart-delays svg .role-header-title text, "
+        "#chart-delays svg .mark-text.role-title-text text",
+    )
+    places = {head.text: head.rect for head in heads if head.text}
+    assert set(places) == {"router", "tayga", "jool", "nat44"}
+    assert len({round(place["y"]) for place in places.values()}) == 4 / columns
+    assert list(faults(browser)) == []
 
 
 def test_a_long_name_is_whole_in_the_legend(browser: Chrome, page: Path) -> None:
@@ -124,7 +228,7 @@ def test_a_long_name_is_whole_in_the_legend(browser: Chrome, page: Path) -> None
     legend = browser.find_element(By.ID, "legend-delays")
     names = [item.text for item in legend.find_elements(By.TAG_NAME, "li")]
     assert [name.removeprefix("■") for name in names] == [
-        f"{LONG_NAME}, {size} B, {way}" for size in (84, 512) for way in ("forward", "reverse")
+        f"{LONG_NAME}, {way}" for way in ("forward", "reverse")
     ]
 
 
@@ -151,12 +255,66 @@ def test_the_controls_do_what_they_say(browser: Chrome, page: Path) -> None:
 def test_it_prints_on_paper(browser: Chrome, page: Path, theme: str) -> None:
     opened(browser, page, DESKTOP, theme)
     folded = browser.find_element(By.CLASS_NAME, "folded")
+    cells = Select(browser.find_element(By.CSS_SELECTOR, "#chart-trials select"))
+    cells.select_by_index(1)
+    chosen = browser.find_element(By.ID, "shown-trials")
+    assert not chosen.is_displayed(), "the control says it"
     with printed(browser, theme):
         assert list(printed_faults(browser)) == []
+        assert chosen.text == cells.options[1].get_attribute("value"), "paper has no control"
         assert not folded.is_displayed(), "nothing of it was unfolded"
     folded.find_element(By.TAG_NAME, "summary").click()
     with printed(browser, theme):
         assert list(printed_faults(browser)) == []
         assert "title = " in folded.find_element(By.TAG_NAME, "pre").text
-    assert base64.b64decode(browser.print_page()).startswith(b"%PDF-")
+    assert pages_on_a4(browser) > 1
     assert list(faults(browser)) == [], "on the screen nothing has changed"
+
+
+DEMO = """\
+title = "Gateways in network namespaces of this machine"
+testbed = "testbed.toml"
+seed = 7
+options = { profile = "quick", duration = 0.01 }
+
+[[column]]
+label = "Linux router, IPv4"
+
+[[column]]
+label = "Linux router, IPv6"
+
+[[column]]
+label = "tayga, stateless NAT64"
+
+[[column]]
+label = "Linux, stateful NAT44"
+
+[[measure]]
+command = "throughput"
+options = { error = "5%", max_rate = 200000, repetitions = 3 }
+
+[[measure]]
+command = "latency"
+options = { rate = 1000, repetitions = 3 }
+
+[[measure]]
+command = "pdv"
+options = { rate = 1000, repetitions = 3 }
+
+[[measure]]
+command = "frame-loss"
+options = { rates = [20000, 40000, 80000, 160000], repetitions = 1 }
+"""
+
+
+def test_a_report_like_the_demos_takes_at_most_six_sheets_of_paper(
+    browser: Chrome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NATXY_ENGINE", str(fake_engine(tmp_path)))
+    (tmp_path / "testbed.toml").write_text(NAT64)
+    path = tmp_path / "experiment.toml"
+    path.write_text(DEMO)
+    run(path, tmp_path / "campaign")
+    write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=True)
+    opened(browser, tmp_path / "report" / "report.html", DESKTOP, "light")
+    assert 1 < pages_on_a4(browser) <= 6

@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from natxy.cli.narrator import found
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement
-from natxy.report.campaign_notes import campaign_notes
 from natxy.report.campaign_table import campaign_table
+from natxy.report.campaign_text import table_csv
 from natxy.report.cell_figures import CellResult, as_shown
 from natxy.report.comparison import compared
 from natxy.report.figure_charts import figure_charts
+from natxy.report.found_words import found
 from natxy.report.gateway_table import gateway_table
 from natxy.report.measurement_table import measurement_tables
 from natxy.report.results_csv import results_csv
+from tests.unit.drawings import layers_of
 from tests.unit.measurement_report import measurement
 
 VALUES = (10.0, 20.0, 90.0)  # median 20, mean 40
@@ -50,22 +51,23 @@ def result(*figures: Figure, **more: Any) -> Measurement:
 def test_a_mean_is_the_benchmark_wherever_it_is_shown() -> None:
     """RFC 9004 sections 6.3 and 6.4, RFC 2544 section 26.5, RFC 6201 section 1.4."""
     cells = as_shown(EXPERIMENT, [cell(figure())])
-    rows = {row.name: row for row in campaign_table(EXPERIMENT, {"a": {}}, cells).rows}
-    assert rows["some back-to-back frames mean"].values[0].number == 40
-    assert rows["some back-to-back frames mean"].main
-    assert "some back-to-back frames standard deviation" in rows
-    assert not [name for name in rows if "median" in name]
+    table = campaign_table(EXPERIMENT, {"a": {}}, cells)
+    (row,) = table.rows
+    assert row.title == "some back-to-back frames at 10,000 fps, mean"
+    assert row.values[0].number == 40
+    assert row.values[0].words == "40 [10 … 90] ± 43.6, n = 3", "RFC 9004 section 6.4"
+    (line,) = csv.DictReader(io.StringIO(table_csv(table)))
+    assert (line["value"], line["statistic"]) == ("40.0", "mean")
+    assert float(line["standard_deviation"]) == pytest.approx(43.589)
     (chart,) = figure_charts(("a",), cells)
-    assert chart.spec["layer"][0]["encoding"]["y"]["field"] == "benchmark"
+    (dots,) = (each for each in layers_of(chart) if each["mark"]["type"] == "point")
+    assert dots["encoding"]["x"]["field"] == "benchmark"
     assert [(row["benchmark"], row["statistic"]) for row in chart.rows] == [(40, "mean")]
     (difference,) = compared([cells], [cells])
     assert (difference.before, difference.after) == (40, 40)
     assert found([result(figure())], summed=False) == ["back-to-back frames 40"]
-    (row,) = csv.DictReader(io.StringIO(results_csv([result(figure())])))
-    assert (row["statistic"], row["mean"]) == ("mean", "40.0")
-    assert any(
-        "the benchmark is the mean" in note for note in campaign_notes(EXPERIMENT, "a", cells)
-    )
+    (entry,) = csv.DictReader(io.StringIO(results_csv([result(figure())])))
+    assert (entry["statistic"], entry["mean"]) == ("mean", "40.0")
 
 
 def printed(*tables: Any) -> str:
@@ -109,6 +111,7 @@ def test_a_rate_is_the_same_in_each_place_and_says_what_it_counts() -> None:
     cells = [CellResult(column="a", measure="some", round=1, results=(of,))]
     (row, *_) = campaign_table(EXPERIMENT, {"a": {}}, cells).rows
     assert (row.values[0].text, row.rates) == ("480,000", "sum of both directions")
+    assert row.title == "some throughput, fps sum of both directions"
     assert found([of], summed=True) == ["throughput 480,000 fps sum of both directions"]
     assert found([of], summed=False) == ["throughput 240,000 fps per direction"]
     shown = as_shown(EXPERIMENT, cells)
@@ -116,8 +119,6 @@ def test_a_rate_is_the_same_in_each_place_and_says_what_it_counts() -> None:
     assert (difference.before, difference.rates) == (480_000, "sum of both directions")
     (chart,) = figure_charts(("a",), shown)
     assert chart.rows[0]["rates"] == "sum of both directions"
-    assert chart.spec["layer"][0]["encoding"]["y"]["title"] == (
-        "frames a second, sum of both directions"
-    )
+    assert chart.words["axis"] == "throughput, frames a second, sum of both directions"
     (entry,) = csv.DictReader(io.StringIO(results_csv([of])))
     assert (entry["median"], entry["rates"]) == ("240000.0", "per direction")

@@ -12,9 +12,9 @@ from natxy.cli.campaigns import start
 from natxy.model.measurement import Figure
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.report.beside import _ours, beside
-from natxy.report.campaign_table import CampaignTable
+from natxy.report.beside import _ours, beside, labels_of
 from natxy.report.cell_figures import CellResult, found_figures
+from natxy.report.table_rows import CampaignTable
 from tests.published_figures import unexplained
 from tests.unit.measurement_report import measurement
 
@@ -33,7 +33,7 @@ def made(path: Path, *cells: CellResult, quick: bool = False) -> CampaignTable:
 
 def wrong(table: CampaignTable, *, notes: bool = True) -> list[str]:
     rows = [(row.name, [value.text for value in row.values]) for row in table.rows]
-    return list(unexplained(table.columns, rows, table.notes if notes else ()))
+    return list(unexplained(table.columns, rows, table.notes[""] if notes else ()))
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -49,10 +49,31 @@ def test_each_published_row_stands_in_the_table_or_in_a_sentence(path: Path) -> 
     published = read_asked(path).published
     assert published is not None
     table = made(path, quick=True)
+    labels = {key: set[str]() for key in published.rows}
+    for pair, label in labels_of(read_asked(path).experiment, published).items():
+        labels[pair.row].add(label)
     names = {row.name for row in table.rows}
-    for row in published.rows.values():
-        said = any(row.label in note for note in table.notes if note.startswith("Published, and"))
-        assert row.role == "setting" or f"{row.label}, published" in names or said
+    notes = [note for note in table.notes[""] if note.startswith("Published, and")]
+    for key, row in published.rows.items():
+        shown = labels[key] and {f"{label}, published" for label in labels[key]} <= names
+        said = any(row.label in note for note in notes)
+        assert row.role == "setting" or shown or said
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_no_two_rows_have_one_name(path: Path) -> None:
+    """SD Figure 2 prints "throughput median" for the gateway, and for a router."""
+    names = [row.name for row in made(path).rows]
+    assert len(set(names)) == len(names)
+
+
+def test_rows_of_one_label_are_told_apart_by_what_differs() -> None:
+    (name, *_) = (row.name for row in made(FOLDER / "mp-table-10.toml").rows)
+    assert name == "Median (ms) (forward), published"
+    (name, *_) = (row.name for row in made(FOLDER / "mp-table-09.toml").rows)
+    assert name == "Median (ms) (typical latency, forward), published"
+    (name, *_) = (row.name for row in made(FOLDER / "mp-table-12.toml").rows)
+    assert "(" not in name.replace("(cps)", "")
 
 
 def test_each_published_table_has_an_experiment() -> None:
@@ -93,10 +114,10 @@ def test_the_sentence_has_the_reason() -> None:
         cell("1 core", 100.0),
         cell("2 cores", error="the gateway died."),
     )
-    notes = [note for note in table.notes if note.startswith("Not measured here")]
+    notes = [note for note in table.notes[""] if note.startswith("Not measured here")]
     assert (
-        "Not measured here: column 2 cores: throughput median; throughput min; throughput max: "
-        "throughput failed: the gateway died."
+        "Not measured here: column 2 cores: throughput median (throughput); throughput min "
+        "(throughput); throughput max (throughput): throughput failed: the gateway died."
     ) in notes
     assert any("establishment has not been measured in this column" in note for note in notes)
     measured = [note for note in notes if "column 1 core: throughput" in note]
@@ -104,14 +125,14 @@ def test_the_sentence_has_the_reason() -> None:
 
 
 def test_columns_that_quick_leaves_out_are_named() -> None:
-    notes = made(FOLDER / "sd-figure-02.toml", quick=True).notes
+    notes = made(FOLDER / "sd-figure-02.toml", quick=True).notes[""]
     assert notes[0] == (
         "Published, and left out of this campaign: columns 2 cores; 4 cores; 8 cores; 16 cores."
     )
 
 
 def test_a_document_that_draws_its_figures_is_said_to() -> None:
-    (note, *_) = made(FOLDER / "sp-figure-06.toml").notes
+    (note, *_) = made(FOLDER / "sp-figure-06.toml").notes[""]
     assert "draws the figures and prints no numbers" in note
 
 
@@ -135,3 +156,10 @@ def test_an_uncertain_figure_stands_in_parentheses() -> None:
     assert _ours(figure, "median", "cps").text == "2,000"
     uncertain = figure.model_copy(update={"uncertain": True, "lower_bound": (True,)})
     assert _ours(uncertain, "median", "cps").text == "(≥ 2,000)"
+
+
+def test_a_figure_whose_error_is_as_large_as_itself_is_a_bound_here_as_well() -> None:
+    """As in the table of the campaign; another statistic of it stays as it is."""
+    delay = Figure(name="PDV", unit="ns", values=(2e6, 3e6, 9e6), errors=(1e6, 4e6, 2e6))
+    assert _ours(delay, "median", "ms").text == "≤ 7"
+    assert _ours(delay, "maximum", "ms").text == "9"

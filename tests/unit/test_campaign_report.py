@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -19,13 +20,12 @@ from natxy.campaign.report import Report, beside_of, charts_of, table_of, told, 
 from natxy.cli import run_command
 from natxy.cli.campaigns import check, start
 from natxy.errors import ConfigurationError
-from natxy.model.measurement import Figure, SearchConditions
+from natxy.model.measurement import Figure
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, campaign_html
 from natxy.report.campaign_table import campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult, found_figures
-from natxy.report.csit import document_of
 from tests.unit.campaign_report import SCALE_UP, TESTBEDS, cell
 from tests.unit.campaigns import planned, run
 from tests.unit.conftest import NAT64
@@ -50,9 +50,12 @@ def test_the_table_has_what_figure_2_of_the_draft_has() -> None:
     table = campaign_table(SCALE_UP, TESTBEDS, cells())
     rows = {row.name: [value.number for value in row.values] for row in table.rows}
     assert rows["num. CPU cores"] == [1, 2, 4]
-    assert rows["throughput median"] == [414_900, 742_300, None]
-    assert rows["throughput min"] == [413_900, 740_600, None]
-    assert rows["throughput max"] == [416_100, 746_900, None]
+    assert rows["throughput"] == [414_900, 742_300, None]
+    (row,) = (row for row in table.rows if row.name == "throughput")
+    spreads = [each.spread for each in row.values if each.spread]
+    assert [each.minimum for each in spreads] == [413_900, 740_600]
+    assert [each.maximum for each in spreads] == [416_100, 746_900]
+    assert [each.n for each in spreads] == [3, 3]
     assert rows["throughput relative scale-up"][:2] == [1, pytest.approx(0.895, abs=5e-4)]
     assert rows["throughput ratio to forwarding"][:2] == [
         pytest.approx(0.455, abs=1e-3),
@@ -65,43 +68,91 @@ def test_the_table_has_what_figure_2_of_the_draft_has() -> None:
     ]
     assert rows["throughput dispersion"][0] == pytest.approx((416.1 - 413.9) / 414.9 * 100)
     assert rows["per core"][1] == pytest.approx(371_150)
-    assert table.notes == ("throughput, column 4 cores, round 1 failed: the gateway died",)
+    assert table.notes == {"": ("throughput, column 4 cores, round 1 failed: the gateway died",)}
     texts = {row.name: [value.text for value in row.values] for row in table.rows}
-    assert texts["throughput median"] == ["414,900", "742,300", "failed"]
+    assert texts["throughput"] == ["414,900", "742,300", "failed"]
+    words = [value.words for value in row.values]
+    assert words[0].startswith("414,900 [413,900 … 416,100], n = 3")
+    assert words[2] == "failed"
 
 
 def test_rounds_are_taken_together() -> None:
     again = [cell("1 cores", 1000.0), CellResult(**{**vars(cell("1 cores", 3000.0)), "round": 2})]
     table = campaign_table(SCALE_UP, TESTBEDS, again)
-    rows = {row.name: row.values[0].number for row in table.rows}
-    assert (rows["throughput min"], rows["throughput max"]) == (2000, 6000)
+    (row,) = (row for row in table.rows if row.name == "throughput")
+    spread = row.values[0].spread
+    assert spread is not None
+    assert (spread.minimum, row.values[0].number, spread.maximum) == (2000, 4000, 6000)
 
 
 def test_a_bound_stays_a_bound() -> None:
     table = campaign_table(SCALE_UP, TESTBEDS, [cell("1 cores", 1000.0, lower=True)])
     texts = {row.name: row.values[0].text for row in table.rows}
-    assert texts["throughput median"] == "≥ 2,000"
+    assert texts["throughput"] == "≥ 2,000"
     assert texts["per core"] == "≥ 2,000"
     rows = csv.DictReader(io.StringIO(table_csv(table)))
     bounds = {row["row"]: row["bound"] for row in rows if row["column"] == "1 cores"}
-    assert (bounds["throughput median"], bounds["per core"]) == ("lower", "lower")
+    assert (bounds["throughput"], bounds["per core"]) == ("lower", "lower")
     assert bounds["throughput relative scale-up"] == "exact", "of a figure to itself"
 
 
 def test_the_formats_have_the_same_values() -> None:
     table = campaign_table(SCALE_UP, TESTBEDS, cells())
     shown = text(table).splitlines()
-    assert len({len(line) for line in shown[3:6]}) == 1, "columns are aligned"
-    assert "| throughput median | 414,900 | 742,300 | failed |" in markdown(table)
-    assert r"throughput median & 414,900 & 742,300 & failed \\" in latex(table)
-    assert r"\caption{Scale up \& more}" in latex(table)
+    title = "throughput, fps sum of both directions"
+    (line,) = (line for line in shown if line.startswith(title))
+    assert line.index("414,900 [413,900 … 416,100], n = 3") < line.index("742,300 [740,600 … 746,")
+    assert line.endswith("failed")
+    assert line.index("failed") + len("failed") == len(shown[2]), "columns are aligned"
+    (line,) = (line for line in markdown(table).splitlines() if line.startswith(f"| {title}"))
+    cells_of = [each.strip() for each in line.strip("|").split("|")]
+    assert cells_of[0] == title
+    assert cells_of[1].startswith(r"414,900 \[413,900 … 416,100\], n \= 3")
+    assert cells_of[3] == "failed"
     rows = list(csv.DictReader(io.StringIO(table_csv(table))))
-    medians = [row for row in rows if row["row"] == "throughput median"]
-    assert {(row["column"], row["value"], row["bound"]) for row in medians} == {
-        ("1 cores", "414900.0", "exact"),
-        ("2 cores", "742300.0", "exact"),
-        ("4 cores", "", ""),
+    throughputs = [row for row in rows if row["row"] == "throughput"]
+    names = ("column", "value", "minimum", "maximum", "n", "unit", "statistic", "bound")
+    assert {tuple(row[name] for name in names) for row in throughputs} == {
+        ("1 cores", "414900.0", "413900.0", "416100.0", "3", "fps", "median", "exact"),
+        ("2 cores", "742300.0", "740600.0", "746900.0", "3", "fps", "median", "exact"),
+        ("4 cores", "", "", "", "", "fps", "median", ""),
     }
+
+
+def test_a_latex_table_has_a_caption_a_label_rules_and_numbers_of_siunitx() -> None:
+    """It needs booktabs and siunitx, and says so; below a figure its spread stands in small
+    letters, so that several columns fit a page."""
+    made = latex(campaign_table(SCALE_UP, TESTBEDS, cells())).splitlines()
+    assert made[0] == r"% \usepackage{booktabs, siunitx}"
+    assert [line.strip() for line in made[1:7]] == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{Scale up \& more}",
+        r"\label{tab:scale-up-more}",
+        r"\begin{tabular}{lrrr}",
+        r"\toprule",
+    ]
+    at = next(
+        place for place, line in enumerate(made) if line.strip().startswith("throughput, fps")
+    )
+    assert made[at].strip() == (
+        r"throughput, fps sum of both directions & \num{414900} & \num{742300} & failed \\"
+    )
+    assert (
+        made[at + 1]
+        .strip()
+        .startswith(
+            r"& \scriptsize {[}\num{413900} \dots{} \num{416100}{]} & \scriptsize {[}\num{740600}"
+        )
+    )
+    assert made[at + 2].strip().startswith(r"& \scriptsize n = \num{3} & \scriptsize n = \num{3} &")
+    whole = "\n".join(made)
+    for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}", r"\end{table}"):
+        assert whole.count(rule) == 1
+    assert whole.count("{") == whole.count("}")
+    in_table = made[made.index(r"    \midrule") + 1 : made.index(r"    \bottomrule")]
+    assert {line.replace(r"\&", "").count("&") for line in in_table} == {3}
+    assert all(line.endswith(r" \\") for line in in_table)
 
 
 def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -> None:
@@ -113,13 +164,17 @@ def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -
     data = read_data(CampaignFolder(path=tmp_path / "campaign"))
     table = table_of(data)
     charts = {chart.key: chart for chart in charts_of(data, table)}
-    assert [row.name for row in table.rows][:2] == ["throughput median", "throughput min"]
-    assert {row["column"] for row in charts["throughput"].rows} == {"84 B", "512 B"}
+    assert [row.name for row in table.rows] == [
+        "throughput",
+        "→ PDV at 1,000 fps",
+        "← PDV at 1,000 fps",
+    ]
+    assert [row["column"] for row in charts["throughput"].rows] == ["84 B", "512 B"]
     assert {row["median"] for row in charts["throughput"].rows} == {100_000}
     assert [value.number for value in table.rows[0].values] == [100_000, 100_000]
     assert len(charts["trials"].rows) == len(data.trials) > 40
-    assert {row["curve"] for row in charts["delays"].rows} == {
-        f"pdv, {size} B, {way}" for size in (84, 512) for way in ("forward", "reverse")
+    assert {(row["panel"], row["curve"]) for row in charts["delays"].rows} == {
+        (f"{size} B", f"pdv, {way}") for size in (84, 512) for way in ("forward", "reverse")
     }
     assert [curve.column for curve in data.delays] == ["84 B", "84 B", "512 B", "512 B"], (
         "as in the experiment, not in the order that was drawn"
@@ -127,8 +182,9 @@ def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -
     shares = [point[1] for point in data.delays[0].points]
     assert shares == sorted(shares)
     assert shares[-1] == 1
-    assert "4 of 8" not in told(data).summary
-    assert told(data).summary.startswith("8 of 8 cells")
+    head = told(data).head
+    assert "; 8 of 8 cells; seed 7" in head["Trials"]
+    assert head["Trials"].startswith(f"{len(data.trials):,}, of which 0 were invalid")
 
 
 FOLDER = Path(__file__).parents[2] / "experiments"
@@ -167,14 +223,17 @@ def test_a_published_table_stands_beside_what_was_measured() -> None:
     found = found_figures(asked.experiment, measured)
     table = beside(asked.experiment, shown, asked.published, found)
     rows = [(row.name, [value.text for value in row.values]) for row in table.rows]
-    at = rows.index(("throughput median, published", ["414,900", "1,379,000"]))
-    assert rows[at + 1] == ("throughput median, here", ["420,000", ""])
-    assert rows[at + 2] == ("here / published", ["1.01", ""])
-    router = [place for place, row in enumerate(rows) if row[0] == "throughput median, here"][1]
-    assert rows[router][1] == ["≥ 1,000,000", ""]
-    assert rows[router + 1] == ("here / published", ["≥ 1.1", ""]), "a bound's ratio is a bound"
-    assert any("Dell PowerEdge" in note for note in table.notes)
-    assert any("does not state: frame size" in note for note in table.notes)
+    name = "throughput median (throughput)"
+    at = rows.index((f"{name}, published", ["414,900", "1,379,000"]))
+    assert rows[at + 1] == (f"{name}, here", ["420,000", ""])
+    assert rows[at + 2] == (f"{name}, here / published", ["1.01", ""])
+    shown_here = dict(rows)
+    name = "throughput median (router)"
+    assert shown_here[f"{name}, here"] == ["≥ 1,000,000", ""]
+    ratio = shown_here[f"{name}, here / published"]
+    assert ratio == ["≥ 1.1", ""], "a bound's ratio is a bound"
+    assert any("Dell PowerEdge" in note for note in table.notes[""])
+    assert any("does not state: frame size" in note for note in table.notes[""])
 
 
 def test_units_of_a_document_are_used() -> None:
@@ -200,7 +259,7 @@ def test_a_misprint_is_put_right_and_named() -> None:
     found = found_figures(asked.experiment, [])
     table = beside(asked.experiment, ("Linear enumeration",), asked.published, found)
     assert any(
-        note.startswith("Misprint in destination_ports, column 3, 4") for note in table.notes
+        note.startswith("Misprint in destination_ports, column 3, 4") for note in table.notes[""]
     )
 
 
@@ -238,7 +297,8 @@ def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -
     shown = beside_of(data, table)
     assert shown is not None
     assert shown.rows[1].values[0].number is not None
-    assert "SD Figure 2" in campaign_html(table, shown, [], told(data))
+    page = campaign_html({"table": table, "published": shown}, [], told(data))
+    assert "SD Figure 2" in page
     host = f"fake, {os.cpu_count()} CPU"
     write_report(Report.of(folder), tmp_path / "report", html=True)
     for name in ("published.txt", "published.md", "published.tex", "report.html"):
@@ -256,38 +316,6 @@ def test_a_measurement_has_a_device_of_its_own() -> None:
     assert plan.conditions["4 cores"]["cores"] == 4
     blocks = [cell.column.cores for cell in plan.cells]
     assert blocks == sorted(blocks, key=lambda cores: cores or 0), "a number of cores is left once"
-
-
-def test_a_cell_is_a_test_case_of_csit(experiment: Path, tmp_path: Path) -> None:
-    """Throughput has the bounds of the search, of both directions together."""
-    folder = tmp_path / "campaign"
-    run(experiment, folder)
-    cells_of = read_data(CampaignFolder(path=folder)).cells
-    documents_of = [document_of("Two figures", one, quick=False) for one in cells_of]
-    found = next(one for one in documents_of if one["test_name"] == "throughput 84 B round 1")
-    assert found["test_id"] == "two_figures.throughput_84_b_round_1"
-    assert (found["status"], found["test_type"], found["version"]) == ("PASS", "ndrpdr", "0.2.0")
-    ndr = found["results"]["ndrpdr"]["ndr"]
-    assert ndr["lower"]["rate"] == {"value": 100_000, "unit": "pps"}
-    assert 100_000 < ndr["upper"]["rate"]["value"] <= 105_000
-    other = next(one for one in documents_of if one["test_name"].startswith("pdv"))
-    assert other["results"] == {}
-    assert "PDV forward" in json.loads(other["message"])
-    failed = document_of(
-        "x", cell("c", error="the gateway died", started=found["start_time"]), quick=False
-    )
-    assert (failed["status"], failed["message"]) == ("FAIL", "the gateway died")
-
-
-def test_a_rate_that_no_failure_bounds_has_no_upper_rate_in_csit() -> None:
-    figure = Figure(name="throughput", unit="fps", values=(1e6,), lower_bound=(True,))
-    search = SearchConditions(error="1 %", error_fps=10_000)
-    conditions = some_measurement().conditions.model_copy(update={"search": search})
-    result = some_measurement(procedure="throughput", conditions=conditions, figures=(figure,))
-    ended = "2026-01-01T00:00:00+00:00"
-    of = CellResult(column="c", measure="m", round=1, results=(result,), started=ended)
-    ndr = document_of("x", of, quick=False)["results"]["ndrpdr"]["ndr"]
-    assert ndr == {"lower": {"rate": {"value": 2e6, "unit": "pps"}}}
 
 
 @pytest.mark.usefixtures("engine")
@@ -321,7 +349,7 @@ def test_figures_of_one_point_in_each_column_are_in_one_row() -> None:
     conditions = plan_of(asked.experiment, asked.testbed, 1).conditions
     table = campaign_table(asked.experiment, conditions, cells_of)
     rows = {row.name: [value.number for value in row.values] for row in table.rows}
-    assert rows["connection tear-down rate median"] == [1e6, 2e6, None]
+    assert rows["connection tear-down rate"] == [1e6, 2e6, None]
 
 
 def test_a_campaign_that_was_scaled_down_says_so_in_each_format() -> None:
@@ -364,14 +392,22 @@ def last_column(path: Path) -> bool:
     return read.columns[-1] == "scaled_down" and bool(read["scaled_down"].all())
 
 
+def property_of(path: Path) -> dict[str, str]:
+    (found,) = ElementTree.parse(path).iter("property")
+    return found.attrib
+
+
 SAYS_QUICK: dict[str, Callable[[Path], bool]] = {
     ".txt": first_line,
     ".md": first_line,
     ".tex": caption,
     ".html": lambda path: f'<p class="quick">{QUICK}</p>' in path.read_text(),
+    ".svg": lambda path: "Scaled down by --quick" in path.read_text(),
+    ".pdf": lambda path: says_it_is_quick(path.with_suffix(".svg")),  # of which it is made
     ".csv": last_column,
     ".parquet": last_column,
-    ".json": lambda path: "quick" in json.loads(path.read_text())["tags"],
+    ".hgrm": lambda path: path.read_text().splitlines()[-1] == f"# {QUICK}",
+    ".xml": lambda path: property_of(path) == {"name": "scaled_down", "value": "true"},
 }
 
 
@@ -391,10 +427,12 @@ def test_a_whole_campaign_was_not_scaled_down_and_says_how_it_deviates(
     write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=False)
     for ending in ("txt", "md", "tex"):
         shown = (tmp_path / "report" / f"table.{ending}").read_text()
-        assert "throughput: rates in frames a second, per direction." in shown
-        assert "throughput: deviates from RFC 2544 section 26.1: trials of " in shown
+        assert "throughput, fps per direction" in shown
+        assert "Deviations from the RFCs" in shown
+        assert "Trials of " in shown
+        assert "not 60 s" in shown
     for path in (tmp_path / "report").rglob("*.csv"):
         assert not pd.read_csv(path)["scaled_down"].any(), path.name
-    for path in (tmp_path / "report").rglob("*.json"):
-        assert "quick" not in json.loads(path.read_text())["tags"]
+    of_suite = property_of(tmp_path / "report" / "junit.xml")
+    assert of_suite == {"name": "scaled_down", "value": "false"}
     assert {entry["scaled_down"] for entry in results_of(tmp_path / "campaign")} == {False}

@@ -9,13 +9,13 @@ import pytest
 from rich.console import Console
 
 from natxy.cli import run_command
-from natxy.cli.narrator import found
 from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay
 from natxy.model.measurement import Figure
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
 from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.report.found_words import found
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.timing import Timing

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from natxy.cli.narrator import found
 from natxy.model.measurement import Figure
-from natxy.report.campaign_table import CampaignTable, campaign_table
+from natxy.report.campaign_table import campaign_table
 from natxy.report.cell_figures import CellResult
 from natxy.report.comparison import compared, missing
-from natxy.report.csit import document_of
 from natxy.report.figure_charts import figure_charts
+from natxy.report.found_words import found
 from natxy.report.measurement_table import measurement_tables
 from natxy.report.results_csv import results_csv
+from natxy.report.table_rows import CampaignTable
 from tests.unit.campaign_report import SCALE_UP, TESTBEDS
 from tests.unit.measurement_report import measurement
 
@@ -57,8 +57,8 @@ def rounds(*found: str) -> list[CellResult]:
 def test_rounds_that_found_other_rates_are_pooled() -> None:
     cells = rounds("at 900 fps", "at 901 fps", "at 899 fps")
     rows = {row.name: row.values[0].text for row in table(*cells).rows}
-    assert rows["throughput 1 flow median"] == "4,000", "the sum of both directions"
-    assert rows["throughput 10 flows median"] == "40"
+    assert rows["throughput 1 flow"] == "4,000", "the sum of both directions"
+    assert rows["throughput 10 flows"] == "40"
     assert not [name for name in rows if "at 9" in name]
     (chart,) = figure_charts(COLUMNS[:1], cells)
     assert [(row["at"], row["n"]) for row in chart.rows] == [("1 flow", 3), ("10 flows", 3)]
@@ -75,7 +75,7 @@ def test_campaigns_that_found_other_rates_are_compared() -> None:
 
 def test_a_row_shows_what_was_found_if_it_is_one_thing() -> None:
     names = [row.name for row in table(*rounds("at 900 fps", "at 900 fps")).rows]
-    assert "throughput 1 flow, at 900 fps median" in names
+    assert "throughput 1 flow, at 900 fps" in names
 
 
 def test_parentheses_stand_at_the_value_that_is_uncertain() -> None:
@@ -85,7 +85,7 @@ def test_parentheses_stand_at_the_value_that_is_uncertain() -> None:
         cell(2, rate(1000.0, uncertain=True)),
         cell(1, rate(2000.0), column=COLUMNS[1]),
     ]
-    (row,) = (row for row in table(*cells).rows if row.name == "throughput median")
+    (row,) = (row for row in table(*cells).rows if row.name == "throughput")
     assert [value.text for value in row.values] == ["(2,000)", "4,000", ""]
     assert row.values[0].number == 2000
 
@@ -110,9 +110,6 @@ def test_files_have_it_as_members_of_their_own() -> None:
     assert (row["found"], row["uncertain"]) == ("at 900 fps", "yes")
     (row,) = csv.DictReader(io.StringIO(results_csv([measurement(figures=(rate(1.0),))])))
     assert (row["found"], row["uncertain"]) == ("", "no")
-    message = json.loads(document_of("x", cell(1, UNCERTAIN), quick=False)["message"])
-    assert message["throughput 1 flow"]["found"] == "at 900 fps"
-    assert message["throughput 1 flow"]["uncertain"] is True
     (chart,) = figure_charts(COLUMNS[:1], [cell(1, UNCERTAIN)])
     assert [row["uncertain"] for row in chart.rows] == [True]
 
@@ -122,20 +119,6 @@ def test_the_data_of_a_plot_say_that_a_median_is_a_bound(lower: bool, bound: str
     figure = rate(1000.0).model_copy(update={"lower_bound": (lower,)})
     (chart,) = figure_charts(COLUMNS[:1], [cell(1, figure)])
     assert [row["bound"] for row in chart.rows] == [bound]
-
-
-def test_a_test_case_of_csit_has_the_figures_of_all_mixes() -> None:
-    one = cell(1, rate(1.0))
-    conditions = one.results[0].conditions.model_copy(update={"n": 1, "m": 1})
-    other = measurement(figures=(rate(2.0),), conditions=conditions)
-    both = CellResult(
-        column="", measure="x", round=1, results=(*one.results, other), started=one.started
-    )
-    message = json.loads(document_of("x", both, quick=False)["message"])
-    assert {key: entry["values"] for key, entry in message.items()} == {
-        "throughput 90 % foreground": [1.0],
-        "throughput 100 % foreground": [2.0],
-    }
 
 
 @pytest.mark.parametrize("name", ["found", "uncertain"])

@@ -174,7 +174,7 @@ def test_a_report_shows_its_table(
     full("table.txt")
     assert run_command(["report", str(tmp_path / "campaign"), "--no-html"]) == 1
     said = capsys.readouterr()
-    assert "throughput median" in said.out
+    assert "throughput, fps per direction" in said.out
     assert "table.txt: cannot be written: No space left on device" in said.err
 
 

@@ -18,6 +18,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.remark import Remark, Topic
 from natxy.model.source import Source
 from natxy.report.beside import beside
+from natxy.report.campaign_notes import NOTES
 from tests.unit.campaigns import EXPERIMENT
 from tests.unit.conftest import NAT64
 
@@ -185,7 +186,7 @@ def test_the_campaign_remembers_its_gateway(
     assert folder.asked().testbed == read_asked(experiment, dut=other).testbed
     data = read_data(folder)
     assert data.files[DUT] == OTHER
-    assert any(str(first) in note for note in table_of(data).notes)
+    assert any(str(first) in note for note in table_of(data).notes[NOTES])
     assert run_command(["resume", str(folder.path)]) == 0
 
 
@@ -209,7 +210,7 @@ def test_what_the_testbeds_gateway_does_differently_is_not_said_of_another(
     asked = read_asked(FOLDER / "sp-table-02.toml", dut=dut)
     assert asked.published is not None
     labels = [column.label for column in asked.experiment.columns]
-    notes = beside(asked.experiment, labels, asked.published, {}).notes
+    notes = beside(asked.experiment, labels, asked.published, {}).notes[""]
     said = [note for note in notes if note.startswith("Here: The gateway is tayga, a program")]
     assert bool(said) is is_said
 

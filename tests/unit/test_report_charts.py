@@ -1,10 +1,11 @@
-"""The plots of a report: what each draws, and their size."""
+"""The plots of trials and delays, the data of all plots, and the size of a report."""
 
 import csv
 import gzip
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,143 +23,108 @@ from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.report import Report, charts_of, table_of, write_report
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
-from natxy.model.measurement import Figure
 from natxy.model.reason import Code
-from natxy.report.campaign_table import CampaignTable, Row, Value
-from natxy.report.cell_figures import CellResult
 from natxy.report.chart_files import write_data
-from natxy.report.figure_charts import computed_charts, figure_charts
-from natxy.report.trial_charts import pauses_chart, trace_chart
+from natxy.report.drawings import specification
+from natxy.report.trial_charts import distribution_charts, pauses_chart, trace_chart
 from tests.unit.campaigns import planned, run
-from tests.unit.measurement_report import measurement as some_measurement
+from tests.unit.drawings import layers_of
 from tests.unit.reasons import a_reason
 
 MOST_OCTETS = 5_000_000  # of a report of 1,000 trials
 TRIALS = 1_000
 
 
-EXACT: Any = {"name": "throughput", "unit": "fps", "values": (6.0,)}
+def traced(**more: Any) -> dict[str, Any]:
+    known = {"cell": "a", "number": 1, "tried": 1000, "result": 900.0, "verdict": "PASS"}
+    return {**known, "at_s": 0.5, "paused_ms": 0.0, "away_ms": 1.5, **more}
 
 
-def cell(column: str, *figures: Figure, **changes: object) -> CellResult:
-    result = some_measurement(figures=figures, **changes)
-    return CellResult(column=column, measure="some", round=1, results=(result,))
-
-
-def loss(at: str, direction: Any, *values: float) -> Figure:
-    return Figure(name="frame loss rate", unit="%", at=at, direction=direction, values=values)
-
-
-def test_loss_has_a_bar_for_each_rate_column_and_direction_with_its_extremes() -> None:
-    """SP Figure 6: bars over the rate, with error bars."""
-    figures = [
-        loss(f"{rate} fps", direction, 1.0, 2.0, 4.0)
-        for rate in (1000, 2000)
-        for direction in ("forward", "reverse")
-    ]
-    (chart,) = figure_charts(
-        ("84 B", "1,518 B"), [cell("84 B", *figures), cell("1,518 B", *figures)]
-    )
-    assert chart.spec["encoding"]["x"]["field"] == "at"
-    assert {(row["at"], row["bar"]) for row in chart.rows} == {
-        (f"{rate} fps", f"{column}, frame loss rate {direction}")
-        for rate in (1000, 2000)
-        for column in ("84 B", "1,518 B")
-        for direction in ("forward", "reverse")
-    }
-    assert {(row["minimum"], row["median"], row["maximum"]) for row in chart.rows} == {(1, 2, 4)}
-    assert [layer["mark"]["type"] for layer in chart.spec["layer"]] == [
-        "bar",
-        "rule",
-        "tick",
-        "tick",
-    ]
-
-
-def test_one_value_has_a_bar_and_no_error_bar() -> None:
-    (chart,) = figure_charts(("",), [cell("", loss("1000 fps", "forward", 3.0))])
-    assert [layer["mark"]["type"] for layer in chart.spec["layer"]] == ["bar"]
-    assert chart.spec["encoding"]["x"]["field"] == "at"
-
-
-def test_the_bar_of_a_bound_is_paler_and_the_title_says_so() -> None:
-    rate = Figure(name="throughput", unit="fps", values=(5.0,), lower_bound=(True,))
-    (chart,) = figure_charts(("a", "b"), [cell("a", rate), cell("b", Figure(**EXACT))])
-    assert {row["column"]: row["bound"] for row in chart.rows} == {"a": "lower", "b": "exact"}
-    assert chart.spec["layer"][0]["encoding"]["opacity"]["condition"]["value"] < 0.5
-    assert chart.title == "some (pale: lower bound)"
-    (exact,) = figure_charts(("b",), [cell("b", Figure(**EXACT))])
-    assert exact.title == "some"
-
-
-def test_units_have_plots_of_their_own() -> None:
-    """A scale-up has rates and ratios, whose bars would not be seen beside those of the rates."""
-    rate = Figure(name="throughput", unit="fps", at="2 cores", values=(700_000.0,))
-    ratio = Figure(name="relative scale-up", unit="times", at="2 cores", values=(0.9,))
-    charts = figure_charts(("",), [cell("", rate, ratio)])
-    assert [(chart.key, chart.title) for chart in charts] == [
-        ("some-frames-a-second", "some: throughput"),
-        ("some-times", "some: relative scale-up"),
-    ]
-
-
-def test_columns_of_one_point_each_stand_side_by_side() -> None:
-    """MP Table 16: each column has another number of connections."""
-    cells = [cell(name, loss(name, None, 1.0)) for name in ("1,000", "2,000")]
-    (chart,) = figure_charts(("1,000", "2,000"), cells)
-    assert chart.spec["encoding"]["x"]["field"] == "column"
-    assert {row["bar"] for row in chart.rows} == {"frame loss rate"}
-
-
-def test_the_frame_sizes_of_a_measurement_are_told_apart() -> None:
-    results = tuple(
-        some_measurement(
-            figures=(loss("", None, size / 1000),),
-            conditions=some_measurement().conditions.model_copy(update={"frame_size_bytes": size}),
-        )
-        for size in (84, 1518)
-    )
-    (chart,) = figure_charts(
-        ("",), [CellResult(column="", measure="throughput", round=1, results=results)]
-    )
-    assert [(row["at"], row["median"]) for row in chart.rows] == [
-        ("84 B", 0.084),
-        ("1,518 B", 1.518),
-    ]
-
-
-def test_rows_that_are_computed_have_a_plot_for_each_kind() -> None:
-    """Scale-up and degradation: ratios of about 1 beside thousands of frames for each core."""
-    rows = (
-        Row(name="scale-up", kind="relative scale-up", values=(Value(number=1), Value(number=0.9))),
-        Row(name="per core", kind="per", values=(Value(number=400_000), Value())),
-        Row(name="throughput", group="throughput", values=(Value(number=1), Value(number=1))),
-    )
-    charts = computed_charts(CampaignTable(title="", columns=("1 core", "2 cores"), rows=rows))
-    assert {chart.key: len(chart.rows) for chart in charts} == {
-        "computed-relative-scale-up": 2,
-        "computed-per": 1,
-    }
-    assert {chart.spec["mark"]["type"] for chart in charts} == {"bar"}, "one value is seen as well"
-
-
-def test_a_trace_has_rate_and_verdict_and_the_noise_has_both_sides() -> None:
-    known = {"cell": "a", "number": 1, "rate_fps": 1000, "verdict": "PASS", "at_s": 0.5}
-    trials = [{**known, "paused_ms": 0.0, "away_ms": 1.5}, {**known, "paused_ms": 2, "away_ms": 3}]
-    encoding = trace_chart(trials).spec["encoding"]
+def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
+    trials = [traced(), traced(number=2, tried=None, verdict="FAIL"), traced(cell="b")]
+    chart = trace_chart(trials)
+    points, found = layers_of(chart)
+    encoding = points["encoding"]
     assert [encoding[of]["field"] for of in ("x", "y", "color", "shape")] == [
         "number",
-        "rate_fps",
+        "tried",
         "verdict",
         "verdict",
     ]
-    title = encoding["y"]["title"]
-    assert title == "frames or connections a second, per direction", "as the search has it"
+    assert encoding["y"]["title"] == "rate per direction, or connections", "as the search has it"
+    assert encoding["y"]["scale"]["type"] == "log", "a search grows by factors"
+    shapes = encoding["shape"]["scale"]
+    assert dict(zip(shapes["domain"], shapes["range"], strict=True)) == {
+        "PASS": "circle",
+        "FAIL": "cross",
+        "INVALID": "triangle-up",
+    }, "without colours they can be told apart as well"
+    assert (found["mark"]["type"], found["encoding"]["y"]["field"]) == ("rule", "result")
+    spec = specification(chart)
+    assert spec["transform"] == [{"filter": "datum.cell == chosen_cell"}]
+    (choice,) = (each for each in spec["params"] if each["name"] == "chosen_cell")
+    assert (choice["bind"]["options"], choice["value"]) == (["a", "b"], "a")
+
+
+def test_a_search_for_connections_is_traced_by_their_number(
+    experiment: Path, tmp_path: Path
+) -> None:
+    """A capacity is searched at one rate, with more and more connections."""
+    run(experiment, tmp_path / "campaign")
+    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    (search, other) = data.plan.experiment.measure
+    counting = search.model_copy(update={"command": "capacity", "label": search.name})
+    asked = data.plan.experiment.model_copy(update={"measure": (counting, other)})
+    trials = tuple(replace(trial, made=4000) for trial in data.trials)
+    changed = replace(data, plan=replace(data.plan, experiment=asked), trials=trials)
+    charts = {chart.key: chart for chart in charts_of(changed, table_of(changed))}
+    tried = {row["measure"]: set[int]() for row in charts["trials"].rows}
+    for row in charts["trials"].rows:
+        tried[row["measure"]].add(row["tried"])
+    assert tried == {"throughput": {4000}, "pdv": {1000}}
+
+
+def test_the_result_of_a_search_stands_among_its_trials(experiment: Path, tmp_path: Path) -> None:
+    """Per direction, as the trials have it, also where the table has the sum of both."""
+    written = experiment.read_text()
+    experiment.write_text(written.replace('"throughput"', '"throughput"\nboth_directions = true'))
+    run(experiment, tmp_path / "campaign")
+    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    charts = {chart.key: chart for chart in charts_of(data, table_of(data))}
+    rows = charts["trials"].rows
+    assert {row["result"] for row in rows if row["measure"] == "throughput"} == {50_000}
+    assert {row["result"] for row in rows if row["measure"] == "pdv"} == {None}
+    assert charts["throughput"].rows[0]["benchmark"] == 100_000
+
+
+def test_the_noise_has_both_sides() -> None:
+    trials = [traced(), traced(paused_ms=2, away_ms=3)]
     assert [(row["who"], row["ms"]) for row in pauses_chart(trials).rows] == [
         ("gateway away", 1.5),
         ("tester paused", 2),
         ("gateway away", 3),
     ]
+
+
+def curve(panel: str, *points: tuple[float, float]) -> list[dict[str, Any]]:
+    of = {"panel": panel, "curve": "pdv, forward", "series": ""}
+    return [{**of, "delay_us": delay, "share": share} for delay, share in points]
+
+
+def test_delays_have_an_axis_of_nines_and_a_panel_for_each_gateway() -> None:
+    """The tail, which a gateway is judged by, takes as much room as the rest."""
+    rows = [*curve("a", (10.0, 0.0), (20.0, 0.99), (30.0, 1.0)), *curve("b", (15.0, 0.9))]
+    (chart,) = distribution_charts(rows)
+    assert [row["frames_per_later"] for row in chart.rows] == [1, 100, None, 10]
+    assert chart.rows[2]["delay_us"] == 30, "the data have the longest delay"
+    spec = specification(chart)
+    assert spec["facet"]["field"] == "panel"
+    assert spec["facet"]["sort"] == ["a", "b"]
+    x = spec["spec"]["encoding"]["x"]
+    assert x["field"] == "frames_per_later"
+    assert x["scale"] == {"type": "log", "domain": [1, 100_000], "clamp": True, "nice": False}
+    (alone,) = distribution_charts(curve("", (10.0, 0.0), (20.0, 0.99)))
+    assert "facet" not in specification(alone)
 
 
 def record(rate_fps: int, *buckets: tuple[float, float, int]) -> dict[str, Any]:
@@ -280,10 +246,15 @@ def test_the_data_of_each_plot_can_be_read_in_one_line(experiment: Path, tmp_pat
     for chart in charts:
         wanted = pd.DataFrame(chart.rows).assign(scaled_down=False)
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / f"{chart.key}.parquet"), wanted)
-        text = pd.read_csv(tmp_path / f"{chart.key}.csv", keep_default_na=False)
-        pd.testing.assert_frame_equal(text, wanted.fillna(""), check_dtype=False)
+        text = pd.read_csv(tmp_path / f"{chart.key}.csv")
+        pd.testing.assert_frame_equal(filled(text), filled(wanted), check_dtype=False)
         with (tmp_path / f"{chart.key}.csv").open() as file:
             assert len(list(csv.DictReader(file))) == len(chart.rows)
+
+
+def filled(frame: Any) -> Any:
+    """Returns a table whose unknown values are empty texts, which a CSV file cannot tell apart."""
+    return frame.astype(object).where(frame.notna(), "")
 
 
 def test_a_plot_without_data_has_no_file(experiment: Path, tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 import csv
 import io
-import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
@@ -13,16 +14,17 @@ from markdown_it import MarkdownIt
 from natxy.model.measurement import Figure
 from natxy.model.remark import Remark, Topic
 from natxy.report.campaign_html import Told, campaign_html
-from natxy.report.campaign_table import CampaignTable, Row, Value
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult
 from natxy.report.chart_files import rows_csv, write_data
-from natxy.report.charts import Chart, chart, file_name, named_apart
-from natxy.report.csit import documents
+from natxy.report.charts import Chart, file_name, named_apart
 from natxy.report.figure_charts import figure_charts
+from natxy.report.junit import Cases, junit
 from natxy.report.live_page import LiveCell, live_page
 from natxy.report.one_line import one_line
 from natxy.report.results_csv import results_csv
+from natxy.report.table_rows import CampaignTable, Row, Spread, Value
+from natxy.report.trial_charts import trace_chart
 from tests.unit.measurement_report import measurement
 
 FORMULAS = [
@@ -69,9 +71,14 @@ NASTY = [
 
 
 def table(*labels: str, note: str = "a note", title: str = "title") -> CampaignTable:
-    row = Row(name="figure median", values=tuple(Value(number=-1.0, text="-1") for _ in labels))
+    row = Row(name="figure", values=tuple(Value(number=-1.0, text="-1") for _ in labels))
     named = tuple(Row(name=label, values=row.values) for label in labels)
-    return CampaignTable(title=title, columns=labels, rows=(row, *named), notes=(note,))
+    return CampaignTable(title=title, columns=labels, rows=(row, *named), notes={"": (note,)})
+
+
+def plot(key: str, title: str, *rows: dict[str, Any]) -> Chart:
+    """A plot of delays over time, which needs no more than its data."""
+    return Chart(key=key, title=title, kind="course", rows=list(rows))
 
 
 def cells_of(written: str) -> list[list[str]]:
@@ -118,7 +125,7 @@ def test_texts_of_numbers_stay_as_they_are(shown: str) -> None:
 @pytest.mark.parametrize("label", NASTY)
 def test_markdown_and_text_have_one_line_for_each_row(label: str) -> None:
     shown = table(label, "other", note=label, title=label)
-    plain = CampaignTable(title="t", columns=("a", "b"), rows=shown.rows, notes=("n",))
+    plain = CampaignTable(title="t", columns=("a", "b"), rows=shown.rows, notes={"": ("n",)})
     for made in (markdown, text):
         assert len(made(shown).splitlines()) == len(made(plain).splitlines())
     for line in text(shown).splitlines():
@@ -173,11 +180,22 @@ def test_latex_takes_no_label_for_a_command(label: str) -> None:
 
 def test_a_page_takes_no_label_for_an_element() -> None:
     evil = "</script><img src=x onerror=alert(1)>"
-    told = Told(summary=evil, files={evil: evil}, machines={evil: evil}, quick=False, made_by=evil)
-    plot = Chart(key=file_name(evil), title=evil, spec={"title": evil}, rows=[{"column": evil}])
-    made = campaign_html(table(evil, note=evil, title=evil), None, [plot], told)
-    harmless = Told(summary="", files={}, machines={}, quick=False, made_by="")
-    plain = campaign_html(table("a"), None, [], harmless)
+    told = Told(
+        head={evil: evil}, files={evil: evil}, machines={evil: evil}, quick=False, made_by=evil
+    )
+    trials = [{"cell": evil, "number": n, "tried": 1, "verdict": evil} for n in (1, 2)]
+    drawn = replace(trace_chart(trials), key=file_name(evil), title=evil)
+    evil_table = table(evil, note=evil, title=evil)
+    spread = Spread(n=2, minimum=1, maximum=2, unit="fps", at=evil, wire=evil)
+    figures = [
+        replace(row, figure=evil, values=(replace(row.values[0], text=evil, spread=spread),))
+        for row in evil_table.rows
+    ]
+    evil_table = replace(evil_table, rows=tuple(figures), notes={evil: (evil,)})
+    tables = {"table": evil_table, "published": evil_table, "counted": evil_table}
+    made = campaign_html(tables, [drawn], told)
+    harmless = Told(head={}, files={}, machines={}, quick=False, made_by="")
+    plain = campaign_html({"table": table("a")}, [], harmless)
     for element in ("<img", "</script>"):
         assert made.count(element) == plain.count(element)
     cell = LiveCell(name=evil, said=evil, state="", ended=True)
@@ -192,8 +210,8 @@ LABELS = [
 
 
 def test_each_plot_has_a_file_of_its_own_that_can_be_found(tmp_path: Path) -> None:
-    plots = [chart("trials", "built in", [{"of": "trials"}])]
-    plots += [chart(file_name(label), label, [{"of": label}]) for label in LABELS]
+    plots = [plot("trials", "built in", {"of": "trials"})]
+    plots += [plot(file_name(label), label, {"of": label}) for label in LABELS]
     named = named_apart(plots)
     assert named[0].key == "trials", "the names of built-in plots are fixed"
     names = [each.key.casefold() for each in named]
@@ -221,20 +239,33 @@ def test_the_plot_of_a_label_is_not_that_of_the_trials() -> None:
 
 
 def test_the_page_says_which_file_has_the_data_of_a_plot() -> None:
-    told = Told(summary="", files={}, machines={}, quick=False, made_by="")
-    plots = named_apart([chart("a", "A", [{"x": 1}]), chart("A", "A", [{"x": 2}])])
-    made = campaign_html(table("a"), None, plots, told)
-    assert "Data: data/a.csv" in made
-    assert "Data: data/A-2.csv" in made
+    told = Told(head={}, files={}, machines={}, quick=False, made_by="")
+    rows = [{"trial": "1", "direction": "forward", "at_s": second} for second in (0, 1)]
+    plots = named_apart([plot("a", "A", *rows), plot("A", "A", *rows)])
+    made = campaign_html({"table": table("a")}, plots, told)
+    for name in ("a", "A-2"):
+        assert f"Data: data/{name}.csv. Picture: data/{name}.svg and .pdf" in made
 
 
-def test_test_cases_of_csit_have_names_of_their_own() -> None:
-    started = "2026-01-01T00:00:00+00:00"
+def test_a_single_value_has_no_plot() -> None:
+    """It is in the table; its data are in a file nevertheless."""
+    told = Told(head={}, files={}, machines={}, quick=False, made_by="")
+    made = campaign_html({"table": table("a")}, [plot("a", "A", {"x": 1})], told)
+    assert 'class="chart"' not in made
+
+
+@pytest.mark.parametrize("label", NASTY)
+def test_junit_takes_no_label_for_an_element(label: str) -> None:
+    figure = Figure(name=label, unit="ns", values=(1.0,))
+    result = measurement(figures=(figure,))
     cells = [
-        CellResult(column=label, measure="m", round=1, results=(), error="x", started=started)
-        for label in ("a b", "a-b", "x" * 500)
+        CellResult(column=label, measure=label, round=1, results=(result,)),
+        CellResult(column="b", measure="m", round=1, results=(), error=label),
     ]
-    found = list(documents("title", cells, quick=False))
-    assert len({json.loads(text)["test_id"] for _, text in found}) == 3
-    assert len({name for name, _ in found}) == 3
-    assert max(len(name) for name, _ in found) < 255
+    suite = Cases(title=label, cells=cells, not_measured=[(label, label, 1)], quick=False)
+    root = ElementTree.fromstring(junit(suite))
+    assert root.attrib["name"] == one_line(label)
+    (case, failed, skipped) = root.iter("testcase")
+    assert case.attrib["classname"] == skipped.attrib["classname"] == one_line(label)
+    assert one_line(label) in (case[0].text or "")
+    assert failed[0].attrib["message"] == one_line(label)

@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 from natxy.report.campaign_html import Told, campaign_html
-from natxy.report.campaign_table import CampaignTable
+from natxy.report.table_rows import CampaignTable
 
 STYLE = (files("natxy.report") / "report.html").read_text().partition("</style>")[0]
 DARK = ':root[data-theme="dark"]'
@@ -43,8 +43,8 @@ def test_the_dark_colours_are_those_of_the_screen_alone() -> None:
 
 
 def test_the_heading_of_the_configuration_is_printed_with_what_is_unfolded() -> None:
-    told = Told(summary="", files={"a": "b"}, machines={}, quick=False, made_by="Natxy")
-    page = campaign_html(CampaignTable(title="", columns=(), rows=()), None, [], told)
+    told = Told(head={}, files={"a": "b"}, machines={}, quick=False, made_by="Natxy")
+    page = campaign_html({"table": CampaignTable(title="", columns=(), rows=())}, [], told)
     section = page.partition('<section class="folded">')[2].partition("</section>")[0]
     assert "<h2>Configuration</h2>" in section
     assert "<details>" in section

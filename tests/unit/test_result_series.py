@@ -1,9 +1,11 @@
 """A report of several sizes and mixes: each figure has its key, and each plot its own curve."""
 
 import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -12,13 +14,17 @@ from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.report import Report, charts_of
 from natxy.cli import run_command
-from natxy.cli.narrator import found
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement, SearchConditions
 from natxy.report.campaign_table import campaign_table
+from natxy.report.campaign_text import table_csv
 from natxy.report.cell_figures import CellResult, as_shown, told_apart, variant_of
+from natxy.report.drawings import specification
 from natxy.report.figure_charts import figure_charts
+from natxy.report.found_words import found
+from natxy.report.summary_table import summary_table
 from tests.unit.conftest import NAT64, fake_engine
+from tests.unit.drawings import layers_of
 from tests.unit.measurement_report import measurement
 
 KEYS = [f"{size} B, {share} % foreground" for share in (100, 50) for size in (84, 512)]
@@ -45,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_each_row_of_a_table_has_its_key(folder: Path, ending: str) -> None:
     written = (folder / "report" / f"table.{ending}").read_text().replace("\\%", "%")
     for key in KEYS:
-        assert f"→ PDV {key} median" in written.replace(r"$\rightarrow$", "→"), key
+        assert f"→ PDV {key}" in written.replace(r"$\rightarrow$", "→"), key
     assert "(1)" not in written
 
 
@@ -54,10 +60,23 @@ def test_the_csv_file_has_the_key_as_a_column(folder: Path) -> None:
         assert list(dict.fromkeys(row["series"] for row in csv.DictReader(file))) == KEYS
 
 
+def test_the_csv_file_has_size_mix_and_rate_as_columns(folder: Path) -> None:
+    """RFC 2544 section 26 and RFC 8219 section 7 ask for them."""
+    with (folder / "report" / "table.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    names = ("frame_size_bytes", "foreground_percent", "rate_fps", "direction")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        (f"{size}", f"{share}", "1000", way)
+        for share in (100.0, 50.0)
+        for size in (84, 512)
+        for way in ("forward", "reverse")
+    ]
+
+
 def test_the_page_has_the_keys(folder: Path) -> None:
     page = (folder / "report" / "report.html").read_text()
     for key in KEYS:
-        assert f"<td>→ PDV {key} median</td>" in page
+        assert f"<td>→ PDV {key}, at 1,000 fps</td>" in page
 
 
 @pytest.mark.parametrize("name", ["pdv", "trials"])
@@ -70,21 +89,39 @@ def test_each_plot_has_the_keys_in_its_data(folder: Path, name: str) -> None:
 def test_there_is_a_delay_curve_for_each(folder: Path) -> None:
     """They were one curve of all sizes and mixes, which was that of none."""
     made = pd.read_csv(folder / "report" / "data" / "delays.csv")
-    curves = list(dict.fromkeys(made["curve"]))
-    assert curves == [f"pdv, {key}, {way}" for key in KEYS for way in ("forward", "reverse")]
+    curves = list(dict.fromkeys(zip(made["panel"], made["curve"], strict=True)))
+    assert curves == [(key, f"pdv, {way}") for key in KEYS for way in ("forward", "reverse")]
 
 
-def test_a_test_case_of_csit_has_the_keys(folder: Path) -> None:
-    (path,) = (folder / "report" / "csit").iterdir()
-    message = json.loads(json.loads(path.read_text())["message"])
-    assert [key for key in KEYS if f"PDV forward {key}" not in message] == []
+def test_a_test_case_of_junit_has_the_keys(folder: Path) -> None:
+    (said,) = ElementTree.parse(folder / "report" / "junit.xml").iter("system-out")
+    lines = (said.text or "").splitlines()
+    assert [line.partition(": → PDV ")[0] for line in lines] == KEYS
 
 
 def test_the_trials_of_each_can_be_chosen(folder: Path) -> None:
     made = Report.of(folder)
     charts = {chart.key: chart for chart in charts_of(made.data, made.table)}
-    (choice, _) = charts["trials"].spec["params"]
-    assert choice["bind"]["options"] == [f"pdv, {key}, round 1" for key in KEYS]
+    params = {each["name"]: each for each in specification(charts["trials"])["params"]}
+    assert params["chosen_cell"]["bind"]["options"] == [f"pdv, {key}, round 1" for key in KEYS]
+
+
+def test_the_figures_are_lines_over_the_size_one_for_each_mix(folder: Path) -> None:
+    made = Report.of(folder)
+    (chart,) = (each for each in charts_of(made.data, made.table) if each.key == "pdv")
+    assert (chart.kind, chart.words["x"]) == ("lines", "frame_size_bytes")
+    assert chart.words["axis"] == "PDV, µs, at 1,000 fps"
+    assert {(row["line"], row["frame_size_bytes"]) for row in chart.rows} == {
+        (f"{way}, {share} % foreground", size)
+        for way in ("forward", "reverse")
+        for share in (100, 50)
+        for size in (84, 512)
+    }
+
+
+def test_the_summary_has_the_ends_of_the_series(folder: Path) -> None:
+    (row,) = summary_table(Report.of(folder).table).rows
+    assert row.title == f"PDV {KEYS[0]}, at 1,000 fps … {KEYS[-1]}, at 1,000 fps"
 
 
 def sized(size: int, share: int = 100, bursts: int = 1) -> Measurement:
@@ -121,14 +158,40 @@ def test_a_column_with_one_of_the_series_has_its_key_as_well() -> None:
     rows = {
         r.name: r.values for r in campaign_table(EXPERIMENT, {"one": {}, "two": {}}, cells).rows
     }
-    assert [value.number for value in rows["PDV 512 B median"]] == [512, 512]
-    assert [value.number for value in rows["PDV 84 B median"]] == [84, None]
+    assert [value.number for value in rows["PDV 512 B, at 10,000 fps"]] == [512, 512]
+    assert [value.number for value in rows["PDV 84 B, at 10,000 fps"]] == [84, None]
 
 
 def test_what_differs_only_between_columns_is_no_key() -> None:
     cells = [cell("one", sized(84)), cell("two", sized(512))]
     names = [row.name for row in campaign_table(EXPERIMENT, {"one": {}, "two": {}}, cells).rows]
-    assert "PDV median" in names
+    assert names == ["PDV at 10,000 fps"]
+
+
+def test_a_rate_that_columns_do_not_share_stands_at_each_value() -> None:
+    """As of a delay at the throughput that was found first; rounds may have found other rates."""
+    results = [
+        (column, round_, at_rate(rate_fps))
+        for column, round_, rate_fps in (("one", 1, 900), ("one", 2, 1100), ("two", 1, 5000))
+    ]
+    cells = [
+        CellResult(column=column, measure="pdv", round=round_, results=(result,))
+        for column, round_, result in results
+    ]
+    table = campaign_table(EXPERIMENT, {"one": {}, "two": {}}, cells)
+    (row,) = table.rows
+    assert row.name == "PDV"
+    assert [value.words for value in row.values] == [
+        "84 ns, n = 2, at 900 … 1,100 fps",
+        "84 ns, n = 1, at 5,000 fps",
+    ]
+    lines = csv.DictReader(io.StringIO(table_csv(table)))
+    assert [line["rate_fps"] for line in lines] == ["1000.0", "5000"]
+
+
+def at_rate(rate_fps: int) -> Measurement:
+    conditions = sized(84).conditions.model_copy(update={"rate_fps": rate_fps})
+    return sized(84).model_copy(update={"conditions": conditions})
 
 
 def test_bursts_are_told_apart() -> None:
@@ -172,7 +235,7 @@ def test_a_loss_that_was_never_measured_is_not_0() -> None:
         for column, result in (("one", missing), ("two", none))
     ]
     table = campaign_table(experiment, {"one": {}, "two": {}}, cells)
-    (row,) = (row for row in table.rows if row.main)
+    (row,) = table.rows
     assert [(value.number, value.text) for value in row.values] == [
         (None, "no valid trial"),
         (0.0, "0 %"),
@@ -182,10 +245,10 @@ def test_a_loss_that_was_never_measured_is_not_0() -> None:
         (None, "no valid trial", 0),
         (0.0, "", 1),
     ]
-    words = [layer for layer in chart.spec["layer"] if layer["mark"]["type"] == "text"]
-    assert words[0]["encoding"]["text"] == {"field": "missing"}
+    (words,) = (layer for layer in layers_of(chart) if layer["mark"]["type"] == "text")
+    assert words["encoding"]["text"]["field"] == "missing"
     again = [cells[0], CellResult(**{**vars(cells[1]), "column": "one", "round": 2})]
-    (row,) = (r for r in campaign_table(experiment, {"one": {}, "two": {}}, again).rows if r.main)
+    (row,) = campaign_table(experiment, {"one": {}, "two": {}}, again).rows
     assert row.values[0].text == "0 %", "another round has measured it"
 
 

@@ -8,9 +8,10 @@ import pytest
 import vl_convert
 
 from natxy.cli.verbs import GROUPS
+from natxy.report.pictures import picture
 from natxy.report.trial_charts import trace_chart
 from tools import samples
-from tools.sample_plots import PLOTS, specification
+from tools.sample_plots import LOOK, PLOTS
 
 PROCEDURES = sorted((samples.ROOT / "docs/reference").glob("procedures-*.md"))
 LARGEST_OCTETS = 60_000  # of a picture
@@ -96,13 +97,13 @@ def test_a_plot_has_the_title_the_axes_and_the_legend_of_its_chart() -> None:
     """The HTML report writes title and legend around a chart; a file has nothing around it."""
     chart = trace_chart(
         [
-            {"cell": "a", "number": number, "rate_fps": 1000, "verdict": verdict}
+            {"cell": "a", "number": number, "tried": 1000, "result": 1000.0, "verdict": verdict}
             for number, verdict in enumerate(("PASS", "FAIL"))
         ]
     )
-    drawn = vl_convert.vegalite_to_svg(specification(chart, "Throughput of a router"))
+    drawn = vl_convert.vegalite_to_svg(picture(chart, "Throughput of a router", look=LOOK))
     for text in ("Throughput of a router", chart.title, "trial", "PASS", "FAIL"):
         assert f">{text}<" in drawn
     one = chart.rows[:1]
-    alone = vl_convert.vegalite_to_svg(specification(replace(chart, rows=one), "A router"))
+    alone = vl_convert.vegalite_to_svg(picture(replace(chart, rows=one), "A router", look=LOOK))
     assert ">PASS<" not in alone, "one colour needs no legend"

@@ -202,7 +202,7 @@ def test_names_of_drivers_have_two_spellings() -> None:
 def test_the_data_of_a_plot_is_only_removed_where_it_is_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pdv.csv")
     (tmp_path / "pdv.parquet").write_text("of an earlier report")
-    chart = Chart(key="pdv", title="PDV", rows=[], spec={})
+    chart = Chart(key="pdv", title="PDV", kind="dots", rows=[])
     write_data([chart], tmp_path, scaled_down=False)
     assert [each.name for each in tmp_path.iterdir()] == ["pdv.csv"]
 

@@ -12,15 +12,16 @@ from natxy.campaign.plan import plan_of
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import ConnectionConditions, Figure
 from natxy.report.campaign_html import Told, campaign_html
-from natxy.report.campaign_table import CampaignTable, Row, campaign_table
+from natxy.report.campaign_table import campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult
 from natxy.report.figure_charts import computed_charts
+from natxy.report.table_rows import CampaignTable, Row
 from tests.unit.measurement_report import measurement
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 BUCKETS, ENTRIES = "connections per hash bucket", "connections per entry"
-TOLD = Told(summary="", files={}, machines={}, quick=False, made_by="Natxy")
+TOLD = Told(head={}, files={}, machines={}, quick=False, made_by="Natxy")
 
 
 def conditions(count: int | None, **table: Any) -> ConnectionConditions:
@@ -140,7 +141,7 @@ def test_the_ending_ratio_is_that_of_the_last_frames_of_phase_1() -> None:
     named = {"column": "Pseudorandom, 4M", "row": row.name, "unit": "%"}
     point = {**named, "value": 36.79, "bound": "exact"}
     assert ending.rows == [point]
-    assert ending.spec["encoding"]["y"]["title"] == "%"
+    assert ending.words["axis"] == "%"
 
 
 def memory(octets: float, *, upper: bool = False) -> Figure:
@@ -216,7 +217,7 @@ def shown_in(table: CampaignTable) -> dict[str, str]:
         "Markdown": markdown(table),
         "CSV": table_csv(table),
         "LaTeX": latex(table),
-        "HTML": campaign_html(table, None, [], TOLD),
+        "HTML": campaign_html({"table": table}, [], TOLD),
     }
 
 

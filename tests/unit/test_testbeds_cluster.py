@@ -55,7 +55,7 @@ def test_two_testbeds_find_what_one_finds(experiment: Path, tmp_path: Path) -> N
     assert {cell.testbed for cell in data.cells} == {1, 2}
     assert len(data.machines) == 2
     assert "testbed-2.toml" in data.files
-    notes = [note for note in table_of(data).notes if note.startswith("Measured by testbed")]
+    notes = [note for note in table_of(data).notes[""] if note.startswith("Measured by testbed")]
     assert len(notes) == 2
     assert sum(note.count("round") for note in notes) >= 4, "each cell is named"
 

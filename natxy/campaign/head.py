@@ -1,0 +1,79 @@
+"""The head of a report: what was measured, with what, when, where, and whether it conforms."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from natxy.campaign.data import INVALID, CampaignData
+from natxy.campaign.machines import titled
+from natxy.model.deviation import Deviation, Differs
+from natxy.report.numbers import seconds_left
+
+SHORT = (Differs.DURATION, Differs.DURATIONS)
+MINUTE = "%Y-%m-%d %H:%M"
+
+
+def head_of(data: CampaignData) -> dict[str, str]:
+    """Returns lines by their names; an empty one is not known."""
+    invalid = sum(point.verdict == INVALID for point in data.trials)
+    gateways = dict.fromkeys(
+        titled(gateway["dut"]) for each in data.machines.values() for gateway in _gateways(each)
+    )
+    machines = dict.fromkeys(filter(None, map(_machine, data.machines.values())))
+    return {
+        "Gateways" if len(gateways) > 1 else "Gateway": "; ".join(gateways),
+        "Tester": "; ".join(machines),
+        "When": _when(data),
+        "Command": data.command,
+        "Conformity": _conformity(data),
+        "Trials": f"{len(data.trials):,}, of which {invalid:,} were invalid and do not count; "
+        f"{len(data.cells)} of {len(data.plan.cells)} cells; seed {data.plan.seed}",
+    }
+
+
+def _gateways(machine: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Returns what a campaign's cells measured, or a measurement's own gateway."""
+    own = [machine] if "dut" in machine else []
+    gateways: Sequence[Mapping[str, Any]] = machine.get("gateways", own)
+    return gateways
+
+
+def _machine(machine: Mapping[str, Any]) -> str:
+    if "host" not in machine:
+        return ""
+    host, tester = machine["host"], machine.get("tester", {})
+    cpus = f"{host['cpus']} CPU{'s' * (host['cpus'] > 1)}"
+    variant = f"engine for {tester['variant']}" if "variant" in tester else ""
+    said = (host.get("name"), tester.get("cpu_model"), cpus, host["system"])
+    return ", ".join(filter(None, (*said, tester.get("dpdk_version"), variant)))
+
+
+def _when(data: CampaignData) -> str:
+    if not data.started:
+        return ""
+    begin = datetime.fromisoformat(data.started)
+    shown = f"{begin:{MINUTE}} UTC"
+    if not data.ended:
+        return shown
+    took_s = (datetime.fromisoformat(data.ended) - begin).total_seconds()
+    return f"{shown}, took {seconds_left(took_s)}"
+
+
+def _conformity(data: CampaignData) -> str:
+    """Says whether the results conform to their RFCs, and what differs most."""
+    references = [result.reference for cell in data.cells for result in cell.results]
+    deviations = list(dict.fromkeys(_deviations(data)))
+    if not references:
+        return ""
+    if not deviations:
+        named = ", ".join(dict.fromkeys(filter(None, references)))
+        return f"Conforms to {named}" if named else "No RFC defines what was measured"
+    short = [each for each in deviations if each.code in SHORT]
+    first = f"A quick look: {short[0]}" if short else f"Does not conform: {deviations[0]}"
+    more = len({each.code for each in deviations}) - 1
+    are = "more deviation is" if more == 1 else "more deviations are"
+    return f"{first}; {more} {are} listed below" if more else first
+
+
+def _deviations(data: CampaignData) -> Iterator[Deviation]:
+    return (each for cell in data.cells for result in cell.results for each in result.deviations)

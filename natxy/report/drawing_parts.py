@@ -1,0 +1,93 @@
+"""What the drawings of all plots share: sizes, colours, labels, and where a plot is shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from natxy.report.charts import Chart, Rows
+
+DATA = alt.NamedData("rows")  # the page has them once
+ROW_PX, VALUE_PX = 34, 20  # of a label with two lines, and of a value, in a plot of dots
+HEIGHT_PX = 260
+PANEL_PX = 200  # the height of a panel, of which a plot may have several
+LONGEST_LABEL_PX = 300  # Vega would cut a label at 180
+LONGEST_SHORT = 24  # letters of a legend's label that leave room for another one beside it
+LINES = "split(datum.label, ', ')"  # a label has a line for each of its parts
+# So that a point at the end of an axis is whole: a plot that can be zoomed cuts what lies outside.
+ROOM: dict[str, Any] = {"padding": 8, "nice": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """Where a plot is shown: in the page, which has legends and lets a reader choose what is shown,
+    or alone, as a picture with all of it."""
+
+    is_alone: bool = False
+    width_px: int = 0  # of a picture, with its labels
+    font_px: int
+
+    @property
+    def width(self) -> int | str:
+        return self.width_px or "container"
+
+    @property
+    def columns(self) -> int:
+        """The number of panels side by side; the page takes what fits."""
+        return 1 if self.is_alone else 2
+
+    @property
+    def panel_px(self) -> int:
+        """The width of a panel beside its labels; the page replaces it."""
+        return max(self.width_px - 80, 100) if self.is_alone else 300
+
+    def legend(self, names: Sequence[str]) -> Any:
+        """Returns the legend of a picture; none if there is nothing to tell apart."""
+        if not self.is_alone or len(names) < 2:
+            return None
+        columns = 1 if max(map(len, names)) > LONGEST_SHORT else 2
+        return alt.Legend(orient="bottom", title=None, columns=columns, labelLimit=LONGEST_LABEL_PX)
+
+
+PAGE = Look(font_px=11)  # 7 pt on paper, where a plot is a little smaller
+
+
+def values_of(field: str, chart: Chart) -> list[Any]:
+    """Returns the values of a field, in their order."""
+    return list(dict.fromkeys(row[field] for row in chart.rows))
+
+
+def colour(field: str, chart: Chart, look: Look) -> alt.Color:
+    legend = look.legend(values_of(field, chart))
+    return alt.Color(f"{field}:N", legend=legend, sort=None)
+
+
+def sized(drawn: Any, look: Look, height: int = HEIGHT_PX) -> Any:
+    """Returns a drawing as wide as its place, with room for half of the last label of the x axis,
+    laid out anew whenever what is shown changes."""
+    return drawn.properties(
+        width=look.width,
+        height=height,
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding", resize=True),
+        padding={"left": 5, "top": 5, "right": 16, "bottom": 5},
+    )
+
+
+def panels(drawn: Any, field: str, chart: Chart, look: Look) -> Any:
+    """Returns a drawing with a panel for each value of a field."""
+    header = alt.Header(title=None, labelFontSize=look.font_px + 1, labelLimit=LONGEST_LABEL_PX)
+    facet = alt.Facet(f"{field}:N", header=header, sort=values_of(field, chart))
+    sized_anew = drawn.properties(width=look.panel_px, height=PANEL_PX)
+    return sized_anew.facet(facet, columns=look.columns)
+
+
+def choice(name: str, rows: Rows) -> alt.Parameter:
+    """Returns the parameter with which a reader chooses one value of a field."""
+    values = list(dict.fromkeys(row[name] for row in rows))
+    bind = alt.binding_select(options=values, name="Show ")
+    return alt.param(name=f"chosen_{name}", value=values[0] if values else "", bind=bind)
+
+
+def zoom() -> alt.Parameter:
+    return alt.selection_interval(name="zoom", bind="scales")

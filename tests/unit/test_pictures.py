@@ -1,0 +1,141 @@
+"""Each plot as a picture: all that a reader of the page could choose, and letters large enough."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import vl_convert
+
+from natxy.campaign.report import Report, charts_of, write_report
+from natxy.model.measurement import Figure
+from natxy.report.cell_figures import CellResult
+from natxy.report.charts import Chart
+from natxy.report.figure_charts import figure_charts
+from natxy.report.one_line import one_line
+from natxy.report.pictures import COLUMN, picture, write_pictures
+from natxy.report.trial_charts import distribution_charts, pauses_chart, trace_chart
+from tests.unit.campaigns import run
+from tests.unit.measurement_report import measurement
+
+COLUMN_PT = 252  # 3.5 inches, the width of a column in a paper with two
+LEAST_PT = 7.0
+
+
+def trial(number: int, cell: str = "throughput, router", **more: Any) -> dict[str, Any]:
+    known = {"cell": cell, "number": number, "tried": 10**number, "result": 100.0, "at_s": number}
+    return {**known, "verdict": "PASS", "paused_ms": 1.5, "away_ms": 2.5, **more}
+
+
+def dots() -> Chart:
+    figures = [
+        Figure(name="PDV", unit="ns", direction=way, values=(1000.0, 2000.0, 9000.0))
+        for way in ("forward", "reverse")
+    ]
+    cells = [
+        CellResult(
+            column=column, measure="pdv", round=1, results=(measurement(figures=tuple(figures)),)
+        )
+        for column in ("Linux router, IPv4", "tayga, stateless NAT64")
+    ]
+    (chart,) = figure_charts([cell.column for cell in cells], cells)
+    return chart
+
+
+TRIALS = [trial(1), trial(2, verdict="FAIL"), trial(1, "pdv, router"), trial(3, "pdv, router")]
+CURVES = [
+    {"panel": panel, "curve": "pdv, forward", "delay_us": 10.0 * at, "share": 1 - 10**-at}
+    for panel in ("router", "tayga")
+    for at in range(1, 6)
+]
+CHARTS = {
+    "dots": dots(),
+    "trace": trace_chart(TRIALS),
+    "pauses": pauses_chart(TRIALS),
+    "percentiles": distribution_charts(CURVES)[0],
+}
+
+
+def drawn(chart: Chart) -> str:
+    svg: str = vl_convert.vegalite_to_svg(picture(chart, "A campaign"))
+    return svg
+
+
+@pytest.mark.parametrize("kind", CHARTS)
+def test_the_letters_of_a_picture_as_wide_as_a_column_have_at_least_7_points(kind: str) -> None:
+    svg = drawn(CHARTS[kind])
+    (width,) = re.findall(r'<svg [^>]*?width="([\d.]+)"', svg)
+    sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)]
+    assert sizes
+    assert min(sizes) * COLUMN_PT / float(width) >= LEAST_PT
+
+
+@pytest.mark.parametrize("kind", CHARTS)
+def test_a_picture_has_its_title_and_loads_nothing(kind: str) -> None:
+    svg = drawn(CHARTS[kind])
+    text = " ".join(re.findall(r">([^<>]+)<", svg))
+    assert "A campaign" in text
+    for word in CHARTS[kind].title.split():
+        assert word.replace("&", "&amp;") in text
+    assert "href=" not in svg
+
+
+def test_colours_that_differ_have_a_legend() -> None:
+    assert ">forward<" in drawn(CHARTS["dots"])
+    assert ">PASS<" in drawn(CHARTS["trace"])
+    assert ">gateway away<" in drawn(CHARTS["pauses"])
+    one = replace(CHARTS["percentiles"], rows=[row for row in CURVES if row["panel"] == "tayga"])
+    for row in one.rows:
+        row.setdefault("frames_per_later", 10.0)
+    assert ">pdv, forward<" not in drawn(one)
+
+
+def test_what_a_reader_of_the_page_chooses_is_all_in_the_picture() -> None:
+    svg = drawn(CHARTS["trace"])
+    for cell in ("throughput, router", "pdv, router"):
+        assert f">{cell}<" in svg
+    assert svg.count('aria-roledescription="point"') in (0, len(TRIALS))
+    assert len(re.findall(r"<g class=\"mark-symbol role-mark", svg)) == 2, "a panel each"
+
+
+@pytest.mark.parametrize("label", ["\x1b[2K", "<b>", "a & b", "two\nlines", "\u202eabc", "a\0b"])
+def test_a_label_is_no_more_than_text(label: str, tmp_path: Path) -> None:
+    trials = [trial(1, label), trial(2, label, verdict="FAIL"), trial(1, "other")]
+    traced = replace(trace_chart(trials), key="traced", title=label)
+    figure = Figure(name=label, unit="ns", values=(1000.0,))
+    cells = [
+        CellResult(column=column, measure="m", round=1, results=(measurement(figures=(figure,)),))
+        for column in (label, "other")
+    ]
+    charts = [traced, *figure_charts((label, "other"), cells)]
+    write_pictures(charts, tmp_path, label)
+    assert len(list(tmp_path.iterdir())) == 4
+    for path in tmp_path.glob("*.svg"):
+        text = "".join(ElementTree.parse(path).getroot().itertext())
+        assert one_line(label).split()[0] in text
+
+
+def test_pictures_stand_beside_the_data_of_what_the_page_shows(tmp_path: Path) -> None:
+    none = trace_chart([])
+    one = replace(pauses_chart(TRIALS), rows=pauses_chart(TRIALS).rows[:1])
+    for ending in ("svg", "pdf"):
+        (tmp_path / f"trials.{ending}").write_text("of an earlier report")
+    write_pictures([CHARTS["dots"], none, one], tmp_path, "A campaign", "Scaled down by --quick")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pdv.pdf", "pdv.svg"]
+    assert (tmp_path / "pdv.pdf").read_bytes().startswith(b"%PDF-")
+    assert "Scaled down by --quick" in (tmp_path / "pdv.svg").read_text()
+
+
+def test_a_report_has_the_pictures_of_its_plots(experiment: Path, tmp_path: Path) -> None:
+    run(experiment, tmp_path / "campaign")
+    made = Report.of(tmp_path / "campaign")
+    write_report(made, tmp_path / "report", html=True)
+    keys = {chart.key for chart in charts_of(made.data, made.table) if chart.is_drawn}
+    for ending in ("svg", "pdf"):
+        files = {path.stem for path in (tmp_path / "report" / "data").glob(f"*.{ending}")}
+        assert files == keys
+    write_report(made, tmp_path / "plain", html=False)
+    assert not list((tmp_path / "plain" / "data").glob("*.svg")), "--no-html"
+    assert COLUMN.is_alone

@@ -1,0 +1,91 @@
+"""The head of a report: what, with what, when, where, and whether it conforms."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from natxy.campaign.data import CampaignData, read_data
+from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.head import head_of
+from natxy.cli import run_command
+from natxy.model.deviation import Deviation, Differs
+from natxy.report.cell_figures import CellResult
+from tests.unit.campaigns import run
+from tests.unit.clauses import SHORT_TRIALS
+from tests.unit.measurement_report import measurement
+
+ONE_SIZE = Deviation.of(Differs.FRAME_SIZES, "RFC 8219 section 5.1.1", sizes_bytes=(84,))
+GIVEN = Deviation.of(Differs.GIVEN_RATE, "RFC 8219 section 7.2")
+
+
+@pytest.fixture
+def data(experiment: Path, tmp_path: Path) -> CampaignData:
+    run(experiment, tmp_path / "campaign")
+    return read_data(CampaignFolder(path=tmp_path / "campaign"))
+
+
+def with_deviations(data: CampaignData, *deviations: Deviation, reference: str) -> CampaignData:
+    result = measurement(deviations=deviations, reference=reference)
+    cell = CellResult(column="a", measure="pdv", round=1, results=(result,))
+    return replace(data, cells=(cell,))
+
+
+@pytest.mark.parametrize(
+    ("deviations", "reference", "said"),
+    [
+        ((), "RFC 8219 section 7.3.1", "Conforms to RFC 8219 section 7.3.1"),
+        ((), "", "No RFC defines what was measured"),
+        ((SHORT_TRIALS,), "RFC 8219", f"A quick look: {SHORT_TRIALS}"),
+        ((GIVEN,), "RFC 8219", f"Does not conform: {GIVEN}"),
+        (
+            (ONE_SIZE, SHORT_TRIALS),
+            "RFC 8219",
+            f"A quick look: {SHORT_TRIALS}; 1 more deviation is listed below",
+        ),
+        (
+            (ONE_SIZE, GIVEN, SHORT_TRIALS),
+            "RFC 8219",
+            f"A quick look: {SHORT_TRIALS}; 2 more deviations are listed below",
+        ),
+    ],
+)
+def test_one_sentence_says_whether_it_conforms(
+    data: CampaignData, deviations: tuple[Deviation, ...], reference: str, said: str
+) -> None:
+    changed = with_deviations(data, *deviations, reference=reference)
+    assert head_of(changed)["Conformity"] == said
+
+
+def test_it_says_which_gateway_when_where_and_by_which_command(data: CampaignData) -> None:
+    begun, ended = "2026-11-30T04:26:00+00:00", "2026-11-30T04:29:20+00:00"
+    head = head_of(replace(data, started=begun, ended=ended))
+    assert head["When"] == "2026-11-30 04:26 UTC, took 3 min 20 s"
+    assert head["Command"] == "natxy run"
+    assert head["Gateway"] == "the gateway"
+    host = next(iter(data.machines.values()))["host"]
+    for known in (host["name"], host["system"], "CPU"):
+        assert known in head["Tester"]
+    (trials,) = {len(data.trials)}
+    assert head["Trials"] == (
+        f"{trials:,}, of which 0 were invalid and do not count; 8 of 8 cells; seed 7"
+    )
+
+
+def test_a_campaign_without_a_result_says_nothing_of_conformity(data: CampaignData) -> None:
+    assert head_of(replace(data, cells=()))["Conformity"] == ""
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_single_measurement_has_a_head_as_well(testbed_file: Path, tmp_path: Path) -> None:
+    words = [str(testbed_file), "--rate", "1000", "--profile", "quick", "--duration", "0.01"]
+    words += ["--repetitions", "1", "--seed", "3", "--output", str(tmp_path / "pdv"), "--report"]
+    assert run_command(["pdv", *words]) == 0
+    head = head_of(read_data(CampaignFolder(path=tmp_path / "pdv")))
+    assert head["Command"].startswith("natxy ")
+    assert head["When"].endswith(" UTC"), "how long it took is not in its journal"
+    assert head["Gateway"]
+    assert "1 of 1 cells; seed 3" in head["Trials"]
+    page = (tmp_path / "pdv" / "report" / "report.html").read_text()
+    for name in ("Gateway", "Tester", "When", "Command", "Conformity", "Trials"):
+        assert f"<dt>{name}</dt>" in page

@@ -1,0 +1,76 @@
+"""The summary of a campaign: a row for each figure, ten at most, and both directions in one."""
+
+from typing import Any
+
+from natxy.model.trial_spec import Direction
+from natxy.report.campaign_text import summary_text
+from natxy.report.summary_table import MOST_ROWS, summary_table
+from natxy.report.table_rows import CampaignTable, Notes, Row, Value
+
+
+def row(
+    figure: str, *texts: str, point: str = "", way: Direction | None = None, **more: Any
+) -> Row:
+    values = tuple(Value(number=1.0, text=text) for text in texts)
+    known = {"group": "measured", "figure": figure, "point": point, "direction": way}
+    return Row(name=f"{figure} {point}", values=values, **{**known, **more})
+
+
+def table(*rows: Row, notes: Notes | None = None) -> CampaignTable:
+    columns = tuple("ab"[: len(rows[0].values)])
+    return CampaignTable(title="t", columns=columns, rows=rows, notes=notes or {})
+
+
+def summed_up(*rows: Row) -> list[tuple[str, list[str]]]:
+    found = summary_table(table(*rows)).rows
+    return [(each.title, [value.text for value in each.values]) for each in found]
+
+
+def test_a_figure_has_one_row_with_both_directions() -> None:
+    rows = [row("PDV", "3 µs", "5 µs", way="forward"), row("PDV", "4 µs", "5 µs", way="reverse")]
+    assert summed_up(*rows) == [("PDV", ["→ 3 µs\n← 4 µs", "5 µs"])]
+
+
+def test_a_series_has_its_first_point_and_its_last() -> None:
+    rows = [
+        row("loss", text, point=f"{rate} fps", way=way)
+        for rate, text in ((1000, "0 %"), (2000, "3 %"), (3000, "no valid trial"))
+        for way in ("forward", "reverse")
+    ]
+    assert summed_up(*rows) == [("loss 1000 fps … 3000 fps", ["0 % … no valid trial"])]
+
+
+def test_conditions_and_what_is_computed_are_left_out() -> None:
+    others = (row("", "4"), row("", "0.9", kind="relative scale-up"))
+    assert summed_up(row("throughput", "1,000"), *others) == [("throughput", ["1,000"])]
+
+
+def test_a_measurement_that_failed_everywhere_is_named() -> None:
+    failed = Row(name="latency", values=(Value(text="failed"),), group="latency", figure="latency")
+    assert summed_up(row("throughput", "1,000"), failed)[1] == ("latency", ["failed"])
+
+
+def test_there_are_ten_rows_at_most() -> None:
+    """Of more figures, each measurement has its first."""
+    rows = [
+        row(f"figure {number}", "1", group=f"measure {number // 2}")
+        for number in range(MOST_ROWS + 2)
+    ]
+    found = summed_up(*rows)
+    assert [title for title, _ in found] == [f"figure {number}" for number in range(0, 12, 2)]
+    many = [row(f"figure {number}", "1", group=str(number)) for number in range(30)]
+    assert len(summed_up(*many)) == MOST_ROWS
+
+
+def test_a_terminal_has_a_line_for_each_direction_and_why_a_cell_failed() -> None:
+    rows = [row("PDV", "3 µs", "5 µs", way="forward"), row("PDV", "14 µs", "5 µs", way="reverse")]
+    notes = {"": ("latency failed: it died",), "Notes": ("The rate was given.",)}
+    assert summary_text(table(*rows, notes=notes)).splitlines() == [
+        "t",
+        "",
+        "           a     b",
+        "PDV   → 3 µs  5 µs",
+        "     ← 14 µs",
+        "",
+        "latency failed: it died",
+    ]
