@@ -6,7 +6,7 @@ do not fill the time in which the gateway was full.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
 from typing import Self
 
 from natxy.model.trial_record import TrialRecord
@@ -18,7 +18,7 @@ SHOWN = 8  # errors above the result at which an overload shows itself in each t
 WIDEST = 1 / 2  # of the result; a failure further above says too little of it
 TELLING = 40  # lost frames, which fill a time if the rate is why
 SURELY = 3  # times what a bucket leaves to be lost is more than noise explains
-NO_CHANCE = 10  # frames that a pass would have lost by chance; once in 20,000 it loses none
+NO_CHANCE = 4  # standard deviations between what a pass lost and what chance would have lost
 FAR = 2  # times a rate, at which far more would come through if that rate is no limit
 ABOUT = 0.95  # of a trial's time: rates are rounded
 MORE = 3  # errors by which a gateway that is full forwards more than the result
@@ -115,21 +115,30 @@ class Confirmation:
     def is_alone(self, near: TrialRecord) -> bool:
         """Returns whether this failure may have lost its frames by chance, the same share at each
         rate: no pass is too long for that, and no failure above lost more."""
-        lost = max(stream.missing / stream.due for stream in near.result.streams if stream.due)
+        lost = _lost_share(near)
         longest = max((at * seconds for at, seconds in self.passed), default=0.0)
-        if near.fail_reason or lost * longest >= NO_CHANCE:
+        if near.fail_reason or not lost:
+            return False
+        if (lost - self.accepted) * sqrt(longest / lost) >= NO_CHANCE:
             return False
         return not any(
-            each.rate_fps >= near.rate_fps + NEAREST * self._error_fps(near.rate_fps)
-            and each.forwarded_fps < (near.rate_fps + each.rate_fps) / 2
-            and any(stream.missing >= TELLING for stream in each.result.streams)
+            each.rate_fps >= self._telling_from(near)
+            and _lost_share(each) - lost >= (1 - near.rate_fps / each.rate_fps) / 2
+            and any(2 * of.lost >= TELLING for of in each.counted)
             for each in _alike(self.failed, near)
         )
 
-    def rate_above(self, result_fps: int, near: TrialRecord) -> int:
-        """Returns the rate at which an overload shows itself, if the rate explains this failure."""
+    def telling_above(self, result_fps: int, near: TrialRecord, highest_fps: int) -> int:
+        """Returns the rate at which an overload shows itself, if the rate explains this failure; 0:
+        it is above the highest one."""
         error_fps = self._error_fps(result_fps)
-        return result_fps + max(SHOWN * error_fps, 2 * (near.rate_fps - result_fps))
+        above_fps = result_fps + max(SHOWN * error_fps, 2 * (near.rate_fps - result_fps))
+        rate_fps = min(highest_fps, above_fps)
+        return rate_fps if rate_fps >= self._telling_from(near) else 0
+
+    def _telling_from(self, near: TrialRecord) -> int:
+        """Returns the lowest rate at which another failure says more than this one."""
+        return near.rate_fps + NEAREST * self._error_fps(near.rate_fps)
 
     def rates_above(self, result_fps: int, failed_fps: int) -> list[int]:
         """Returns the rates at which longer trials tell why `failed_fps` failed."""
@@ -180,7 +189,7 @@ class Confirmation:
         frames = seconds * trial.rate_fps
         held = (result_fps - full_fps) * self._passed_s(half_way(result_fps, full_fps))
         least = (trial.rate_fps - full_fps) * seconds - held
-        lost = max((of.lost / of.clean for of in trial.counted if of.clean), default=0.0) * frames
+        lost = _lost_share(trial) * frames
         slack = (self.accepted + self.error.at(result_fps) / result_fps) * frames
         return lost <= SURELY * max(0.0, least) + slack
 
@@ -258,6 +267,11 @@ def why_is_known(trials: Iterable[TrialRecord]) -> bool:
 
 def lasts_s(trial: TrialRecord) -> float:
     return max(stream.due for stream in trial.result.streams) / trial.rate_fps
+
+
+def _lost_share(trial: TrialRecord) -> float:
+    """Returns the lost share of the clean frames, in the worse direction."""
+    return max((of.lost / of.clean for of in trial.counted if of.clean), default=0.0)
 
 
 def _frames_at(rate_fps: int, trials: Collection[TrialRecord]) -> float:

@@ -52,7 +52,8 @@ class ConfirmedSearch:
     _unexplained: dict[int, list[Losses]] = field(default_factory=dict, init=False)
     _longer: int = field(default=1, init=False)
     _searched: int = field(default=1, init=False)  # how much longer the trials of the search were
-    # What kept trials from confirming the result: noise (TESTER), or they came to no end (VARIES).
+    # What kept trials from confirming the result: noise (TESTER), losses as by chance
+    # (UNEXPLAINED), or they came to no end (VARIES).
     _unconfirmed: Limit | None = field(default=None, init=False)
     _first_s: Fraction = field(default=Fraction(0), init=False)  # planned, of the first round
     _refills: bool = field(default=False, init=False)  # it depends on the trial before
@@ -176,19 +177,24 @@ class ConfirmedSearch:
         result_fps = self.search.result_fps
         if not result_fps or not self._asks_why:
             return False
+        tried: set[int] = set()
         for _ in range(MOST_CONFIRMING):
             if self._passes_near(result_fps):
                 return True
             near = self.confirmation.near(result_fps)
             telling_fps = self._telling_fps(near, result_fps) if near else 0
-            if not telling_fps or self._is_late:
-                return False
+            if not telling_fps or telling_fps in tried or self._is_late:
+                break
+            tried.add(telling_fps)
             trial = self._attempt_above(telling_fps, result_fps)
             if trial.verdict is Verdict.PASS:
                 return True
             if trial.verdict is Verdict.INVALID:
                 self._unconfirmed = Limit.TESTER
                 return False
+        near = self.confirmation.near(result_fps)
+        if near is not None and not self._is_late and self.confirmation.is_alone(near):
+            self._unconfirmed = Limit.UNEXPLAINED
         return False
 
     def _telling_fps(self, near: TrialRecord, result_fps: int) -> int:
@@ -197,10 +203,10 @@ class ConfirmedSearch:
         known, highest_fps = self.confirmation, self.search.upper_fps
         if not is_watched(near.result, near.absence) and known.is_untried_above(near):
             far_fps = min(highest_fps, 2 * FAR * near.rate_fps)
-            return far_fps if far_fps >= FAR * near.rate_fps else 0
+            if far_fps >= FAR * near.rate_fps:
+                return far_fps
         if known.is_alone(near):
-            above_fps = min(highest_fps, known.rate_above(result_fps, near))
-            return above_fps if above_fps > near.rate_fps else 0
+            return known.telling_above(result_fps, near, highest_fps)
         return 0
 
     def _passes_near(self, result_fps: int) -> bool:
