@@ -154,9 +154,9 @@ class Topic(Sentences):
     )
     # Of frame loss rates.
     LOSS_ERROR = (
-        "Because senders paused or sent bursts, or the gateway paused, or its core was away or "
-        "badly placed, a frame loss rate may be wrong by at most {error_percent} of the frames "
-        "sent."
+        "Because senders paused or sent bursts, the gateway paused, its core was away or badly "
+        "placed, or the loss varied within a trial, a frame loss rate may be wrong by at most "
+        "{error_percent} of the frames sent."
     )
     LOST_IN_SILENCE = (
         f"{SILENT}{{lost_percent}} of the frames of a direction were lost then. They count; the "

@@ -61,17 +61,20 @@ def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[
         too_high = max(
             _by_placement(trial, frames, loss), _by_silences(trial, stream, frames, loss)
         )
-        if of is not None and of.spread:
-            error = max(loss * of.full_error / of.full_share, frames.percent(1))
-            either_way = error + 100 * of.error_of_first
-            found[key] = LossRate(percent=loss, error=max(too_high, either_way))
-            continue
+        statistical = 0.0
+        if of is not None and of.spread and of.full_share:
+            statistical = max(loss * of.full_error / of.full_share, frames.percent(1))
+            if of.clean < of.frames:
+                either_way = statistical + 100 * of.error_of_first
+                found[key] = LossRate(percent=loss, error=max(too_high, either_way))
+                continue
         of_left_out = [losses[key] for losses in left_out if key in losses]
         too_low = _mean_with(highest[key], of_left_out) - frames.loss_percent
         either_way = abs(frames.loss_percent - loss)
         if not loss and of is not None:
             either_way = min(either_way, 100 * of.unseen)
-        found[key] = LossRate(percent=loss, error=max(too_high, too_low, either_way))
+        largest = max(too_high, too_low, either_way, statistical)
+        found[key] = LossRate(percent=loss, error=largest)
     return found
 
 

@@ -101,9 +101,9 @@ def test_an_unknown_code_is_refused() -> None:
         ),
         (
             Remark.of(Topic.LOSS_ERROR, "90 %", error_percent=1.23456).at("10 flows"),
-            "10 flows: 90 %: Because senders paused or sent bursts, or the gateway paused, or its "
-            "core was away or badly placed, a frame loss rate may be wrong by at most 1.23 % of "
-            "the frames sent.",
+            "10 flows: 90 %: Because senders paused or sent bursts, the gateway paused, its core "
+            "was away or badly placed, or the loss varied within a trial, a frame loss rate may be "
+            "wrong by at most 1.23 % of the frames sent.",
         ),
         (
             Remark.of(Topic.INVALID_IN_SEARCH, invalid=1999, trials=2000, invalid_percent=99.95),
