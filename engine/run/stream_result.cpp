@@ -66,8 +66,9 @@ spec::KindCounters counters(const StreamReport& stream, std::size_t kind, TickRa
 // How long the call that sent a tagged frame usually took. So long, it is a part of each delay
 // (docs/decisions/0006); what it took beyond, something else in the tester's way took.
 Ticks usual_call(std::vector<TagDeparture> left) {
-  if (left.empty()) return 0;
-  const auto middle = left.begin() + static_cast<std::ptrdiff_t>(left.size() / 2);
+  constexpr std::size_t kFewest = 10;  // of fewer, a disturbed one may be the median
+  if (left.size() < kFewest) return 0;
+  const auto middle = left.begin() + static_cast<std::ptrdiff_t>((left.size() - 1) / 2);
   std::ranges::nth_element(left, middle, {}, &TagDeparture::leaving);
   return middle->leaving;
 }

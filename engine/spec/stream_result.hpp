@@ -17,7 +17,8 @@ namespace natxy::spec {
 
 using Interval = std::array<std::uint64_t, 2>;  // from, until; or the first number and the last one
 using LostRun = std::array<std::uint64_t, 3>;   // first number, span, how many of it are lost
-// Number, delay in ns, and by how much it may be too long: its send call and its poll gap.
+// Number, delay in ns, and by how much it may be too long: its poll gap, and what its send call
+// took beyond the usual.
 using TaggedArrival = std::array<std::uint64_t, 3>;
 using LowDelay = std::array<std::uint64_t, 2>;  // first number of a stretch, its lowest delay in ns
 
