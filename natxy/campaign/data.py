@@ -143,7 +143,7 @@ def read_data(folder: CampaignFolder) -> CampaignData:
         delays=tuple(reading.delays.curves(plan)),
         machines=machines_of(cell.begun for cell in known),
         command=" ".join(state.header.get("command", [])),
-        started=state.header.get("started", ""),
+        started=_moment(state.header.get("started")),
         ended=max((cell.ended for cell in cells), default=""),
     )
 
@@ -157,6 +157,15 @@ def _in_order(plan: CampaignPlan) -> list[Cell]:
         return measures[cell.measure.name], columns[cell.column.label], cell.round
 
     return sorted(plan.cells, key=place)
+
+
+def _moment(written: object) -> str:
+    """Returns a time of a header that is one, with its zone; else nothing."""
+    try:
+        at = datetime.fromisoformat(str(written))
+    except ValueError:
+        return ""
+    return at.isoformat() if at.tzinfo else ""
 
 
 def _cell(cell: CellState) -> CellResult:
@@ -196,7 +205,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         round=1,
         results=tuple(results),
         error="" if results else "it was interrupted",
-        started=header.get("started", ""),
+        started=_moment(header.get("started")),
     )
     (shown,) = as_shown(experiment, [cell])
     reading = _Reading(
@@ -214,7 +223,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         delays=tuple(reading.delays.curves(plan)),
         machines={MACHINE: {name: value for name, value in header.items() if name != "record"}},
         command=" ".join(header.get("command", [])),
-        started=header.get("started", ""),
+        started=_moment(header.get("started")),
     )
 
 

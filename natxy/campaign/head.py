@@ -17,7 +17,10 @@ def head_of(data: CampaignData) -> dict[str, str]:
     """Returns lines by their names; an empty one is not known."""
     invalid = sum(point.verdict == INVALID for point in data.trials)
     gateways = dict.fromkeys(
-        titled(gateway["dut"]) for each in data.machines.values() for gateway in _gateways(each)
+        titled(gateway["dut"])
+        for each in data.machines.values()
+        for gateway in _gateways(each)
+        if gateway.get("dut")
     )
     machines = dict.fromkeys(filter(None, map(_machine, data.machines.values())))
     return {
@@ -39,12 +42,11 @@ def _gateways(machine: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _machine(machine: Mapping[str, Any]) -> str:
-    if "host" not in machine:
-        return ""
-    host, tester = machine["host"], machine.get("tester", {})
-    cpus = f"{host['cpus']} CPU{'s' * (host['cpus'] > 1)}"
+    host, tester = machine.get("host") or {}, machine.get("tester") or {}
+    count = host.get("cpus")
+    cpus = f"{count} CPU{'s' * (count != 1)}" if count else ""
     variant = f"engine for {tester['variant']}" if "variant" in tester else ""
-    said = (host.get("name"), tester.get("cpu_model"), cpus, host["system"])
+    said = (host.get("name"), tester.get("cpu_model"), cpus, host.get("system"))
     return ", ".join(filter(None, (*said, tester.get("dpdk_version"), variant)))
 
 

@@ -48,7 +48,11 @@ class Report:
             data=data,
             table=table,
             published=beside_of(data, table),
-            counted=replace(counted_table(table.columns, data.cells), warning=_warning(data)),
+            counted=replace(
+                counted_table(table.columns, data.cells),
+                title=f"{table.title}: what the trials counted",
+                warning=_warning(data),
+            ),
         )
 
     @property
@@ -174,7 +178,8 @@ def _found(data: CampaignData) -> dict[str, float]:
         for cell, shown in zip(data.cells, as_shown(data.plan.experiment, data.cells), strict=True)
         for series, result in zip(shown.series, cell.results, strict=True)
         for figure in result.figures[:1]
-        if figure.unit in searched and figure.values
+        if figure.unit in searched and figure.values and not figure.at
+        if result.conditions.search is not None
     }
 
 

@@ -116,7 +116,7 @@ def counted_table(columns: Sequence[str], cells: Sequence[CellResult]) -> Campai
 
 
 def _invalid(counts: TrialCounts) -> str:
-    return f"{counts.invalid_percent:.0f} %" if counts.invalid_trials else ""
+    return f"{counts.invalid_trials:,} of {counts.trials:,}" if counts.invalid_trials else ""
 
 
 def _away(counts: TrialCounts) -> str:

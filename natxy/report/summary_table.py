@@ -53,5 +53,5 @@ def _of_ways(
 ) -> Iterator[tuple[Direction | None, str]]:
     """Yields what was found in each direction at the first and at the last point."""
     for way in dict.fromkeys(way for way, _ in values):
-        of_way = [value.text for other, value in values if other == way]
+        of_way = [value.text for other, value in values if other == way and value.text] or [""]
         yield way, " … ".join(dict.fromkeys((of_way[0], of_way[-1])))

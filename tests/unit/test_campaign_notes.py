@@ -102,7 +102,7 @@ def test_the_share_of_invalid_trials_stands_in_its_column_over_all_rounds() -> N
     counts = TrialCounts(trials=40, invalid_trials=20)
     disturbed = replace(disturbed, results=(result.model_copy(update={"counts": counts}),))
     cells = [cell("small"), disturbed, cell("large", round_=2)]
-    assert counted(("small", "large"), cells) == {"throughput: invalid trials": ["", "25 %"]}
+    assert counted(("small", "large"), cells) == {"throughput: invalid trials": ["", "20 of 80"]}
     assert campaign_notes(("small", "large"), cells) == {}
 
 
@@ -110,6 +110,6 @@ def test_the_only_column_has_no_name() -> None:
     (result,) = cell("", SHORT).results
     counts = TrialCounts(trials=40, invalid_trials=20)
     disturbed = replace(cell(""), results=(result.model_copy(update={"counts": counts}),))
-    assert counted(("",), [disturbed]) == {"throughput: invalid trials": ["50 %"]}
+    assert counted(("",), [disturbed]) == {"throughput: invalid trials": ["20 of 40"]}
     (note,) = deviations(("",), [disturbed])
     assert "column" not in note
