@@ -111,7 +111,7 @@ def test_failed_start_leaves_nothing(start_lab: StartLab, monkeypatch: pytest.Mo
         def stop(self) -> None:
             pass
 
-    monkeypatch.setattr(namespace, "RecipeGateway", Broken)
+    monkeypatch.setattr(namespace, "Gateway", Broken)
     with pytest.raises(DutError, match="broken on purpose"):
         start_lab("kernel-router", 4, 4)
     assert len(seen) == 1
