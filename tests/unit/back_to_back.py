@@ -7,7 +7,7 @@ from natxy.procedure.back_to_back import (
     BackToBackPlan,
 )
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, frames_in
+from tests.unit.fake_engine import FakeEngine, frames_in
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2))
 
@@ -29,6 +29,6 @@ def plan(**changes: Any) -> BackToBackPlan:
     return BackToBackPlan(**given | changes)
 
 
-def longer_than(frames: int) -> ScriptedEngine:
+def longer_than(frames: int) -> FakeEngine:
     """Returns an engine that loses all frames after so many."""
-    return ScriptedEngine(lose=lambda stream: range(frames, frames_in(stream)))
+    return FakeEngine(lose=lambda stream: range(frames, frames_in(stream)))

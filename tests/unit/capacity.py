@@ -6,11 +6,11 @@ from natxy.errors import TrialRefused
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.tester.tester import OnProgress, ignore_progress
-from tests.unit.stateful_engine import StatefulEngine
+from tests.unit.fake_engine import FakeEngine
 
 
 @dataclass(kw_only=True)
-class EngineAtACorpse(StatefulEngine):
+class EngineAtACorpse(FakeEngine):
     most: int = 1500
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:

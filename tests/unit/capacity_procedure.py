@@ -6,6 +6,7 @@ from typing import Any
 
 from natxy.errors import DutError, TrialRefused
 from natxy.model.measurement import Measurement
+from natxy.model.reason import Reason
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase, TrialSpec
 from natxy.procedure.capacity import CapacityPlan, capacity
@@ -13,7 +14,9 @@ from natxy.search.capacity_goal import CapacityGoal
 from natxy.tester.tester import OnProgress, ignore_progress
 from natxy.trial.timing import Timing
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine, rate_of
+from tests.unit.reasons import LATE
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 WIDE = {
     "source_port": {"mode": "pseudorandom", "min": 1000, "max": 1999},
@@ -42,7 +45,7 @@ class Mortal(StatefulGateway):
 
 
 @dataclass(kw_only=True)
-class RefusingEngine(StatefulEngine):
+class RefusingEngine(FakeEngine):
     """The gateway does not answer for its addresses in this trial."""
 
     refuses: int = 0  # by number, from 1, the warm-up among them; 0: in none
@@ -83,13 +86,16 @@ class Bench:
     gateway: StatefulGateway
     engine: RefusingEngine = field(init=False)
     dut: Recovering = field(init=False)
-    invalid_above_fps: int = 10**12
+    limit_fps: int = 10**12
     refuses: int = 0
     loses_its_way_at: int = 0
 
     def __post_init__(self) -> None:
         self.engine = RefusingEngine(
-            gateway=self.gateway, invalid_above_fps=self.invalid_above_fps, refuses=self.refuses
+            gateway=self.gateway,
+            limit_fps=self.limit_fps,
+            too_slow=False,
+            refuses=self.refuses,
         )
         self.dut = Recovering(gateway=self.gateway, loses_its_way_at=self.loses_its_way_at)
 
@@ -113,10 +119,10 @@ def often_away(bench: Bench, away_s: float = 0.002) -> None:
         return phase.streams[0].frames // 20 if phase.name in ("establish", "validate") else 0
 
     bench.engine.lost_while_away = lost
-    bench.engine.away_s = lambda phase: (
-        lost(phase) / phase.streams[0].segments[0].rate_fps + away_s if lost(phase) else 0.0
+    bench.engine.away_ns = lambda phase: (
+        (lost(phase) / rate_of(phase.streams[0]) + away_s) * 1e9 if lost(phase) else 0.0
     )
 
 
-def more_than_4000(spec: TrialSpec) -> bool:
-    return any(phase.streams[0].frames > 4000 for phase in spec.phases)
+def more_than_4000(spec: TrialSpec) -> Reason | None:
+    return LATE if any(phase.streams[0].frames > 4000 for phase in spec.phases) else None

@@ -9,7 +9,8 @@ from natxy.procedure.churn import ChurnPlan, churn
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 RANGES = {
     "source_port": {"mode": "pseudorandom", "min": 10_000, "max": 19_999},
@@ -36,4 +37,4 @@ def measure(
     asked = {"rate_fps": 10_000} | (connections or {})
     planned = traffic_plan(asked, **({"forward": RANGES} | traffic))
     dut = StatefulDut(gateway=gateway, known=TableParameters(entries=entries))
-    return churn(plan, StatefulEngine(gateway=gateway).session(planned, dut))
+    return churn(plan, FakeEngine(gateway=gateway).session(planned, dut))

@@ -11,7 +11,7 @@ from natxy.model.testbed import Testbed, read_testbed
 from natxy.model.traffic import TrafficPlan
 from tests.unit.campaigns import EXPERIMENT
 
-FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
+ROOT = Path(__file__).parents[2]
 NAT64 = """\
 [tester]
 cores = [0]
@@ -35,15 +35,14 @@ right_ip_version = 4
 
 
 def fake_engine(folder: Path) -> Path:
-    """Writes the fake engine for the Python of the tests, without its site; returns its path.
+    """Writes a program that is the fake engine, for the Python of the tests; returns its path.
 
-    It starts five times as fast so: `python3` may be a script that looks for a Python first. It
-    reads files relative to where it was.
+    Without its site, it starts five times as fast: `python3` may be a script that looks for a
+    Python first.
     """
-    path = folder / FAKE_ENGINE.name
-    _, source = FAKE_ENGINE.read_text().split("\n", maxsplit=1)
-    source = source.replace("__file__", repr(str(FAKE_ENGINE)))
-    path.write_text(f"#!{sys.executable} -IS\n{source}")
+    path = folder / "fake_engine.py"
+    begin = f"import sys; sys.path.append({str(ROOT)!r}); from tests.unit import fake_program"
+    path.write_text(f"#!{sys.executable} -IS\n{begin}; fake_program.main()\n")
     path.chmod(0o755)
     return path
 

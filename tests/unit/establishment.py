@@ -11,7 +11,8 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 PLAN = EstablishmentPlan(
     timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
@@ -33,6 +34,6 @@ def measure(
     engine: dict[str, Any] | None = None,
     **connections: Any,
 ) -> Measurement:
-    engine_of = StatefulEngine(gateway=gateway, **(engine or {}))
+    engine_of = FakeEngine(gateway=gateway, **(engine or {}))
     dut = StatefulDut(gateway=gateway, known=known or TableParameters())
     return establishment(plan, engine_of.session(traffic_plan(connections), dut, observer))

@@ -7,7 +7,7 @@ from natxy.procedure.mlr_throughput import MlrThroughputPlan
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import beyond
+from tests.unit.fake_engine import beyond
 
 LASTS_S = Fraction(1, 20)
 

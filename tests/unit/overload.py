@@ -10,7 +10,7 @@ from natxy.procedure.overload import DEGRADATION, OverloadPlan
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, beyond
+from tests.unit.fake_engine import FakeEngine, beyond
 
 THROUGHPUT = "throughput"
 
@@ -34,7 +34,7 @@ def plan(
     return OverloadPlan(test=test or search, flows=flows, **changes)
 
 
-def slower_with(flows_cost_fps: dict[int, int]) -> ScriptedEngine:
+def slower_with(flows_cost_fps: dict[int, int]) -> FakeEngine:
     """A capacity for each number of flows."""
 
     def lose(stream: Stream) -> Sequence[int]:
@@ -43,10 +43,10 @@ def slower_with(flows_cost_fps: dict[int, int]) -> ScriptedEngine:
         flows = traffic.source_port.values * traffic.destination_port.values
         return beyond(flows_cost_fps[flows], stream)
 
-    return ScriptedEngine(lose=lose)
+    return FakeEngine(lose=lose)
 
 
-def lasting(delays_ns: dict[int, float], lost: dict[int, int] | None = None) -> ScriptedEngine:
+def lasting(delays_ns: dict[int, float], lost: dict[int, int] | None = None) -> FakeEngine:
     """A longest delay, and lost frames, for each number of flows."""
 
     def flows_of(stream: Stream) -> int:
@@ -54,9 +54,9 @@ def lasting(delays_ns: dict[int, float], lost: dict[int, int] | None = None) -> 
         assert traffic is not None
         return max(traffic.source_port.values, traffic.destination_port.values)
 
-    return ScriptedEngine(
+    return FakeEngine(
         lose=lambda stream: range((lost or {}).get(flows_of(stream), 0)),
-        longest_delay_ns=lambda stream: delays_ns[flows_of(stream)],
+        delays_ns=lambda stream: (1.0, delays_ns[flows_of(stream)]),
     )
 
 

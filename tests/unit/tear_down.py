@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from natxy.dut.base import Deletion
-from tests.unit.stateful_engine import StatefulDut
+from tests.unit.stateful_gateway import StatefulDut
 
 EMPTY_S = 0.5
 

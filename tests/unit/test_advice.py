@@ -10,8 +10,8 @@ from natxy.model.traffic import TrafficPlan
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.advice import explained
+from tests.unit.fake_engine import FakeEngine
 from tests.unit.reasons import LATE, a_reason
-from tests.unit.scripted_engine import ScriptedEngine
 
 GAP = a_reason(Code.PAUSED)
 MISSED = a_reason(Code.RX_MISSED, "left")
@@ -67,7 +67,7 @@ def test_trials_that_stay_invalid_end_with_it(
     nat64: TrafficPlan, reason: Reason, advice: str
 ) -> None:
     trials = Trials(
-        session=ScriptedEngine(invalid=lambda _: reason).session(nat64),
+        session=FakeEngine(invalid=lambda _: reason).session(nat64),
         timing=TIMING,
         campaign_seed=1,
     )

@@ -16,7 +16,7 @@ import pytest
 import natxy
 import natxy.procedure
 from natxy.model.traffic import TrafficPlan
-from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.fake_engine import FakeEngine
 
 
 @pytest.mark.parametrize("name", natxy.__all__)
@@ -111,7 +111,7 @@ def test_a_bare_number_is_no_loss_tolerance(make: type) -> None:
 
 
 def test_every_result_has_figures_and_rows(nat64: TrafficPlan) -> None:
-    session = ScriptedEngine().session(nat64)
+    session = FakeEngine().session(nat64)
     asked: dict[str, Any] = {"timing": TIMES, "seed": 1, "repetitions": 1}
     found = natxy.throughput(natxy.ThroughputPlan(**asked, max_rate_fps=1000), session)
     loss = natxy.frame_loss(natxy.FrameLossPlan(**asked, rates_fps=(1000,)), session)

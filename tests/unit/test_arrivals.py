@@ -22,8 +22,8 @@ from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing
+from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(0))
 SHARED: dict[str, Any] = {"timing": TIMING, "seed": 1, "repetitions": 2}
@@ -62,7 +62,7 @@ class Deaf:
 def test_each_measurement_names_the_direction(
     measure: Measure, direction: Direction, port: str, nat64: TrafficPlan
 ) -> None:
-    session = ScriptedEngine(lose=Deaf(direction)).session(nat64)
+    session = FakeEngine(lose=Deaf(direction)).session(nat64)
     with pytest.raises(MeasurementError) as told:
         measure(session)
     said = str(told.value)
@@ -73,7 +73,7 @@ def test_each_measurement_names_the_direction(
 
 
 def test_a_gateway_that_lets_little_through_has_a_throughput_of_0(nat64: TrafficPlan) -> None:
-    session = ScriptedEngine(lose=Deaf("reverse", come=1)).session(nat64)
+    session = FakeEngine(lose=Deaf("reverse", come=1)).session(nat64)
     plan = ThroughputPlan(**SHARED, max_rate_fps=64_000, error=SearchError(rate_fps=100))
     assert throughput(plan, session).figures[0].values == (0, 0)
 
@@ -83,12 +83,12 @@ def test_a_gateway_that_passes_nothing_at_high_rates_is_searched_on(nat64: Traff
         return range(frames_in(stream) if rate_of(stream) > 2000 else 0)
 
     plan = ThroughputPlan(**SHARED, max_rate_fps=64_000, error=SearchError(rate_fps=100))
-    found = throughput(plan, ScriptedEngine(lose=lose).session(nat64))
+    found = throughput(plan, FakeEngine(lose=lose).session(nat64))
     assert all(1900 <= rate <= 2000 for rate in found.figures[0].values)
 
 
 def test_a_search_ends_at_the_first_slow_trial(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=Deaf("reverse"))
+    engine = FakeEngine(lose=Deaf("reverse"))
     with pytest.raises(MeasurementError):
         MEASUREMENTS["throughput"](engine.session(nat64))
     assert [rate_of(spec.phases[0].streams[0]) for spec in engine.specs][-2:] == [2000, 1000]
@@ -96,7 +96,7 @@ def test_a_search_ends_at_the_first_slow_trial(nat64: TrafficPlan) -> None:
 
 def test_frames_that_are_wrong_did_not_arrive(nat64: TrafficPlan) -> None:
     """A half is lost, the other half is misdelivered: no trial misdelivers all."""
-    engine = ScriptedEngine(lose=lambda stream: range(frames_in(stream) // 2))
+    engine = FakeEngine(lose=lambda stream: range(frames_in(stream) // 2))
     engine.misdelivers = 5
     plan = FrameLossPlan(**(SHARED | {"repetitions": 1}), rates_fps=(200,))
     with pytest.raises(MeasurementError, match=r"none of 10 frames .* 5 were misdelivered by the"):
@@ -105,14 +105,14 @@ def test_frames_that_are_wrong_did_not_arrive(nat64: TrafficPlan) -> None:
 
 def test_icmp_errors_say_why(nat64: TrafficPlan) -> None:
     error = {"ip_version": 6, "type": 1, "code": 0, "source": "2001:2::1", "count": 7, "mtu": None}
-    engine = ScriptedEngine(lose=Deaf("forward"), icmp_errors=({**error, "example": ""},))
+    engine = FakeEngine(lose=Deaf("forward"), icmp_errors=({**error, "example": ""},))
     with pytest.raises(MeasurementError, match=r"these errors came: \d+ x ICMPv6 no route, from"):
         MEASUREMENTS["frame-loss"](engine.session(nat64))
 
 
 def test_an_invalid_trial_shows_nothing(nat64: TrafficPlan) -> None:
     """The tester may have been deaf itself; the next trial is right."""
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     engine.lose = lambda stream: range(frames_in(stream) if len(engine.specs) == 1 else 0)
     engine.invalid = lambda _: LATE if len(engine.specs) == 1 else None
     assert MEASUREMENTS["throughput"](engine.session(nat64))

@@ -29,8 +29,8 @@ from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.back_to_back import FAST, RATE_FPS, THROUGHPUT_FPS, longer_than, plan
 from tests.unit.clauses import codes, in_full_series
+from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.reasons import LATE, a_reason
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 SLOW_FPS = 8_000
 
@@ -39,7 +39,7 @@ SLOW_FPS = 8_000
 class Disturbed(NoDut):
     """Is not in order in nine trials of ten."""
 
-    engine: ScriptedEngine
+    engine: FakeEngine
 
     def trial_fault(self) -> Reason | None:
         return a_reason(Code.GATEWAY_POLLED_LATE) if len(self.engine.specs) % 10 else None
@@ -58,9 +58,9 @@ class Buffer:
         filled = (n for n in range(10**6) if n - n * self.drains_fps // SLOW_FPS >= self.frames)
         return next(filled)
 
-    def engine(self) -> ScriptedEngine:
+    def engine(self) -> FakeEngine:
         """Returns an engine that also loses what has not come by the end of the drain."""
-        engine = ScriptedEngine()
+        engine = FakeEngine()
 
         def come_s(stream: Stream) -> float:
             drained_s = engine.specs[-1].drain_ns / 1e9
@@ -70,11 +70,11 @@ class Buffer:
             forwarded = min(self.longest, int(come_s(stream) * self.drains_fps))
             return range(min(forwarded, frames_in(stream)), frames_in(stream))
 
-        def longest_delay_ns(stream: Stream) -> float:
+        def delays_ns(stream: Stream) -> tuple[float, float]:
             number = min(frames_in(stream), lose(stream).start) - 1
-            return number * 1e9 * (1 / self.drains_fps - 1 / SLOW_FPS)
+            return 1.0, number * 1e9 * (1 / self.drains_fps - 1 / SLOW_FPS)
 
-        engine.lose, engine.longest_delay_ns = lose, longest_delay_ns
+        engine.lose, engine.delays_ns = lose, delays_ns
         return engine
 
 
@@ -114,7 +114,7 @@ def test_a_device_slower_than_its_throughput_is_a_lower_bound(nat64: TrafficPlan
 def test_a_burst_that_no_trial_can_wait_for_is_not_tried(nat64: TrafficPlan) -> None:
     times = Timing(duration_s=Fraction(1800), drain_s=Fraction(2))
     asked = plan(timing=times, burst_rate_fps=RATE_FPS, throughput_fps=1, repetitions=1)
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     result = back_to_back(asked, engine.session(nat64))
     assert result.figure(BURST).values == (1800,)
     assert result.figure(BURST).lower_bound == (True,)
@@ -140,7 +140,7 @@ def test_implied_and_corrected_buffer_time(nat64: TrafficPlan) -> None:
 
 def test_a_burst_at_the_end_of_the_search_is_a_lower_bound(nat64: TrafficPlan) -> None:
     """RFC 9004 section 6.2: at the upper limit, the search is to be repeated with a higher one."""
-    result = back_to_back(plan(), ScriptedEngine().session(nat64))
+    result = back_to_back(plan(), FakeEngine().session(nat64))
     assert result.figure(BURST).values == (10_000, 10_000)
     assert all(result.figure(BURST).lower_bound)
     assert all(result.figure(CORRECTED).lower_bound)
@@ -170,7 +170,7 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
         error=SearchError(rate_fps=1),
         max_rate_fps=RATE_FPS,
     )
-    engine = ScriptedEngine(lose=lose)
+    engine = FakeEngine(lose=lose)
     asked = plan(throughput_fps=None, search=search)
     result = back_to_back(asked, engine.session(nat64))
     assert result.figure(BURST).values == (800, 800)
@@ -193,7 +193,7 @@ def found_by_a_weak_tester(lose: Callable[[Stream], range], nat64: TrafficPlan) 
     search = ThroughputPlan(
         timing=FAST, seed=0, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=99_999
     )
-    engine = ScriptedEngine(lose=lose, invalid=too_fast_for_the_tester)
+    engine = FakeEngine(lose=lose, invalid=too_fast_for_the_tester)
     asked = plan(throughput_fps=None, search=search)
     return back_to_back(asked, engine.session(nat64))
 
@@ -222,7 +222,7 @@ def test_where_both_are_lower_bounds_nothing_is_known_of_the_corrected_time(
 
 
 def test_a_device_that_loses_frames_at_every_rate_is_refused(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda stream: range(frames_in(stream) // 2, frames_in(stream)))
+    engine = FakeEngine(lose=lambda stream: range(frames_in(stream) // 2, frames_in(stream)))
     with pytest.raises(DutError, match=r"loses frames at every rate.*set throughput"):
         back_to_back(plan(throughput_fps=None), engine.session(nat64))
 
@@ -235,7 +235,7 @@ def test_where_the_throughput_comes_from_is_said(nat64: TrafficPlan) -> None:
         return range(1 if rate_of(stream) > THROUGHPUT_FPS else 0)
 
     asked = plan(throughput_fps=None, burst_rate_fps=10**6)
-    found = back_to_back(asked, ScriptedEngine(lose=lose).session(nat64))
+    found = back_to_back(asked, FakeEngine(lose=lose).session(nat64))
     how = str(about(Topic.CORRECTED_AS_FOUND, found.remarks))
     assert how.endswith(" fps, found first: 1 search, trials of 0.1 s, error 0.1 %.")
     short = next(each for each in found.deviations if each.where == "throughput")
@@ -253,7 +253,7 @@ def test_bursts_come_at_the_medias_rate(nat64: TrafficPlan) -> None:
 
 def test_without_a_rate_it_is_refused(nat64: TrafficPlan) -> None:
     with pytest.raises(ConfigurationError, match="burst_rate_fps: is missing"):
-        back_to_back(plan(burst_rate_fps=None), ScriptedEngine().session(nat64))
+        back_to_back(plan(burst_rate_fps=None), FakeEngine().session(nat64))
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_the_testers_ceiling_is_a_lower_bound(nat64: TrafficPlan) -> None:
     def invalid(spec: TrialSpec) -> Reason | None:
         return LATE if frames_in(spec.phases[0].streams[0]) > 300 else None
 
-    engine = ScriptedEngine(invalid=invalid)
+    engine = FakeEngine(invalid=invalid)
     result = back_to_back(plan(invalid_repeats=1), engine.session(nat64))
     assert result.figure(BURST).values == (300, 300)
     assert all(result.figure(BURST).lower_bound)

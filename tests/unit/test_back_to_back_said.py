@@ -17,9 +17,9 @@ from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.back_to_back import RATE_FPS, THROUGHPUT_FPS, longer_than, plan
 from tests.unit.clauses import codes, text
+from tests.unit.fake_engine import FakeEngine, frames_in
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import ScriptedEngine, frames_in
 
 BURSTS_SENT = "Bursts were sent at 100,000 fps in each direction, with at most 10,000 frames; "
 
@@ -69,7 +69,7 @@ def test_without_a_figure_no_repetition_is_lacking(nat64: TrafficPlan) -> None:
 def test_a_burst_has_at_least_a_frame(nat64: TrafficPlan) -> None:
     """A tenth of a frame is due in 1 µs."""
     timing = Timing(duration_s=Fraction(1, 10**6), drain_s=Fraction(2))
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     result = back_to_back(plan(timing=timing), engine.session(nat64))
     assert result.figure(BURST).values == (1, 1)
     assert {frames_in(spec.phases[0].streams[0]) for spec in engine.specs} == {1}
@@ -107,7 +107,7 @@ def test_a_burst_or_a_rest_longer_than_half_an_hour_is_refused(
 def test_the_media_of_a_very_long_trial_are_too_fast(nat64: TrafficPlan) -> None:
     """1 Tbit/s makes more frames in half an hour than have a number."""
     timing = Timing(duration_s=Fraction(1800), drain_s=Fraction(2))
-    engine = ScriptedEngine(link_mbps=10**6)
+    engine = FakeEngine(link_mbps=10**6)
     asked = plan(timing=timing, burst_rate_fps=None)
     with pytest.raises(ConfigurationError, match=r"^burst_rate_fps: .* is out of range"):
         back_to_back(asked, engine.session(nat64))
@@ -129,7 +129,7 @@ def test_bursts_that_stay_invalid_bound_the_search_down_to_a_single_frame(
     def invalid(spec: TrialSpec) -> Reason | None:
         return LATE if frames_in(spec.phases[0].streams[0]) > 1 else None
 
-    engine = ScriptedEngine(invalid=invalid)
+    engine = FakeEngine(invalid=invalid)
     asked = BackToBackPlan(
         timing=plan().timing,
         seed=1,

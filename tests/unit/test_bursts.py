@@ -19,7 +19,7 @@ from natxy.trial.bursts import LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.timing import Timing
 from tests.remarks import about
 from tests.unit.clauses import codes
-from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.fake_engine import FakeEngine
 
 LIMIT_FPS, DEPTH = 20_000, 256
 BURST_RATE_FPS = 1_000_000
@@ -44,8 +44,8 @@ def bucket(stream: Stream) -> Sequence[int]:
 
 def found(
     traffic: TrafficPlan, frames: int, *, max_rate_fps: int | None = 60_000
-) -> tuple[Measurement, ScriptedEngine]:
-    engine = ScriptedEngine(lose=bucket)
+) -> tuple[Measurement, FakeEngine]:
+    engine = FakeEngine(lose=bucket)
     plan = ThroughputPlan(
         timing=Timing(duration_s=Fraction(1), drain_s=Fraction(0)),
         seed=1,
@@ -99,8 +99,8 @@ def test_a_rate_of_too_few_bursts_is_refused(nat64: TrafficPlan) -> None:
 
 def test_the_rate_of_bursts_is_needed_where_the_media_have_none(nat64: TrafficPlan) -> None:
     with pytest.raises(ConfigurationError, match="rate_fps: is missing"):
-        Bursts(frames=16).rate_of(ScriptedEngine().session(nat64))
-    session = ScriptedEngine(link_mbps=10).session(nat64)
+        Bursts(frames=16).rate_of(FakeEngine().session(nat64))
+    session = FakeEngine(link_mbps=10).session(nat64)
     assert Bursts(frames=16).rate_of(session) == 12_019
 
 

@@ -21,7 +21,8 @@ from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.capacity import EngineAtACorpse
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 WIDE = {
     "source_port": {"mode": "increasing", "min": 1000, "max": 1999},
@@ -53,9 +54,9 @@ class Collapsing(StatefulDut):
 
 
 def measured(
-    gateway: StatefulGateway, dut: StatefulDut | None = None, engine: StatefulEngine | None = None
+    gateway: StatefulGateway, dut: StatefulDut | None = None, engine: FakeEngine | None = None
 ) -> Measurement:
-    engine = engine or StatefulEngine(gateway=gateway)
+    engine = engine or FakeEngine(gateway=gateway)
     session = engine.session(traffic_plan({"count": 500}, forward=WIDE), dut)
     return capacity(plan(500), session)
 
@@ -103,7 +104,7 @@ def test_the_progress_names_the_connections_that_a_trial_creates(
     is_terminal: bool, row: str
 ) -> None:
     gateway, shown = StatefulGateway(entries=1234), StringIO()
-    session = StatefulEngine(gateway=gateway).session(traffic_plan({"count": 500}, forward=WIDE))
+    session = FakeEngine(gateway=gateway).session(traffic_plan({"count": 500}, forward=WIDE))
     console = Console(file=shown, width=200, force_terminal=is_terminal, color_system=None)
     with SearchDisplay(console, "capacity", unit="cps") as display:
         capacity(plan(500), session.with_observer(display))
@@ -113,7 +114,7 @@ def test_the_progress_names_the_connections_that_a_trial_creates(
 def test_the_progress_of_a_search_for_phase_1s_rate_counts_connections() -> None:
     """The unit is the same in a measurement that counts frames."""
     gateway, shown = StatefulGateway(entries=1234), StringIO()
-    session = StatefulEngine(gateway=gateway).session(traffic_plan({"count": 500}, forward=WIDE))
+    session = FakeEngine(gateway=gateway).session(traffic_plan({"count": 500}, forward=WIDE))
     with SearchDisplay(Console(file=shown, width=200), "throughput") as display:
         capacity(plan(500), session.with_observer(display))
     lines = [line for line in shown.getvalue().splitlines() if " connections " in line]
@@ -125,7 +126,7 @@ def test_connections_are_needed() -> None:
     traffic = traffic_plan({"count": 500}, forward=WIDE)
     stateless = traffic.testbed.model_copy(update={"connections": None})
     gateway = StatefulGateway()
-    session = StatefulEngine(gateway=gateway).session(replace(traffic, testbed=stateless))
+    session = FakeEngine(gateway=gateway).session(replace(traffic, testbed=stateless))
     with pytest.raises(ConfigurationError, match="connections: is missing"):
         capacity(plan(500), session)
 
@@ -150,7 +151,7 @@ class Deleting(StatefulDut):
 
 
 def torn_down(dut: Deleting, counts: tuple[int, ...]) -> Measurement:
-    session = StatefulEngine(gateway=dut.gateway).session(
+    session = FakeEngine(gateway=dut.gateway).session(
         traffic_plan({"count": 500}, forward=WIDE), dut
     )
     sizes = tuple(Size(connections=count) for count in counts)

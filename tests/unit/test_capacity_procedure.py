@@ -16,7 +16,8 @@ from tests.remarks import about, topics
 from tests.unit.capacity_procedure import PLAN, Bench, Mortal, more_than_4000, often_away, values
 from tests.unit.clauses import texts
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.stateful_engine import StatefulGateway
+from tests.unit.reasons import LATE
+from tests.unit.stateful_gateway import StatefulGateway
 
 
 @pytest.mark.parametrize("entries", [1000, 1001, 10_000, 63_999])
@@ -113,13 +114,13 @@ def test_a_c0_that_is_not_safe_is_said_with_how_it_collapsed() -> None:
         Bench(gateway=Mortal(bears=999)).measure()
 
 
-@pytest.mark.parametrize(("most_cps", "invalid_above_fps"), [(8000, 10**12), (10**9, 8000)])
+@pytest.mark.parametrize(("most_cps", "limit_fps"), [(8000, 10**12), (10**9, 8000)])
 def test_rates_that_are_not_the_devices_limit_are_lower_bounds(
-    most_cps: int, invalid_above_fps: int
+    most_cps: int, limit_fps: int
 ) -> None:
     gateway = StatefulGateway(entries=1500)
     plan = replace(PLAN, goal=CapacityGoal(c0=1000, max_cps=most_cps), alpha=Fraction(1))
-    result = Bench(gateway=gateway, invalid_above_fps=invalid_above_fps).measure(plan)
+    result = Bench(gateway=gateway, limit_fps=limit_fps).measure(plan)
     assert result.figure("R0").lower_bound == result.figure("RS").lower_bound == (True,)
     assert result.figure(CAPACITY).lower_bound == (False,)
     assert values(result)[CAPACITY] == 1500
@@ -127,12 +128,12 @@ def test_rates_that_are_not_the_devices_limit_are_lower_bounds(
 
 def test_a_weak_tester_is_not_taken_for_a_full_table() -> None:
     with pytest.raises(TesterLimit, match=r"1,000 connections at .* stay invalid"):
-        Bench(gateway=StatefulGateway(), invalid_above_fps=0).measure()
+        Bench(gateway=StatefulGateway(), limit_fps=0).measure()
 
 
 def test_a_tester_that_is_away_now_and_then_is_waited_for() -> None:
     bench = Bench(gateway=StatefulGateway(entries=2500, new_cps=50_000))
-    bench.engine.away = lambda _: len(bench.engine.specs) % 3 != 0
+    bench.engine.invalid = lambda _: LATE if len(bench.engine.specs) % 3 else None
     result = bench.measure(replace(PLAN, goal=CapacityGoal(c0=1000, first_cps=20_000)))
     assert values(result)[CAPACITY] == 2500
     assert values(result)["R0"] == pytest.approx(50_000, rel=0.05)
@@ -156,7 +157,7 @@ def test_what_is_lost_and_no_absence_explains_is_lost() -> None:
     rate."""
     bench = Bench(gateway=StatefulGateway())
     often_away(bench)
-    bench.engine.away_s = lambda phase: 30 / phase.streams[0].segments[0].rate_fps
+    bench.engine.away_ns = lambda phase: 30e9 / phase.streams[0].segments[0].rate_fps
     with pytest.raises(DutError, match=r"does not hold C0 = 2,000"):
         bench.measure(replace(PLAN, goal=CapacityGoal(c0=2000)))
 
@@ -168,14 +169,14 @@ def test_a_trial_without_losses_says_nothing_of_repairs() -> None:
 
 def test_a_tester_that_is_always_away_is_told() -> None:
     bench = Bench(gateway=StatefulGateway())
-    bench.engine.away = lambda _: True
+    bench.engine.invalid = lambda _: LATE
     with pytest.raises(TesterLimit, match=r"1,000 .* stay invalid: forward: a frame left"):
         bench.measure()
 
 
 def test_a_search_that_trials_stay_invalid_in_ends_with_a_lower_bound() -> None:
     bench = Bench(gateway=StatefulGateway(entries=10_000, new_cps=50_000))
-    bench.engine.away = more_than_4000
+    bench.engine.invalid = more_than_4000
     result = bench.measure()
     assert result.figure(CAPACITY).lower_bound == (True,)
     assert values(result)[CAPACITY] == values(result)["CS"]
@@ -185,7 +186,7 @@ def test_a_search_that_trials_stay_invalid_in_ends_with_a_lower_bound() -> None:
 
 def test_when_the_time_is_over_no_trial_of_the_search_is_repeated() -> None:
     bench = Bench(gateway=StatefulGateway(entries=10_000, new_cps=50_000))
-    bench.engine.away = more_than_4000
+    bench.engine.invalid = more_than_4000
     timing = replace(PLAN.timing, retry_s=Fraction(1, 100))
     result = bench.measure(replace(PLAN, timing=timing))
     assert result.figure(CAPACITY).lower_bound == (True,)

@@ -24,10 +24,10 @@ from tests.unit.capacity_procedure import (
     values,
 )
 from tests.unit.connections import plan as traffic_plan
+from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import frames_in, rate_of
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.stateful_gateway import StatefulGateway
 
 
 def seen(bench: Bench, **changes: Any) -> tuple[Kept, tuple[Remark, ...]]:
@@ -76,7 +76,7 @@ def test_as_many_connections_as_the_ranges_have_can_be_safe() -> None:
 def test_a_lower_bound_names_the_trials_that_stayed_invalid() -> None:
     """Above 4,000 connections; that of the last repetition, of those that count."""
     bench = Bench(gateway=StatefulGateway(entries=10_000, new_cps=50_000))
-    bench.engine.away = more_than_4000
+    bench.engine.invalid = more_than_4000
     result = bench.measure(replace(PLAN, repetitions=2))
     said = str(about(Topic.BOUND_OF_CAPACITY, result.remarks))
     assert said.startswith("≥ marks a lower bound: trials of 8,000 connections at ")
@@ -93,11 +93,11 @@ def test_validation_may_be_a_thousand_times_slower_or_faster(alpha: Fraction) ->
         replace(PLAN, alpha=beyond)
 
 
-def pausing(share: Fraction) -> StatefulEngine:
+def pausing(share: Fraction) -> FakeEngine:
     def paused_ns(stream: Stream) -> float:
         return float(frames_in(stream) * share * 10**9 / rate_of(stream))
 
-    return StatefulEngine(gateway=StatefulGateway(entries=1500), paused_ns=paused_ns)
+    return FakeEngine(gateway=StatefulGateway(entries=1500), paused_ns=paused_ns)
 
 
 def test_a_table_may_be_filled_with_long_pauses() -> None:
@@ -113,7 +113,7 @@ def test_a_table_may_be_filled_with_long_pauses() -> None:
 
 
 @dataclass(kw_only=True)
-class Refusing(StatefulEngine):
+class Refusing(FakeEngine):
     """Refuses its fifth trial for another reason than that the gateway is gone."""
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:

@@ -20,7 +20,7 @@ from tests.remarks import topics
 from tests.unit.churn import PLAN, RANGES, measure
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.connections import spec_of
-from tests.unit.stateful_engine import StatefulGateway
+from tests.unit.stateful_gateway import StatefulGateway
 
 
 def churning(new_cps: int, load_fps: int, duration_s: Fraction = Fraction(1)) -> Churn:

@@ -1,6 +1,6 @@
 """Tests of the bounds of a search for a rate of churn, and of the latencies beside it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -8,11 +8,9 @@ import pytest
 
 from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError
-from natxy.model.event import Hello
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import Stream
 from natxy.procedure.churn import ChurnPlan, churn
 from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer
@@ -20,29 +18,10 @@ from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.churn import PLAN, RANGES, measure
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 NEW = replace(PLAN, load_fps=None, new_cps=2000)
-
-
-@dataclass(kw_only=True)
-class OnMedia(StatefulEngine):
-    """Whose first frames are delayed by 5 ns and others by 1 ns."""
-
-    mbps: int = 0
-
-    @property
-    def hello(self) -> Hello:
-        return ScriptedEngine(link_mbps=self.mbps).hello
-
-    def _created_beside(self, stream: Stream) -> dict[str, Any] | None:
-        made = super()._created_beside(stream)
-        if made is not None:
-            count = made["received"]
-            delays = dict.fromkeys(("min_ns", "max_ns"), 5.0)
-            made["delay"] = made["delay"] | delays | {"buckets": ((5.0, 5.0, count),)}
-        return made
 
 
 def measured(
@@ -55,7 +34,7 @@ def measured(
 ) -> Measurement:
     dut = StatefulDut(gateway=gateway, known=TableParameters(entries=entries))
     traffic = traffic_plan({"rate_fps": 10_000}, forward=RANGES)
-    return churn(plan, OnMedia(gateway=gateway, mbps=mbps).session(traffic, dut, observer))
+    return churn(plan, FakeEngine(gateway=gateway, link_mbps=mbps).session(traffic, dut, observer))
 
 
 class Tried(Observer):

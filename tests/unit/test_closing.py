@@ -17,7 +17,8 @@ from tests.remarks import topics
 from tests.unit.clauses import codes
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.connections import segments_of, spec_of
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulGateway
 
 PLAN = ClosingPlan(
     timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
@@ -29,7 +30,7 @@ PLAN = ClosingPlan(
 
 def measure(plan: ClosingPlan, gateway: StatefulGateway, transport: str = "tcp") -> Measurement:
     traffic = traffic_plan({"transport": transport, "rate_fps": 1000}, frame_size_bytes=98)
-    session = StatefulEngine(gateway=gateway).session(traffic)
+    session = FakeEngine(gateway=gateway).session(traffic)
     return closing(plan, session)
 
 
@@ -86,7 +87,7 @@ def test_verified_losses_are_said_and_counted() -> None:
 def test_without_a_rate_the_handshakes_have_half_of_one_that_is_found_first() -> None:
     gateway = StatefulGateway(new_cps=8000, frames_fps=2000)
     traffic = traffic_plan({"transport": "tcp", "rate_fps": None}, frame_size_bytes=98)
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     result = closing(PLAN, engine.session(traffic))
     closes = [spec for spec in engine.specs if spec.phases[-1].name == "last ack"]
     made = {spec.phases[0].streams[0].segments[0].rate_fps for spec in closes if spec.seed}

@@ -21,8 +21,8 @@ from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
+from tests.unit.fake_engine import FakeEngine, beyond, frames_in, rate_of
 from tests.unit.kept import Kept
-from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
 
 CAPACITY_FPS = 10_000
 SHORT = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
@@ -41,7 +41,7 @@ def found(
     kept: Kept | None = None,
     plan: ThroughputPlan = PLAN,
 ) -> Measurement:
-    return throughput(plan, ScriptedEngine(lose=lose).session(nat64, observer=kept))
+    return throughput(plan, FakeEngine(lose=lose).session(nat64, observer=kept))
 
 
 def bucket(tokens: int) -> Callable[[Stream], Sequence[int]]:
@@ -80,7 +80,7 @@ def test_a_bucket_that_was_emptied_before_is_not_taken_for_an_overload(
 ) -> None:
     """Between two trials, 0.1 s of tokens come back; a bucket of 2,000 is full after 0.2 s."""
     of = Bucket(depth)
-    engine = ScriptedEngine(lose=of.lose, during=lambda: of.wait(0.1))
+    engine = FakeEngine(lose=of.lose, during=lambda: of.wait(0.1))
     result = throughput(PLAN, engine.session(nat64))
     (figure,) = result.figures
     (value,) = figure.values
@@ -125,7 +125,7 @@ def test_a_longer_trial_that_noise_slows_does_not_confirm_what_a_bucket_helped(
     def is_longer(stream: Stream) -> bool:
         return frames_in(stream) > 1.5 * rate_of(stream) * float(SHORT.duration_s)
 
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lambda s: () if is_longer(s) and rate_of(s) < 10_600 else bucket(100)(s),
         paused_ns=lambda s: 1e8 * frames_in(s) / rate_of(s) if is_longer(s) else 0.0,
     )
@@ -276,13 +276,13 @@ def test_a_port_that_refuses_at_the_same_rate_each_time_is_a_limit(nat64: Traffi
         frames = frames_in(stream)
         return max(0.0, frames * 1e9 / CAPACITY_FPS - frames * 1e9 / rate_of(stream))
 
-    engine = ScriptedEngine(paused_ns=paused_ns, paused_by="port")
+    engine = FakeEngine(paused_ns=paused_ns, paused_by="port")
     result = throughput(PLAN, engine.session(nat64))
     (figure,) = result.figures
     assert figure.values == pytest.approx((CAPACITY_FPS,), rel=0.011)
     assert figure.lower_bound == (False,)
     assert Topic.PORT_REFUSED in topics(result.remarks)
-    own = ScriptedEngine(paused_ns=paused_ns, paused_by="core", too_slow=False)
+    own = FakeEngine(paused_ns=paused_ns, paused_by="core", too_slow=False)
     (figure,) = throughput(PLAN, own.session(nat64)).figures
     assert figure.lower_bound == (True,), "its own core limits the tester, not the gateway"
 
@@ -313,7 +313,7 @@ def test_what_noise_lets_nobody_try_again_is_no_bound(nat64: TrafficPlan) -> Non
         tried[rate_fps] += 1
         return Reason(code=Code.TESTER_AWAY) if tried[rate_fps] > 1 else None
 
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lambda s: beyond(CAPACITY_FPS, s)[50:] if rate_of(s) > 1.05 * CAPACITY_FPS else (),
         invalid=noise,
         too_slow=False,
@@ -335,7 +335,7 @@ def test_pauses_that_only_several_trials_fill_bound_nothing(nat64: TrafficPlan) 
             lost |= set(range(begin + 4, min(frames, begin + rate_fps // 200)))
         return sorted(lost)
 
-    engine = ScriptedEngine(lose=lose, watches=False)
+    engine = FakeEngine(lose=lose, watches=False)
     (figure,) = throughput(PLAN, engine.session(nat64)).figures
     assert figure.values[0] < 1_000
     assert figure.lower_bound == (True,)

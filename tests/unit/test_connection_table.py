@@ -32,7 +32,8 @@ from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.unit.connections import plan, spec_of
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 RATE_FPS = 20_000
@@ -40,7 +41,7 @@ RATE_FPS = 20_000
 
 def trials_of(gateway: StatefulGateway, dut: Dut | None = None, **connections: Any) -> Trials:
     return Trials(
-        session=StatefulEngine(gateway=gateway).session(plan(connections), dut),
+        session=FakeEngine(gateway=gateway).session(plan(connections), dut),
         timing=TIMING,
         campaign_seed=1,
     )
@@ -94,7 +95,7 @@ def test_connections_outlive_phase_1_the_gap_and_phase_2() -> None:
 def test_a_timeout_that_is_too_short_is_refused_before_anything_is_sent() -> None:
     gateway = StatefulGateway()
     dut = StatefulDut(gateway=gateway, known=TableParameters(timeout_s=2), settable=False)
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     trials = trials_of(gateway, dut)
     trials.session = engine.session(plan({}), dut)
     with pytest.raises(
@@ -236,7 +237,7 @@ def test_a_handshake_that_was_delivered_wrongly_fails_the_trial(
 ) -> None:
     gateway = StatefulGateway(handshake_wrong=wrong)
     trials = Trials(
-        session=StatefulEngine(gateway=gateway).session(
+        session=FakeEngine(gateway=gateway).session(
             plan({"transport": "tcp"}, frame_size_bytes=98)
         ),
         timing=TIMING,
@@ -286,7 +287,7 @@ class Heard(Observer):
 def search_of(gateway: StatefulGateway, **changes: Any) -> tuple[Measurement, list[Remark]]:
     asked = ThroughputPlan(timing=TIMING, seed=1, repetitions=2, max_rate_fps=RATE_FPS)
     heard = Heard()
-    session = StatefulEngine(gateway=gateway).session(plan({"sample": 100}), observer=heard)
+    session = FakeEngine(gateway=gateway).session(plan({"sample": 100}), observer=heard)
     return throughput(replace(asked, **changes), session), heard.said
 
 
@@ -325,7 +326,7 @@ def test_a_table_that_is_lost_in_each_trial_has_no_figure() -> None:
     recoveries = RecoveryPlan(timing=TIMING, seed=1, repetitions=2, rate_fps=1000)
     for forgets_in, lost in (({2}, 1), ({1, 2}, 2)):
         gateway = Forgetful(forgets_in=forgets_in)
-        session = StatefulEngine(gateway=gateway).session(plan({"sample": 100}))
+        session = FakeEngine(gateway=gateway).session(plan({"sample": 100}))
         if lost == recoveries.repetitions:
             with pytest.raises(MeasurementError, match="100 did not answer"):
                 recovery(recoveries, session)

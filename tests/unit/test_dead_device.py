@@ -10,7 +10,7 @@ from natxy.model.reason import Reason
 from natxy.model.traffic import TrafficPlan
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
-from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.fake_engine import FakeEngine
 
 TIMING = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
 
@@ -26,7 +26,7 @@ def one_trial(traffic: TrafficPlan, failure: BaseException | None = None) -> Non
             raise failure
 
     trials = Trials(
-        session=ScriptedEngine(during=fail).session(traffic, Dead()), timing=TIMING, campaign_seed=1
+        session=FakeEngine(during=fail).session(traffic, Dead()), timing=TIMING, campaign_seed=1
     )
     trials.run(load=1000, repetition=1, seed=1)
 

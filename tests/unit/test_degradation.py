@@ -21,7 +21,8 @@ from tests.remarks import about, topics
 from tests.unit.clauses import texts
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.degradation import ESTABLISHMENT, THROUGHPUT
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 
 @dataclass(kw_only=True)
@@ -58,9 +59,9 @@ def measure(
     gateway: StatefulGateway | None = None,
     connections: dict[str, Any] | None = None,
     **engine_keys: Any,
-) -> tuple[Measurement, StatefulEngine, Resizable]:
+) -> tuple[Measurement, FakeEngine, Resizable]:
     gateway = gateway or Chained()
-    engine = StatefulEngine(gateway=gateway, **engine_keys)
+    engine = FakeEngine(gateway=gateway, **engine_keys)
     dut = Resizable(gateway=gateway, known=TableParameters(entries=10**6, hash_size=1000))
     plan = DegradationPlan(search=search, columns=columns)
     return degradation(plan, engine.session(traffic_plan(connections or {}), dut)), engine, dut
@@ -138,7 +139,7 @@ def test_a_column_without_a_figure_is_told_at_once() -> None:
             self.heard.append(remark)
 
     gateway, heard = StatefulGateway(entries=3000, frames_fps=50_000), Hearing()
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     plan = DegradationPlan(search=THROUGHPUT, columns=columns_of(1000, 4000))
     degradation(plan, engine.session(traffic_plan({}), observer=heard))
     (said,) = (remark for remark in heard.heard if remark.code is Topic.NO_FIGURE)
@@ -187,7 +188,7 @@ def test_phase_1_of_each_column_is_at_a_rate_found_for_it() -> None:
 
 
 def test_no_degradation_is_given_of_the_testers_limit() -> None:
-    result, _, _ = measure(columns_of(1000, 4000), invalid_above_fps=30_000)
+    result, _, _ = measure(columns_of(1000, 4000), limit_fps=30_000)
     assert [figure.lower_bound for figure in result.figures] == [(True,), (False,)]
     assert Topic.NO_COMPARISON in topics(result.remarks)
 
@@ -239,7 +240,7 @@ def test_the_degradation_is_a_main_figure_and_a_bound_hides_it() -> None:
 
 def test_columns_are_refused_before_anything_is_measured() -> None:
     gateway = StatefulGateway()
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     columns = tuple(
         Column(
             source_ports=PortRange(count=10), destination_ports=PortRange(count=each), entries=999

@@ -27,8 +27,8 @@ from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.clauses import SHORT_TRIALS, codes, in_full_series, text, texts
 from tests.unit.connections import plan as connection_plan
-from tests.unit.scripted_engine import ScriptedEngine, beyond
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine, beyond
+from tests.unit.stateful_gateway import StatefulGateway
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 
@@ -53,7 +53,7 @@ def test_a_deviation_is_written_as_its_code_and_facts() -> None:
 
 
 def test_a_full_series_has_all_that_the_traffic_needs(nat64: TrafficPlan) -> None:
-    assert session_deviations(in_full_series(ScriptedEngine().session(nat64))) == ()
+    assert session_deviations(in_full_series(FakeEngine().session(nat64))) == ()
 
 
 @pytest.mark.parametrize(
@@ -85,23 +85,23 @@ def test_a_full_series_has_all_that_the_traffic_needs(nat64: TrafficPlan) -> Non
 def test_what_traffic_has_not_is_named(
     changes: dict[str, Any], said: str, nat64: TrafficPlan
 ) -> None:
-    session = ScriptedEngine().session(nat64).with_traffic(**changes)
+    session = FakeEngine().session(nat64).with_traffic(**changes)
     assert said in text(session_deviations(session))
 
 
 def test_a_direction_that_sends_nothing_has_no_ports(nat64: TrafficPlan) -> None:
     fixed = {"source_port": {"mode": "fixed", "min": 7, "max": 7}}
-    session = ScriptedEngine().session(nat64).with_traffic(direction="forward", reverse=fixed)
+    session = FakeEngine().session(nat64).with_traffic(direction="forward", reverse=fixed)
     assert Differs.PORTS not in codes(session_deviations(session))
 
 
 def test_translators_need_no_extension_headers(nat64: TrafficPlan) -> None:
-    assert Differs.HEADERS not in codes(session_deviations(ScriptedEngine().session(nat64)))
+    assert Differs.HEADERS not in codes(session_deviations(FakeEngine().session(nat64)))
 
 
 def test_ipv4_alone_has_sizes_of_its_own(nat64: TrafficPlan) -> None:
     """Its frames are 20 octets smaller than their names, so that 1538 is the largest of 1500."""
-    session = ScriptedEngine().session(nat64).with_traffic(left_ip_version=4, right_ip_version=4)
+    session = FakeEngine().session(nat64).with_traffic(left_ip_version=4, right_ip_version=4)
     sizes = (84, 148, 276, 532, 788, 1044, 1300, 1538)
     whole = session.in_series(frame_sizes=sizes, foregrounds=(Fraction(1),))
     assert Differs.FRAME_SIZES not in codes(traffic_deviations(whole))
@@ -125,7 +125,7 @@ def test_other_ranges_of_connections_than_wide_and_narrow_are_named(
     ports: tuple[int, int, int, int], said: str
 ) -> None:
     first, last, lowest, highest = ports
-    session = StatefulEngine(gateway=StatefulGateway()).session(
+    session = FakeEngine(gateway=StatefulGateway()).session(
         connection_plan(
             {"count": 1},
             forward={
@@ -144,7 +144,7 @@ def test_other_ranges_of_connections_than_wide_and_narrow_are_named(
     [("order", "4.4"), ("initiator_order", "4.10"), ("responder_order", "4.10")],
 )
 def test_other_orders_of_connections_are_named(key: str, clause: str) -> None:
-    session = StatefulEngine(gateway=StatefulGateway()).session(
+    session = FakeEngine(gateway=StatefulGateway()).session(
         connection_plan({"count": 1, key: "increasing"})
     )
     said = [each for each in texts(flow_deviations(session)) if "order" in each]
@@ -155,7 +155,7 @@ def test_other_orders_of_connections_are_named(key: str, clause: str) -> None:
 
 
 def found(nat64: TrafficPlan, **changes: Any) -> str:
-    engine = ScriptedEngine(lose=partial(beyond, 5000))
+    engine = FakeEngine(lose=partial(beyond, 5000))
     options: dict[str, Any] = {"seed": 1, "timing": FAST, "repetitions": 2, "max_rate_fps": 10_000}
     plan = ThroughputPlan(**options | changes)
     return text(throughput(plan, engine.session(nat64)).deviations)
@@ -180,7 +180,7 @@ def test_a_lower_bound_is_named(nat64: TrafficPlan) -> None:
 
 def stateful(transport: str) -> Session:
     traffic = connection_plan({"transport": transport, "rate_fps": 1000}, frame_size_bytes=98)
-    return StatefulEngine(gateway=StatefulGateway()).session(traffic)
+    return FakeEngine(gateway=StatefulGateway()).session(traffic)
 
 
 @pytest.mark.parametrize("transport", ["tcp", "udp"])

@@ -20,8 +20,8 @@ from natxy.search.bisection import SearchError
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.timing import Timing
 from tests.unit.campaigns import run
+from tests.unit.fake_engine import FakeEngine, rate_of
 from tests.unit.measurement_report import measurement
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 PLAN = ThroughputPlan(
     timing=Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0)),
@@ -32,13 +32,13 @@ PLAN = ThroughputPlan(
 )
 
 
-def loses(*directions: str) -> ScriptedEngine:
+def loses(*directions: str) -> FakeEngine:
     """An engine whose gateway loses three frames of these directions above 40,000 fps."""
 
     def lost(stream: Stream) -> Sequence[int]:
         return (0, 1, 2) if stream.direction in directions and rate_of(stream) > 40_000 else ()
 
-    return ScriptedEngine(lose=lost)
+    return FakeEngine(lose=lost)
 
 
 @pytest.mark.parametrize(

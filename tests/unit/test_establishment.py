@@ -28,11 +28,12 @@ from tests.remarks import about, topics
 from tests.unit.clauses import codes
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.establishment import HALF, PLAN, measure
+from tests.unit.fake_engine import FakeEngine, frames_in
+from tests.unit.fake_engine import rate_of as rate_of_stream
 from tests.unit.kept import Kept
+from tests.unit.reasons import LATE
 from tests.unit.results import result_of, stream_of
-from tests.unit.scripted_engine import frames_in
-from tests.unit.scripted_engine import rate_of as rate_of_stream
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 COARSE = SearchError(fraction=Fraction(1, 50))
 COUNTING = Counting(above_fps=0, short=True)
@@ -87,7 +88,7 @@ def test_a_handshake_of_tcp_takes_the_time_of_its_three_phases(
     alpha: Fraction | None, handshakes: float
 ) -> None:
     gateway = StatefulGateway(new_cps=9000)
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     traffic = traffic_plan({"transport": "tcp"}, frame_size_bytes=98)
     dut = StatefulDut(gateway=gateway, known=TableParameters())
     measured = establishment(replace(PLAN, alpha=alpha), engine.session(traffic, dut))
@@ -121,7 +122,7 @@ def test_of_connections_drawn_with_repetition_those_that_were_new_are_counted() 
 
 
 def test_a_weak_tester_yields_a_lower_bound() -> None:
-    result = measure(StatefulGateway(), engine={"invalid_above_fps": 5000})
+    result = measure(StatefulGateway(), engine={"limit_fps": 5000})
     (figure,) = result.figures
     assert figure.values[0] == pytest.approx(5000, abs=1)
     assert figure.lower_bound == (True,)
@@ -139,13 +140,13 @@ def test_what_the_search_was_asked_for_is_in_the_file() -> None:
 
 def test_a_tester_that_can_do_nothing_is_an_error() -> None:
     with pytest.raises(TesterLimit, match=r"at 1000 connections a second .* a frame left"):
-        measure(StatefulGateway(), engine={"invalid_above_fps": 0})
+        measure(StatefulGateway(), engine={"limit_fps": 0})
 
 
 def test_a_tester_that_is_away_now_and_then_changes_nothing_but_the_number_of_trials() -> None:
     """Nine of ten trials are disturbed: three repeats would not be enough."""
     numbers = iter(range(10**6))
-    away = {"away": lambda _: next(numbers) % 10 != 0}
+    away = {"invalid": lambda _: LATE if next(numbers) % 10 else None, "too_slow": False}
     result = measure(StatefulGateway(new_cps=5000), engine=away)
     assert rate_of(result) == 5000
     assert result.counts.invalid_trials > 0.8 * result.counts.trials
@@ -294,7 +295,7 @@ def test_absent_ones_are_told_from_those_that_were_asked_too_fast() -> None:
 
 def _trial(gateway: StatefulGateway, load: Establishing) -> TrialRecord:
     trials = Trials(
-        session=StatefulEngine(gateway=gateway).session(traffic_plan({})),
+        session=FakeEngine(gateway=gateway).session(traffic_plan({})),
         timing=PLAN.timing,
         campaign_seed=1,
     )

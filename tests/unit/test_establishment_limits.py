@@ -1,6 +1,6 @@
 """Tests of the start and the ends of a search for an establishment rate."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,7 +9,6 @@ import pytest
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CommandConfig
 from natxy.errors import ConfigurationError, TesterLimit
-from natxy.model.event import Hello
 from natxy.model.remark import Topic
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan
@@ -20,9 +19,9 @@ from tests.remarks import about, topics
 from tests.unit.clauses import text
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.establishment import HALF, PLAN, measure
+from tests.unit.fake_engine import FakeEngine
 from tests.unit.kept import Kept
-from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.stateful_gateway import StatefulGateway
 
 
 @pytest.mark.parametrize(
@@ -53,19 +52,10 @@ def test_a_given_maximum_that_passes_is_a_lower_bound() -> None:
     assert [each.values for each in kept.figures] == [(5000,)]
 
 
-@dataclass(kw_only=True)
-class OnMedia(StatefulEngine):
-    mbps: int
-
-    @property
-    def hello(self) -> Hello:
-        return ScriptedEngine(link_mbps=self.mbps).hello
-
-
 def test_the_medias_rate_that_passes_is_no_lower_bound() -> None:
     """10 Mbit/s carry 14,880 frames of 64 octets a second."""
     gateway = StatefulGateway()
-    session = OnMedia(gateway=gateway, mbps=10).session(traffic_plan({}))
+    session = FakeEngine(gateway=gateway, link_mbps=10).session(traffic_plan({}))
     result = establishment(PLAN, session)
     (figure,) = result.figures
     assert (figure.values, figure.lower_bound) == ((14_880,), (False,))
@@ -92,10 +82,10 @@ def test_a_tester_whose_trials_are_invalid_at_1000_a_second_has_another_problem(
     kept = Kept()
     if above_fps < 1000:
         with pytest.raises(TesterLimit, match=r"at 1000 connections a second trials are invalid"):
-            measure(StatefulGateway(), plan, observer=kept, engine={"invalid_above_fps": above_fps})
+            measure(StatefulGateway(), plan, observer=kept, engine={"limit_fps": above_fps})
         assert min(kept.rates) == 1000
         return
-    result = measure(StatefulGateway(), plan, engine={"invalid_above_fps": above_fps})
+    result = measure(StatefulGateway(), plan, engine={"limit_fps": above_fps})
     assert result.figures[0].values[0] == pytest.approx(above_fps, abs=1)
 
 
@@ -104,7 +94,7 @@ def test_a_tester_whose_trials_are_invalid_just_above_1000_a_second_may_have_a_l
 ):
     """4004, 2002, 1001: what is invalid there may be so for its rate."""
     plan = replace(PLAN, max_rate_cps=4004, invalid_repeats=0)
-    result = measure(StatefulGateway(), plan, engine={"invalid_above_fps": 600})
+    result = measure(StatefulGateway(), plan, engine={"limit_fps": 600})
     assert result.figures[0].values[0] == pytest.approx(600, abs=1)
 
 
@@ -115,7 +105,7 @@ def test_a_tester_that_spoils_trials_of_a_minute_has_no_rate() -> None:
         "destination_port": {"mode": "pseudorandom", "min": 1, "max": 100},
     }
     gateway = StatefulGateway()
-    engine = StatefulEngine(gateway=gateway, invalid_above_fps=3000)
+    engine = FakeEngine(gateway=gateway, limit_fps=3000)
     session = engine.session(traffic_plan({"count": 240_000}, forward=wide, reverse=wide))
     plan = replace(PLAN, max_rate_cps=16_000, invalid_repeats=0)
     with pytest.raises(TesterLimit, match=r"at 4000 connections a second trials are invalid"):
@@ -125,7 +115,7 @@ def test_a_tester_that_spoils_trials_of_a_minute_has_no_rate() -> None:
 def test_a_gateway_that_is_slower_than_a_minutes_phase_1_has_a_rate_of_0() -> None:
     """1,000 connections in more than a minute: fewer than 17 a second."""
     kept = Kept()
-    engine = StatefulEngine(gateway=StatefulGateway(new_cps=5))
+    engine = FakeEngine(gateway=StatefulGateway(new_cps=5))
     dut = CommandDut(CommandConfig(kind="command"))  # whose table nobody can look at
     result = establishment(PLAN, engine.session(traffic_plan({}), dut, kept))
     assert result.figures[0].values == (0,)

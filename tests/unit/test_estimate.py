@@ -15,7 +15,7 @@ from natxy.procedure.self_test import SelfTestPlan, self_test
 from natxy.search.bisection import Bisection
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.fake_engine import FakeEngine, rate_of
 
 SHORT = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
 
@@ -122,8 +122,8 @@ class Parts(Observer):
         self.parts.append((number, count))
 
 
-def engine_of_40_000_fps() -> ScriptedEngine:
-    return ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 40_000 else ())
+def engine_of_40_000_fps() -> FakeEngine:
+    return FakeEngine(lose=lambda stream: (0,) if rate_of(stream) > 40_000 else ())
 
 
 def test_a_self_test_and_a_series_say_how_many_sizes_they_have(

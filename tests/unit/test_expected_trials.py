@@ -33,8 +33,8 @@ from natxy.trial.closing import Closer
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
+from tests.unit.stateful_gateway import StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20))
 PLAN: dict[str, Any] = {"timing": TIMING, "seed": 7, "repetitions": 1}
@@ -56,12 +56,12 @@ def ran_s(specs: list[TrialSpec]) -> float:
     return float(total_s)
 
 
-def losing_above(limit_fps: int) -> ScriptedEngine:
+def losing_above(limit_fps: int) -> FakeEngine:
     def lose(stream: Stream) -> range:
         beyond_fps = rate_of(stream) - limit_fps
         return range(max(beyond_fps > 0, frames_in(stream) * beyond_fps // rate_of(stream)))
 
-    return ScriptedEngine(lose=lose)
+    return FakeEngine(lose=lose)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_search_for_a_capacity_takes_the_trials_that_it_takes_with_such_a_gate
     goal = CapacityGoal(c0=1000, max_cps=max_cps)
     asked = CapacityPlan(goal=goal, **PLAN | {"repetitions": 2})
     gateway = StatefulGateway(entries=ASSUMED_TABLE * goal.c0, new_cps=device_cps)
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
     capacity(asked, engine.session(traffic))
     found_s = expected_s(asked, traffic.testbed)
@@ -130,7 +130,7 @@ def test_a_trial_lasts_as_long_as_its_phases(connections: dict[str, Any]) -> Non
     traffic = traffic_plan(connections, frame_size_bytes=98)
     asked = FrameLossPlan(rates_fps=(1000,), **PLAN)
     gateway = StatefulGateway()
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     frame_loss(asked, engine.session(traffic))
     assert float(expected_s(asked, traffic.testbed)) == pytest.approx(ran_s(engine.specs), rel=1e-6)
 
@@ -144,7 +144,7 @@ def test_a_search_for_a_rate_of_closing_takes_its_trials_with_handshakes_of_phas
     )
     asked = ClosingPlan(by=by, max_rate_cps=9000, **PLAN | {"repetitions": 2})
     gateway = StatefulGateway(frames_fps=6000)
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     closing(asked, engine.session(traffic))
     assert float(expected_s(asked, traffic.testbed)) == pytest.approx(ran_s(engine.specs), rel=1e-3)
 
@@ -155,7 +155,7 @@ def test_a_tear_down_takes_the_time_of_its_fillings_and_deletions() -> None:
     sizes = (Size(connections=1000), Size(connections=3000))
     asked = TearDownPlan(sizes=sizes, rate_cps=2000, **PLAN | {"repetitions": 3})
     gateway = StatefulGateway()
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     result = tear_down(asked, engine.session(traffic))
     assert len([spec for spec in engine.specs if spec.seed]) == 2 * 3
     fills_s = float(expected_s(asked, traffic.testbed) - 2 * 3 * DELETION_S)

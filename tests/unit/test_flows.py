@@ -13,7 +13,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import FIXED_ZERO, Traffic
 from natxy.model.trial_spec import Segment
 from tests.unit.connections import plan
-from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.fake_engine import FakeEngine
 from tests.unit.subscribers import CLAT, DS_LITE, LW4O6, MAP_E, MAP_T
 
 SEGMENTS = (Segment(frames=10, rate_fps=1000, pause_ns=0),)
@@ -30,7 +30,7 @@ def hosts(**traffic: Any) -> TrafficPlan:
 
 
 def sent(asked: TrafficPlan, flows: int) -> list[Traffic]:
-    ready = with_flows(ScriptedEngine().session(asked), flows)
+    ready = with_flows(FakeEngine().session(asked), flows)
     ready.traffic.check()
     streams = ready.traffic.streams(SEGMENTS)
     return [kind for s in streams for kind in (s.foreground, s.background) if kind is not None]
@@ -49,7 +49,7 @@ def test_all_flows_have_the_same_pair_of_addresses(flows: int) -> None:
 
 
 def test_the_flows_of_connections_have_one_pair_of_addresses_too() -> None:
-    ready = with_flows(ScriptedEngine().session(plan({}, **FIELDS)), 100)
+    ready = with_flows(FakeEngine().session(plan({}, **FIELDS)), 100)
     ready.traffic.check()
     assert ready.traffic.required_connections.count == ready.traffic.ranges.combinations == 100
 
@@ -59,7 +59,7 @@ def test_flows_of_subscribers_cannot_be_counted(subscribers: dict[str, Any]) -> 
     """Addresses of subscribers, and ports of port sets, follow from the subscribers' numbers."""
     source = Source(name="testbed.toml", text="[subscribers]\n")
     testbed: Testbed = source.validated(Testbed, {"subscribers": subscribers})
-    session = ScriptedEngine().session(TrafficPlan(testbed=testbed, source=source))
+    session = FakeEngine().session(TrafficPlan(testbed=testbed, source=source))
     sentence = r"^testbed\.toml, line 1: subscribers: is not possible with a given number of flows"
     with pytest.raises(ConfigurationError, match=sentence) as refusal:
         with_flows(session, 10)

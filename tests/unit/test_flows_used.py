@@ -17,7 +17,7 @@ from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, frames_in
+from tests.unit.fake_engine import FakeEngine, frames_in
 
 TIMES: dict[str, Any] = {
     "timing": Timing(duration_s=Fraction(1), drain_s=Fraction(0)),
@@ -34,11 +34,11 @@ def unused(
     test: Benchmarked,
     flows: Sequence[int],
     traffic: TrafficPlan,
-    engine: ScriptedEngine | None = None,
+    engine: FakeEngine | None = None,
     **changes: Any,
 ) -> list[str]:
     plan = OverloadPlan(test=test, flows=tuple(flows), **changes)
-    remarks = overload(plan, (engine or ScriptedEngine()).session(traffic)).remarks
+    remarks = overload(plan, (engine or FakeEngine()).session(traffic)).remarks
     return [str(said) for said in remarks if said.code.name.startswith("FEW_IN")]
 
 
@@ -62,9 +62,9 @@ def test_given_rates_count(nat64: TrafficPlan) -> None:
     assert "a trial at 10 fps has only 10 frames" in said
 
 
-def holding(frames: int) -> ScriptedEngine:
+def holding(frames: int) -> FakeEngine:
     """The longest burst without loss."""
-    return ScriptedEngine(lose=lambda stream: range(frames, frames_in(stream)))
+    return FakeEngine(lose=lambda stream: range(frames, frames_in(stream)))
 
 
 def test_the_burst_that_was_found_counts(nat64: TrafficPlan) -> None:
@@ -115,7 +115,7 @@ def test_parts_that_last_as_long_as_the_trial_need_longer_trials(nat64: TrafficP
 @pytest.mark.parametrize("incremental", [True, False])
 def test_flows_that_end_while_others_start_are_told(incremental: bool, nat64: TrafficPlan) -> None:
     """Each part of 1,000 flows has one destination port, and the flows of the one before."""
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     plan = OverloadPlan(test=AT_1000, flows=(1000, 100_000), incremental=incremental)
     remarks = overload(plan, engine.session(nat64)).remarks
     told = [str(said) for said in remarks if said.code is Topic.PARTS_DIFFER]

@@ -20,8 +20,8 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.clauses import codes, in_full_series, texts
+from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
 DIRECTIONS: tuple[Direction, ...] = ("forward", "reverse")
@@ -47,7 +47,7 @@ def forward(result: Measurement) -> dict[str, tuple[float, ...]]:
 
 
 def test_from_the_maximum_down_until_two_rates_lose_nothing(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda stream: above(7_500, stream))
+    engine = FakeEngine(lose=lambda stream: above(7_500, stream))
     found = forward(frame_loss(plan(), engine.session(nat64)))
     assert found == {
         "100 % (10,000 fps)": (25.0,),
@@ -59,7 +59,7 @@ def test_from_the_maximum_down_until_two_rates_lose_nothing(nat64: TrafficPlan) 
 
 
 def test_the_rate_of_each_point_is_a_number_as_well(nat64: TrafficPlan) -> None:
-    result = frame_loss(plan(), ScriptedEngine().session(nat64))
+    result = frame_loss(plan(), FakeEngine().session(nat64))
     points = {(figure.at, figure.at_value, figure.at_unit) for figure in result.figures}
     assert points == {("100 % (10,000 fps)", 10_000, "fps"), ("90 % (9,000 fps)", 9_000, "fps")}
 
@@ -85,7 +85,7 @@ def test_a_series_that_is_not_that_of_rfc_2544_says_so(
     changes: dict[str, Any], said: list[str], nat64: TrafficPlan
 ) -> None:
     timing = Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5))
-    session = in_full_series(ScriptedEngine().session(nat64))
+    session = in_full_series(FakeEngine().session(nat64))
     once, *found = texts(frame_loss(plan(timing=timing, **changes), session).deviations)
     assert once == "1 repetition, not several (RFC 8219 section 12)"
     assert found == [f"{one} (RFC 2544 section 26.3)" for one in said]
@@ -93,27 +93,27 @@ def test_a_series_that_is_not_that_of_rfc_2544_says_so(
 
 def test_a_lossless_rate_above_a_lossy_one_ends_nothing(nat64: TrafficPlan) -> None:
     """Two *successive* rates, not any two."""
-    engine = ScriptedEngine(lose=lambda stream: [3] if rate_of(stream) in (9_000, 7_000) else [])
+    engine = FakeEngine(lose=lambda stream: [3] if rate_of(stream) in (9_000, 7_000) else [])
     found = forward(frame_loss(plan(), engine.session(nat64)))
     assert [values[0] > 0 for values in found.values()] == [False, True, False, True, False, False]
 
 
 def test_both_directions_must_lose_nothing(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda stream: [0] if stream.direction == "reverse" else [])
+    engine = FakeEngine(lose=lambda stream: [0] if stream.direction == "reverse" else [])
     result = frame_loss(plan(), engine.session(nat64))
     assert len(forward(result)) == 10
     assert result.figure(LOSS, "reverse", "100 % (10,000 fps)").values == (0.1,)
 
 
 def test_a_frame_that_came_wrong_is_lost(nat64: TrafficPlan) -> None:
-    result = frame_loss(plan(), ScriptedEngine(misdelivers=1).session(nat64))
+    result = frame_loss(plan(), FakeEngine(misdelivers=1).session(nat64))
     assert len(forward(result)) == 10  # no rate is without loss
     assert forward(result)["100 % (10,000 fps)"] == pytest.approx((0.1,))
 
 
 def test_the_step_and_the_medias_rate(nat64: TrafficPlan) -> None:
     """10 Mb/s carry 12,019 frames of 84 bytes; a twentieth less, and that is all."""
-    engine = ScriptedEngine(link_mbps=10)
+    engine = FakeEngine(link_mbps=10)
     found = forward(
         frame_loss(plan(max_rate_fps=None, step=Fraction(1, 20)), engine.session(nat64))
     )
@@ -121,7 +121,7 @@ def test_the_step_and_the_medias_rate(nat64: TrafficPlan) -> None:
 
 
 def test_given_rates_are_all_sent(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     asked = plan(rates_fps=(500, 1000, 1500), max_rate_fps=None, repetitions=2)
     found = forward(frame_loss(asked, engine.session(nat64)))
     assert found == {f"{rate} fps": (0.0, 0.0) for rate in ("500", "1,000", "1,500")}
@@ -132,7 +132,7 @@ def test_what_the_tester_cannot_send_is_left_out_and_told(nat64: TrafficPlan) ->
     def invalid(spec: TrialSpec) -> Reason | None:
         return LATE if rate_of(spec.phases[0].streams[0]) > 8_000 else None
 
-    engine = ScriptedEngine(invalid=invalid)
+    engine = FakeEngine(invalid=invalid)
     result = frame_loss(plan(), engine.session(nat64))
     assert list(forward(result)) == ["80 % (8,000 fps)", "70 % (7,000 fps)"]
     missing = [figure for figure in result.figures if figure.missing]
@@ -152,14 +152,14 @@ def test_what_the_tester_cannot_send_is_left_out_and_told(nat64: TrafficPlan) ->
 
 
 def test_no_rate_that_can_be_sent_is_an_error(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(invalid=lambda _: LATE)
+    engine = FakeEngine(invalid=lambda _: LATE)
     with pytest.raises(TesterLimit, match="no rate of the series"):
         frame_loss(plan(), engine.session(nat64))
 
 
 def test_without_a_maximum_it_is_refused(nat64: TrafficPlan) -> None:
     with pytest.raises(ConfigurationError, match="max_rate_fps: is missing"):
-        frame_loss(plan(max_rate_fps=None), ScriptedEngine().session(nat64))
+        frame_loss(plan(max_rate_fps=None), FakeEngine().session(nat64))
 
 
 @pytest.mark.parametrize("step", [Fraction(0), Fraction(11, 100)])
@@ -185,9 +185,7 @@ def test_trials_that_are_left_out_are_in_the_error(nat64: TrafficPlan) -> None:
     """A gateway that loses a frame now and then: where its core was away for most of each trial,
     all trials that lost one are left out."""
     chance = random.Random(1)
-    engine = ScriptedEngine(
-        lose=lambda _: [7] if chance.random() < 0.6 else [], away_ns=lambda _: 3e7
-    )
+    engine = FakeEngine(lose=lambda _: [7] if chance.random() < 0.6 else [], away_ns=lambda _: 3e7)
     asked = plan(rates_fps=(5000,), max_rate_fps=None, repetitions=20, invalid_repeats=50)
     figure = frame_loss(asked, engine.session(nat64)).figure(LOSS, "forward", "5,000 fps")
     assert set(figure.values) == {0.0}
@@ -196,7 +194,7 @@ def test_trials_that_are_left_out_are_in_the_error(nat64: TrafficPlan) -> None:
 
 
 def measured_at(
-    engine: ScriptedEngine, nat64: TrafficPlan, dut: NoDut, rate_fps: int, **changes: Any
+    engine: FakeEngine, nat64: TrafficPlan, dut: NoDut, rate_fps: int, **changes: Any
 ) -> Measurement:
     asked = plan(rates_fps=(rate_fps,), max_rate_fps=None, **changes)
     return frame_loss(asked, engine.session(nat64, dut))
@@ -211,14 +209,14 @@ def of(result: Measurement, direction: Direction = "forward") -> tuple[float, fl
 def test_what_is_lost_while_the_gateway_is_away_does_not_count(nat64: TrafficPlan) -> None:
     """It is away for 10 of 100 ms; 20.2 ms are disturbed. Of the other 798 frames none was lost: a
     share of 7 in 798 would have been seen."""
-    engine = ScriptedEngine(lose=lambda _: range(100), away_ns=lambda _: 1e7)
+    engine = FakeEngine(lose=lambda _: range(100), away_ns=lambda _: 1e7)
     found = of(measured_at(engine, nat64, NoDut(), 10_000))
     assert found == pytest.approx((0.0, 700 / 798))
 
 
 def test_of_losses_that_fill_no_time_the_share_of_clean_frames_counts(nat64: TrafficPlan) -> None:
     """798 of 1,000 frames are clean. 4 of these are lost, and 100 others."""
-    engine = ScriptedEngine(lose=lambda _: [*range(100), 500, 600, 700, 800], away_ns=lambda _: 1e7)
+    engine = FakeEngine(lose=lambda _: [*range(100), 500, 600, 700, 800], away_ns=lambda _: 1e7)
     loss = 4 / 798 * 100
     assert of(measured_at(engine, nat64, NoDut(), 10_000)) == pytest.approx((loss, 10.4 - loss))
 
@@ -229,8 +227,8 @@ def test_the_loss_rate_of_an_overload_is_that_of_the_time_in_which_the_gateway_w
     """For 20 ms it is away; a queue takes in the first 10 ms. From then on it forwards half, and a
     frame waits for 20 ms. Without the absence, its queue would have been full after 200 frames."""
     lost = [*range(100, 200), *range(201, 1000, 2)]
-    lows = ((0, 10_000), (300, 20_010_000), (600, 20_010_000))
-    engine = ScriptedEngine(lose=lambda _: lost, away_ns=lambda _: 2e7, low_delays=lambda _: lows)
+    lows = {"low_delays": [(0, 10_000), (300, 20_010_000), (600, 20_010_000)]}
+    engine = FakeEngine(lose=lambda _: lost, away_ns=lambda _: 2e7, members=lambda _: lows)
     loss, error = of(measured_at(engine, nat64, NoDut(), 10_000))
     assert loss == pytest.approx(50.0 * 0.8, abs=0.1)
     assert error == pytest.approx(50.0 * 0.1, abs=0.5), "the first loss came 100 frames earlier"
@@ -241,7 +239,7 @@ def test_pauses_make_a_loss_too_low(lost: int, nat64: TrafficPlan) -> None:
     """The gateway had more time, by the pauses of whichever sender. What it forwarded meanwhile it
     may not forward otherwise, and all of it may be missing in one direction."""
     paused_s = 0.0019
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lambda _: range(lost),
         paused_ns=lambda stream: paused_s * 1e9 if stream.direction == "reverse" else 0.0,
     )
@@ -257,7 +255,7 @@ def test_pauses_make_a_loss_too_low(lost: int, nat64: TrafficPlan) -> None:
 def test_a_sender_that_is_late_at_the_end_gives_the_gateway_time(
     late_us: int, counts: bool, nat64: TrafficPlan
 ) -> None:
-    engine = ScriptedEngine(lose=lambda _: range(500), excess_ns=late_us * 1e3)
+    engine = FakeEngine(lose=lambda _: range(500), excess_ns=late_us * 1e3)
     result = measured_at(engine, nat64, NoDut(), 10_000)
     share = late_us / (99_900 + late_us)
     assert of(result) == pytest.approx((50.0, 2 * 50 * share if counts else 0))
@@ -266,7 +264,7 @@ def test_a_sender_that_is_late_at_the_end_gives_the_gateway_time(
 def test_what_a_gateway_forwards_in_pauses_is_no_more_than_came(nat64: TrafficPlan) -> None:
     """Forward, 10 of 1,000 frames came; and in the pauses 19 of all may have."""
     paused_s = 0.0019
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lambda stream: range(990 if stream.direction == "forward" else 1),
         paused_ns=lambda _: paused_s * 1e9,
     )
@@ -276,9 +274,7 @@ def test_what_a_gateway_forwards_in_pauses_is_no_more_than_came(nat64: TrafficPl
 def test_what_a_bad_placement_may_have_lost_is_in_the_error(nat64: TrafficPlan) -> None:
     """Half of 20,000 are lost: more than cores that are far apart explain, which forward 2/3 of
     what they forward otherwise. If they were near, three quarters might have come."""
-    engine = ScriptedEngine(
-        lose=lambda stream: above(10_000, stream), round_trip_ns=lambda _: 300.0
-    )
+    engine = FakeEngine(lose=lambda stream: above(10_000, stream), round_trip_ns=lambda _: 300.0)
     asked = plan(rates_fps=(20_000,), max_rate_fps=None)
     figure = frame_loss(asked, engine.session(nat64)).figure(LOSS, "forward", "20,000 fps")
     assert figure.values == pytest.approx((50.0,))

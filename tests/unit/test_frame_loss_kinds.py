@@ -1,6 +1,5 @@
 """Frame loss of a mix: of all frames of a direction, and of each kind of traffic beside it."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -9,13 +8,12 @@ import pytest
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Stream
 from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.fake_engine import FakeEngine, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
 FOREGROUND, BACKGROUND = f"{LOSS}, foreground", f"{LOSS}, background"
@@ -26,29 +24,7 @@ def plan(**changes: Any) -> FrameLossPlan:
     return FrameLossPlan(**given | changes)
 
 
-@dataclass(kw_only=True)
-class Mixed(ScriptedEngine):
-    """An engine that loses background alone, and receives foreground alone wrongly."""
-
-    def _stream(self, phase: str, stream: Stream) -> dict[str, Any]:
-        made = super()._stream(phase, stream)
-        of_all = made["kinds"]["foreground"]
-        foreground, background = (stream.frames_of(k) for k in ("foreground", "background"))
-        came = foreground - self.misdelivers
-        none_wrong = dict.fromkeys(of_all["misdelivered"], 0)
-        beside = {
-            "sent": background,
-            "received": background - of_all["lost"],
-            "misdelivered": none_wrong,
-        }
-        made["kinds"] = {
-            "foreground": of_all | {"sent": foreground, "received": came, "lost": 0},
-            "background": of_all | beside,
-        }
-        return made
-
-
-def mixed(engine: ScriptedEngine, nat64: TrafficPlan) -> Session:
+def mixed(engine: FakeEngine, nat64: TrafficPlan) -> Session:
     """Nine of ten frames are translated."""
     session = engine.session(nat64)
     section = session.testbed.tester
@@ -67,7 +43,7 @@ def forward(result: Measurement, name: str) -> dict[str, float]:
 
 def test_each_kind_of_a_mix_has_its_own_loss_beside_that_of_all(nat64: TrafficPlan) -> None:
     """5 of 1,000 frames are lost, which are 5 of the background's 100; 9 of 900 came wrong."""
-    engine = Mixed(lose=lambda _: range(5), misdelivers=9)
+    engine = FakeEngine(lose=lambda _: range(9, 50, 10), misdelivers=9)
     asked = plan(rates_fps=(10_000,), max_rate_fps=None)
     result = frame_loss(asked, mixed(engine, nat64))
     at = "10,000 fps"
@@ -79,13 +55,13 @@ def test_each_kind_of_a_mix_has_its_own_loss_beside_that_of_all(nat64: TrafficPl
 
 
 def test_traffic_of_one_kind_has_no_figures_of_kinds(nat64: TrafficPlan) -> None:
-    result = frame_loss(plan(), ScriptedEngine().session(nat64))
+    result = frame_loss(plan(), FakeEngine().session(nat64))
     assert {figure.name for figure in result.figures} == {LOSS}
 
 
 def test_a_series_that_never_passes_ends_at_a_step_of_the_maximum(nat64: TrafficPlan) -> None:
     """A tenth of 10 frames a second is the lowest rate that there is: 1."""
-    engine = ScriptedEngine(lose=lambda _: [0])
+    engine = FakeEngine(lose=lambda _: [0])
     timing = Timing(duration_s=Fraction(1), drain_s=Fraction(0))
     result = frame_loss(plan(max_rate_fps=10, timing=timing), engine.session(nat64))
     assert [at.split(" (")[0] for at in forward(result, LOSS)] == [
@@ -98,7 +74,7 @@ def test_a_series_that_never_passes_ends_at_a_step_of_the_maximum(nat64: Traffic
 
 def test_a_loss_that_is_accepted_ends_the_series(nat64: TrafficPlan) -> None:
     """1 of 1,000 and 1 of 900 frames are at most 0.12 %."""
-    engine = ScriptedEngine(lose=lambda _: [0])
+    engine = FakeEngine(lose=lambda _: [0])
     accepts = plan(loss=LossTolerance(fraction=Fraction(12, 10_000)))
     result = frame_loss(accepts, engine.session(nat64))
     assert list(forward(result, LOSS)) == ["100 % (10,000 fps)", "90 % (9,000 fps)"]
@@ -140,7 +116,7 @@ def test_each_rate_of_the_series_is_shown_as_soon_as_it_is_measured(nat64: Traff
 
     shown = Shown()
     asked = plan(rates_fps=(1000, 2000), max_rate_fps=None, repetitions=2)
-    frame_loss(asked, ScriptedEngine().session(nat64, observer=shown))
+    frame_loss(asked, FakeEngine().session(nat64, observer=shown))
     assert shown.seen == [
         "1 of 2",
         "forward 1,000 fps",
@@ -153,6 +129,6 @@ def test_each_rate_of_the_series_is_shown_as_soon_as_it_is_measured(nat64: Traff
 
 def test_a_kind_that_was_not_sent_has_no_loss(nat64: TrafficPlan) -> None:
     """A trial of one frame has no background: a loss of 0 % would be of nothing."""
-    result = frame_loss(plan(rates_fps=(10, 1000)), mixed(Mixed(), nat64))
+    result = frame_loss(plan(rates_fps=(10, 1000)), mixed(FakeEngine(), nat64))
     assert list(forward(result, BACKGROUND)) == ["1,000 fps"]
     assert list(forward(result, LOSS)) == ["10 fps", "1,000 fps"]

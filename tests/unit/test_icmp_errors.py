@@ -23,7 +23,7 @@ from natxy.tester.tester import Tester
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.campaign_notes import report_notes
-from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.fake_engine import FakeEngine
 
 ERRORS = TypeAdapter(tuple[IcmpError, ...])
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
@@ -101,13 +101,13 @@ def first_frame(stream: object) -> tuple[int, ...]:
 
 
 def test_a_trial_shows_them_at_their_port(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=first_frame, icmp_errors=(NEEDED,))
+    engine = FakeEngine(lose=first_frame, icmp_errors=(NEEDED,))
     spec = TrialPlan(traffic=nat64, timing=FAST).spec(load=1000, seed=1, nonce=2)
     assert f"\n  {WORDS}\n" in trial_text(engine.run(spec), Verdict.FAIL, ())
 
 
 def test_a_note_under_a_table_names_them(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=first_frame, icmp_errors=(NEEDED,))
+    engine = FakeEngine(lose=first_frame, icmp_errors=(NEEDED,))
     plan = FrameLossPlan(timing=FAST, seed=1, repetitions=1, rates_fps=(1000, 2000))
     measured = frame_loss(plan, engine.session(nat64))
     assert len(engine.specs) == 2
@@ -116,7 +116,7 @@ def test_a_note_under_a_table_names_them(nat64: TrafficPlan) -> None:
 
 
 def test_the_throughput_names_them(nat64: TrafficPlan) -> None:
-    lossy = ScriptedEngine(
+    lossy = FakeEngine(
         lose=lambda stream: (0,) if stream.segments[0].rate_fps > 5000 else (),
         icmp_errors=(NEEDED,),
     )
@@ -151,7 +151,7 @@ def test_a_warm_up_in_vain_names_them(
 def test_a_search_ends_where_every_frame_is_misdelivered(
     nat64: TrafficPlan, check: str, words: str
 ) -> None:
-    engine = ScriptedEngine(all_wrong_by=check)
+    engine = FakeEngine(all_wrong_by=check)
     plan = ThroughputPlan(timing=FAST, seed=1, repetitions=1)
     with pytest.raises(MeasurementError, match=words) as ended:
         throughput(plan, engine.session(nat64))
@@ -160,6 +160,6 @@ def test_a_search_ends_where_every_frame_is_misdelivered(
 
 
 def test_a_search_goes_on_where_some_frames_are_right(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(misdelivers=1)  # at the lowest rates it is the only one
+    engine = FakeEngine(misdelivers=1)  # at the lowest rates it is the only one
     throughput(ThroughputPlan(timing=FAST, seed=1, repetitions=1), engine.session(nat64))
     assert len(engine.specs) > 1

@@ -17,12 +17,12 @@ from natxy.trial.maximum import maximum_of, maximum_of_connections, media_beside
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulGateway
 
 GIGABIT = 10**9
 DATA_FPS, SEGMENTS_FPS = 82_345, 1_275_510  # of 1498 and of 78 octets, over IPv4
-HELLO = ScriptedEngine(link_mbps=1000).hello
+HELLO = FakeEngine(link_mbps=1000).hello
 OPTIONS: dict[str, Any] = {
     "timing": Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
     "seed": 7,
@@ -41,7 +41,7 @@ def plan(transport: str = "tcp", **traffic: Any) -> TrafficPlan:
 
 
 def session_at(gateway: StatefulGateway, link_mbps: int, **traffic: Any) -> Session:
-    return StatefulEngine(gateway=gateway, link_mbps=link_mbps).session(plan(**traffic))
+    return FakeEngine(gateway=gateway, link_mbps=link_mbps).session(plan(**traffic))
 
 
 def test_segments_that_make_connections_are_small() -> None:
@@ -62,7 +62,7 @@ def test_frames_leave_room_for_those_of_another_size() -> None:
     assert half == pytest.approx(SEGMENTS_FPS / 2, rel=1e-4)
     same = media_beside(HELLO, plan(), 2345, foreground_bytes=1518, given_bytes=1518)
     assert same == DATA_FPS - 2345
-    unknown = ScriptedEngine().hello
+    unknown = FakeEngine().hello
     assert media_beside(unknown, plan(), 1, foreground_bytes=98, given_bytes=98) is None
 
 

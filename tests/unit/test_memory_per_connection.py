@@ -19,7 +19,8 @@ from tests.remarks import about, topics
 from tests.unit.capacity_procedure import PLAN, WIDE
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.degradation import ESTABLISHMENT, THROUGHPUT
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 OCTETS = 384
 ENTRIES = 5000
@@ -47,9 +48,7 @@ class Counted(StatefulDut):
 def measured(*, repetitions: int = 1, entries: int = ENTRIES, **keys: Any) -> Measurement:
     gateway = StatefulGateway(entries=entries)
     dut = Counted(gateway=gateway, **keys)
-    session = StatefulEngine(gateway=gateway).session(
-        traffic_plan({}, forward=WIDE, reverse=WIDE), dut
-    )
+    session = FakeEngine(gateway=gateway).session(traffic_plan({}, forward=WIDE, reverse=WIDE), dut)
     return capacity(replace(PLAN, repetitions=repetitions), session)
 
 
@@ -90,7 +89,7 @@ def in_series(search: Searching, **keys: Any) -> tuple[Measurement, Measurement]
         gateway = StatefulGateway(new_cps=100_000, frames_fps=100_000)
         dut = Counted(gateway=gateway, **keys)
         connections = {} if procedure == "degradation" else {"count": 4000}
-        session = StatefulEngine(gateway=gateway).session(
+        session = FakeEngine(gateway=gateway).session(
             traffic_plan(connections, forward=WIDE, reverse=WIDE), dut
         )
         if procedure == "degradation":
@@ -124,7 +123,7 @@ def test_columns_with_as_many_connections_have_a_figure_each() -> None:
     )
     result = degradation(
         DegradationPlan(search=ESTABLISHMENT, columns=columns),
-        StatefulEngine(gateway=gateway).session(traffic, Counted(gateway=gateway)),
+        FakeEngine(gateway=gateway).session(traffic, Counted(gateway=gateway)),
     )
     memory = [figure for figure in result.figures if figure.name == MEMORY]
     assert [figure.at for figure in memory] == [
@@ -149,7 +148,7 @@ def test_a_series_without_the_figure_says_so_once() -> None:
 def test_a_point_without_the_figure_is_named() -> None:
     gateway = StatefulGateway(new_cps=100_000)
     traffic = traffic_plan({}, forward=WIDE, reverse=WIDE)
-    session = StatefulEngine(gateway=gateway).session(traffic, Counted(gateway=gateway))
+    session = FakeEngine(gateway=gateway).session(traffic, Counted(gateway=gateway))
     columns = tuple(Column(connections=count) for count in (1000, 6000))
     result = degradation(DegradationPlan(search=ESTABLISHMENT, columns=columns), session)
     (memory,) = [figure for figure in result.figures if figure.name == MEMORY]
@@ -203,7 +202,7 @@ def test_a_device_that_is_set_up_anew_has_its_own_memory_without_connections() -
 def test_a_stateless_gateway_has_no_memory_per_connection() -> None:
     traffic = traffic_plan({})
     stateless = traffic.testbed.model_copy(update={"connections": None})
-    session = StatefulEngine(gateway=StatefulGateway()).session(traffic)
+    session = FakeEngine(gateway=StatefulGateway()).session(traffic)
     figures = {1: Figure(name="throughput", unit="fps", at="1 core", values=(1.0,))}
     samples = {1: MemorySamples()}
     assert of_scale_up(figures, samples, session.with_testbed(stateless)) == ((), ())

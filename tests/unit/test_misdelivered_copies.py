@@ -7,33 +7,29 @@ import pytest
 
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import Stream
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.load import steady
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.fake_engine import KIND, FakeEngine, rate_of
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 
 
-class Copying(ScriptedEngine):
+def copying(copies: int = 1, above_fps: int = 0) -> FakeEngine:
     """A gateway that, above a rate, also sends wrong copies of frames."""
 
-    copies = 1
-    above_fps = 0
+    def counters(stream: Stream) -> dict[str, Any]:
+        wrong = copies if rate_of(stream) > above_fps else 0
+        return {"misdelivered": KIND["misdelivered"] | {"address": wrong, "total": wrong}}
 
-    def _counters(self, stream: Any, lost: int) -> dict[str, Any]:
-        counted = super()._counters(stream, lost)
-        if rate_of(stream) > self.above_fps:
-            wrong = counted["misdelivered"]
-            counted["misdelivered"] = {**wrong, "address": self.copies, "total": self.copies}
-        return counted
+    return FakeEngine(counters=counters)
 
 
 def result_of(nat64: TrafficPlan, copies: int, frames: int = 100) -> TrialResult:
-    engine = Copying()
-    engine.copies = copies
+    engine = copying(copies)
     load = steady(frames * 10, Fraction(1, 10))
     return engine.run(TrialPlan(traffic=nat64, timing=TIMING).spec(load=load, seed=1, nonce=1))
 
@@ -58,15 +54,14 @@ def test_an_accepted_loss_includes_wrong_copies(
 
 
 def test_a_wrong_frame_that_was_lost_counts_once(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(misdelivers=3)
+    engine = FakeEngine(misdelivers=3)
     load = steady(1000, Fraction(1, 10))
     result = engine.run(TrialPlan(traffic=nat64, timing=TIMING).spec(load=load, seed=1, nonce=1))
     assert [stream.lost_or_wrong for stream in result.streams] == [3, 3]
 
 
 def test_a_search_ends_below_the_rate_at_which_copies_are_wrong(nat64: TrafficPlan) -> None:
-    engine = Copying()
-    engine.above_fps = 5000
+    engine = copying(above_fps=5000)
     plan = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=10_000)
     found = throughput(plan, engine.session(nat64))
     assert found.figures[0].values[0] <= 5000

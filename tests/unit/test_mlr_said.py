@@ -19,15 +19,15 @@ from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts
+from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.mlr_throughput import LIMIT_FPS, NDR, PDR, limited, plan
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 CONDITIONAL = "PDR (1 % loss), conditional throughput"
 
 
 def test_a_rate_with_a_loss_has_that_of_the_frames_that_came_beside_it(nat64: TrafficPlan) -> None:
     """RFC 9971: at 50,505 frames a second, the gateway forwards 50,000."""
-    result = mlr_throughput(plan(), ScriptedEngine(lose=limited).session(nat64))
+    result = mlr_throughput(plan(), FakeEngine(lose=limited).session(nat64))
     assert [(figure.name, figure.primary) for figure in result.figures] == [
         ("NDR", True),
         ("NDR, upper bound", False),
@@ -45,7 +45,7 @@ def test_a_rate_that_has_no_upper_bound_in_one_repetition_has_none_shown(
     nat64: TrafficPlan,
 ) -> None:
     asked = plan(goals=(NDR,), repetitions=2, max_rate_fps=60_000)
-    engine = ScriptedEngine()
+    engine = FakeEngine()
 
     def lose(stream: Stream) -> Sequence[int]:
         is_first = engine.specs[-1].seed == engine.specs[0].seed
@@ -59,7 +59,7 @@ def test_a_rate_that_has_no_upper_bound_in_one_repetition_has_none_shown(
 
 
 def test_a_gateway_that_loses_at_every_rate_has_a_rate_of_0(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda stream: range(1, frames_in(stream)))
+    engine = FakeEngine(lose=lambda stream: range(1, frames_in(stream)))
     result = mlr_throughput(plan(min_rate_fps=2000), engine.session(nat64))
     for name in ("NDR", "PDR (1 % loss)", CONDITIONAL):
         assert result.figure(name).values == (0,)
@@ -67,13 +67,13 @@ def test_a_gateway_that_loses_at_every_rate_has_a_rate_of_0(nat64: TrafficPlan) 
     assert about(Topic.LOWEST_RATE, result.remarks).facts == {"least_fps": 2000}
     tried = {rate_of(spec.phases[0].streams[0]) for spec in engine.specs}
     assert min(tried) == 2000
-    passing = mlr_throughput(plan(), ScriptedEngine(lose=limited).session(nat64))
+    passing = mlr_throughput(plan(), FakeEngine(lose=limited).session(nat64))
     assert Topic.LOWEST_RATE not in topics(passing.remarks)
 
 
 def test_the_media_bound_the_search(nat64: TrafficPlan) -> None:
     """10 Mbit/s carry 12,019 frames of 84 + 20 octets."""
-    engine = ScriptedEngine(link_mbps=10)
+    engine = FakeEngine(link_mbps=10)
     result = mlr_throughput(plan(goals=(NDR,), max_rate_fps=None), engine.session(nat64))
     assert result.figure("NDR").values == (12_019,)
     search = result.conditions.search
@@ -94,10 +94,10 @@ def test_a_maximum_that_leaves_no_rate_to_try_is_refused(
     changes: dict[str, Any], said: str, nat64: TrafficPlan
 ) -> None:
     just_enough = plan(goals=(NDR,), max_rate_fps=101)
-    result = mlr_throughput(just_enough, ScriptedEngine().session(nat64))
+    result = mlr_throughput(just_enough, FakeEngine().session(nat64))
     assert result.figure("NDR").values == (101,)
     with pytest.raises(ConfigurationError, match=said):
-        mlr_throughput(plan(**changes), ScriptedEngine().session(nat64))
+        mlr_throughput(plan(**changes), FakeEngine().session(nat64))
 
 
 @pytest.mark.parametrize(("lasts_s", "short"), [(59, True), (60, False)])
@@ -107,7 +107,7 @@ def test_short_trials_are_said_to_count_what_the_gateway_holds(
     timing = Timing(duration_s=Fraction(lasts_s), drain_s=Fraction(2), settle_s=Fraction(5))
     goal = rfc2544_goal(final_duration_s=timing.duration_s)
     asked = plan(goals=(goal,), timing=timing, max_rate_fps=200)
-    session = in_full_series(ScriptedEngine().session(nat64))
+    session = in_full_series(FakeEngine().session(nat64))
     result = mlr_throughput(asked, session)
     assert (Topic.BUFFERS_COUNT in topics(result.remarks)) is short
     said = [one for one in codes(result.deviations) if one is not Differs.REPETITIONS]
@@ -117,7 +117,7 @@ def test_short_trials_are_said_to_count_what_the_gateway_holds(
 def test_what_all_goals_share_is_a_condition_and_what_differs_is_not(nat64: TrafficPlan) -> None:
     quicker = replace(PDR, initial_duration_s=Fraction(1, 100), exceed_ratio=Fraction(1, 4))
     asked = plan(goals=(NDR, quicker))
-    result = mlr_throughput(asked, ScriptedEngine(lose=limited).session(nat64))
+    result = mlr_throughput(asked, FakeEngine(lose=limited).session(nat64))
     search = result.conditions.search
     assert search
     assert (search.method, search.duration_sum_s) == ("mlr", 0.05)
@@ -133,7 +133,7 @@ def test_a_wide_goal_is_a_coarse_search(
     percent: Fraction, coarse: bool, nat64: TrafficPlan
 ) -> None:
     asked = plan(goals=(replace(NDR, width=Fraction(percent) / 100),))
-    result = mlr_throughput(asked, ScriptedEngine(lose=limited).session(nat64))
+    result = mlr_throughput(asked, FakeEngine(lose=limited).session(nat64))
     said = "a goal width of 50 %, not the highest rate (RFC 2544 section 26.1)"
     assert (said in texts(result.deviations)) is coarse
     assert (Differs.GOAL_WIDTH in codes(result.deviations)) is coarse
@@ -151,5 +151,5 @@ def test_the_rates_of_each_repetition_are_shown_as_soon_as_they_are_found(
 
     shown = Shown()
     asked = plan(goals=(NDR,), repetitions=2)
-    mlr_throughput(asked, ScriptedEngine(lose=limited).session(nat64, observer=shown))
+    mlr_throughput(asked, FakeEngine(lose=limited).session(nat64, observer=shown))
     assert [figure.name for figure in shown.figures] == ["NDR", "NDR, upper bound"] * 2

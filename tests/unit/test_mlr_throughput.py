@@ -26,9 +26,9 @@ from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.clauses import codes
+from tests.unit.fake_engine import FakeEngine, beyond, due_ns, frames_in, rate_of
 from tests.unit.mlr_throughput import LASTS_S, LIMIT_FPS, NDR, PDR, limited, plan
 from tests.unit.reasons import a_reason
-from tests.unit.scripted_engine import ScriptedEngine, beyond, due_ns, frames_in, rate_of
 
 
 def measured(asked: MlrThroughputPlan, nat64: TrafficPlan) -> Measurement:
@@ -71,7 +71,7 @@ def test_noise_is_not_called_the_testers_limit(nat64: TrafficPlan) -> None:
         rate_fps = rate_of(spec.phases[0].streams[0])
         return a_reason(Code.GATEWAY_AWAY) if rate_fps > 20_000 else None
 
-    engine = ScriptedEngine(invalid=away, too_slow=False)
+    engine = FakeEngine(invalid=away, too_slow=False)
     result = mlr_throughput(plan(goals=(NDR,)), engine.session(nat64))
     assert result.figure("NDR").lower_bound == (True,)
     assert Topic.BOUND_BY_NOISE in topics(result.remarks)
@@ -99,7 +99,7 @@ def test_an_exact_rate_has_a_failure_that_the_rate_explains(
     nat64: TrafficPlan,
 ) -> None:
     goal = replace(NDR, width=Fraction(1, 100), exceed_ratio=exceed_ratio)
-    session = ScriptedEngine(lose=lose).session(nat64)
+    session = FakeEngine(lose=lose).session(nat64)
     result = mlr_throughput(plan(goals=(goal,)), session)
     assert result.figure("NDR").lower_bound == (is_bound,)
     assert (Topic.BOUND_UNEXPLAINED in topics(result.remarks)) == is_bound
@@ -112,7 +112,7 @@ def test_a_loss_that_a_goal_accepts_is_no_failure_of_it(nat64: TrafficPlan) -> N
     def lose(stream: Stream) -> Sequence[int]:
         return sorted({*hole(stream), *beyond(50_000, stream)})
 
-    session = ScriptedEngine(lose=lose).session(nat64)
+    session = FakeEngine(lose=lose).session(nat64)
     pdr = pdr_goal(LossTolerance(fraction=Fraction(1, 10)), final_duration_s=LASTS_S)
     goals = tuple(replace(goal, width=Fraction(1, 100)) for goal in (NDR, pdr))
     result = mlr_throughput(plan(goals=goals), session)
@@ -171,13 +171,13 @@ def test_attributes_of_the_goals_stand_in_the_result(capacity: int, nat64: Traff
 
 def test_the_goals_and_the_frame_timeout_stand_under_the_result(nat64: TrafficPlan) -> None:
     timing = Timing(duration_s=LASTS_S, drain_s=Fraction(1, 20), frame_timeout_s=Fraction(1, 40))
-    said = mlr_throughput(plan(timing=timing), ScriptedEngine().session(nat64)).remarks
+    said = mlr_throughput(plan(timing=timing), FakeEngine().session(nat64)).remarks
     assert [str(remark).partition("; ")[0] for remark in said[:2]] == [
         "NDR: at most 0 % loss in trials of 0.05 s, bounds within 0.1 %",
         "PDR (1 % loss): at most 1 % loss in trials of 0.05 s, bounds within 0.1 %",
     ]
     assert str(said[-1]) == "A frame that took longer than 25 ms counts as lost."
-    plain = mlr_throughput(plan(), ScriptedEngine().session(nat64)).remarks
+    plain = mlr_throughput(plan(), FakeEngine().session(nat64)).remarks
     assert Topic.FRAME_TIMEOUT not in topics(plain)
 
 
@@ -199,14 +199,14 @@ def test_each_direction_is_judged_for_itself(
         frames = frames_in(stream) if stream.direction == "forward" else 0
         return range(every - 1, frames, every)
 
-    session = ScriptedEngine(lose=lose).session(nat64)
+    session = FakeEngine(lose=lose).session(nat64)
     pdr = mlr_throughput(plan(goals=(PDR,)), session).figure("PDR (1 % loss)")
     assert least_fps <= pdr.values[0] <= max(least_fps, every / float(LASTS_S))
 
 
 def test_each_goal_has_a_rate_of_its_own(nat64: TrafficPlan) -> None:
     """1 % of what is sent may be lost: 50,000 of 50,505 a second are forwarded."""
-    result = mlr_throughput(plan(), ScriptedEngine(lose=limited).session(nat64))
+    result = mlr_throughput(plan(), FakeEngine(lose=limited).session(nat64))
     for name, limit_fps in (("NDR", LIMIT_FPS), ("PDR (1 % loss)", LIMIT_FPS / 0.99)):
         figure = result.figure(name)
         assert figure.lower_bound == (False,)
@@ -214,12 +214,12 @@ def test_each_goal_has_a_rate_of_its_own(nat64: TrafficPlan) -> None:
         assert figure.values[0] <= limit_fps * 1.0005  # a frame of a short trial
 
 
-def pausing(share: float, above_fps: int = 0) -> ScriptedEngine:
+def pausing(share: float, above_fps: int = 0) -> FakeEngine:
     def paused_ns(stream: Stream) -> float:
         lasts_ns = due_ns(stream, frames_in(stream) - 1)
         return lasts_ns * share if rate_of(stream) > above_fps else 0.0
 
-    return ScriptedEngine(lose=limited, paused_ns=paused_ns)
+    return FakeEngine(lose=limited, paused_ns=paused_ns)
 
 
 def test_a_rate_that_pauses_made_a_lower_one_does_not_pass(nat64: TrafficPlan) -> None:
@@ -246,7 +246,7 @@ def test_a_loss_beyond_every_goal_is_one_however_long_the_sender_paused(
 class Disturbed(NoDut):
     """Is not in order in nine trials of ten."""
 
-    engine: ScriptedEngine
+    engine: FakeEngine
 
     def trial_fault(self) -> Reason | None:
         return a_reason(Code.GATEWAY_POLLED_LATE) if len(self.engine.specs) % 10 else None
@@ -254,13 +254,13 @@ class Disturbed(NoDut):
 
 def test_trials_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) -> None:
     """Nine of ten: three repeats would not be enough."""
-    engine = ScriptedEngine(lose=limited)
+    engine = FakeEngine(lose=limited)
     ndr = mlr_throughput(plan(goals=(NDR,)), engine.session(nat64, Disturbed(engine=engine)))
     assert ndr.figure("NDR").lower_bound == (False,)
     assert ndr.figure("NDR").values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
 
 
 def test_what_spoils_every_trial_is_named_with_its_own_advice(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(invalid=lambda _: a_reason(Code.LINK_DOWN, "right"))
+    engine = FakeEngine(invalid=lambda _: a_reason(Code.LINK_DOWN, "right"))
     with pytest.raises(TesterLimit, match=r"its link was down at the end; check the cable"):
         mlr_throughput(plan(goals=(NDR,)), engine.session(nat64))

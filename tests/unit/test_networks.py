@@ -14,7 +14,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.traffic import TrafficPlan
 from natxy.search.bisection import SearchError
 from tests.unit.clauses import codes, texts
-from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.fake_engine import FakeEngine
 
 ONE = "1 destination network, not 1 and then 256 (RFC 2544 section 12)"
 TIMES: dict[str, Any] = {
@@ -44,7 +44,7 @@ PROCEDURES: dict[str, tuple[Callable[..., Measurement], Any]] = {
 @pytest.mark.parametrize("name", PROCEDURES)
 def test_one_network_alone_is_a_deviation(name: str, nat64: TrafficPlan) -> None:
     procedure, plan = PROCEDURES[name]
-    session = ScriptedEngine().session(nat64)
+    session = FakeEngine().session(nat64)
     said = procedure(plan, session).deviations
     assert [each for each in texts(said) if "RFC 2544 section 12" in each] == [ONE]
     for place in session.with_networks(1, 256):
@@ -53,7 +53,7 @@ def test_one_network_alone_is_a_deviation(name: str, nat64: TrafficPlan) -> None
 
 
 def test_a_series_sends_to_as_many_networks_as_it_says(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     one, many = engine.session(nat64).with_networks(1, 256)
     for session, networks in ((one, 1), (many, 256)):
         result = natxy.recovery(natxy.RecoveryPlan(**AT_RATE), session)
@@ -69,5 +69,5 @@ def test_flows_have_one_pair_of_addresses_and_do_not_depart(nat64: TrafficPlan) 
     """RFC 8219 section 10 asks for flows, not for networks."""
     assert ranges_of(10).destination_ports == 1
     plan = natxy.OverloadPlan(test=SEARCH, flows=(10,))
-    said = natxy.overload(plan, ScriptedEngine().session(nat64)).deviations
+    said = natxy.overload(plan, FakeEngine().session(nat64)).deviations
     assert Differs.NETWORKS not in codes(said)

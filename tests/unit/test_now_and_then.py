@@ -23,8 +23,8 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.unit.campaigns import planned
+from tests.unit.fake_engine import FakeEngine, rate_of
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 PLAN = ThroughputPlan(
     timing=Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20)),
@@ -77,7 +77,7 @@ class Cell:
             seen += 1
             return LATE if seen % 3 == 0 else None
 
-        engine = ScriptedEngine(
+        engine = FakeEngine(
             lose=lambda stream: (0,) if rate_of(stream) > 40_000 else (),
             invalid=invalid,
             too_slow=False,

@@ -34,8 +34,8 @@ from natxy.search.bisection import SearchError
 from natxy.trial.session import Session
 from tests.remarks import about, topics
 from tests.unit.clauses import codes
+from tests.unit.fake_engine import FakeEngine, beyond
 from tests.unit.overload import LOST, THROUGHPUT, TIMES, lasting, plan, slower_with
-from tests.unit.scripted_engine import ScriptedEngine, beyond
 
 
 def values(series: Series, count: int) -> list[int]:
@@ -55,7 +55,7 @@ def flows_in(stream: Stream, frames: int) -> set[tuple[int, int]]:
 
 @pytest.mark.parametrize("flows", [1, 10, 1000, 64_511, 64_512, 64_514, 100_000])
 def test_exactly_so_many_flows_are_sent(flows: int, nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     overload(plan((flows,)), engine.session(nat64))
     for stream in engine.specs[-1].phases[0].streams:
         assert len(flows_in(stream, flows)) == flows  # each frame of a round another flow
@@ -63,7 +63,7 @@ def test_exactly_so_many_flows_are_sent(flows: int, nat64: TrafficPlan) -> None:
 
 
 def test_the_reverse_direction_has_the_same_flows(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     overload(plan((100_000,)), engine.session(nat64))
     forward, reverse = engine.specs[-1].phases[0].streams
     swapped = {(destination, source) for source, destination in flows_in(reverse, 100_000)}
@@ -112,7 +112,7 @@ def test_degradation_is_against_one_flow(nat64: TrafficPlan) -> None:
     assert len(set(nonces)) == len(nonces)
 
 
-def found_by_three_searches(rates_fps: dict[int, list[int]]) -> ScriptedEngine:
+def found_by_three_searches(rates_fps: dict[int, list[int]]) -> FakeEngine:
     """Rates that are found one after another, for each number of flows."""
     searches: dict[int, list[int]] = {}
 
@@ -125,7 +125,7 @@ def found_by_three_searches(rates_fps: dict[int, list[int]]) -> ScriptedEngine:
             seeds.append(seed)
         return beyond(rates_fps[flows][seeds.index(seed)], stream)
 
-    engine = ScriptedEngine(lose=lose)
+    engine = FakeEngine(lose=lose)
     return engine
 
 
@@ -145,7 +145,7 @@ def test_a_trial_with_fewer_frames_than_flows_is_told(nat64: TrafficPlan) -> Non
     said = overload(plan((1000, 5000)), engine.session(nat64)).remarks
     few = [each.facts for each in said if each.code is Topic.FEW_IN_TRIAL]
     assert [(each["number"], each["frames"]) for each in few] == [(1000, 999), (5000, 900)]
-    enough = overload(plan((10,)), ScriptedEngine().session(nat64)).remarks
+    enough = overload(plan((10,)), FakeEngine().session(nat64)).remarks
     assert Topic.FEW_IN_TRIAL not in topics(enough)
     assert Topic.FLOWS_OF_KINDS not in topics(enough), "no background"
 
@@ -177,7 +177,7 @@ def sent_before(spec: TrialSpec) -> list[int]:
 
 
 def test_incremental_flows_start_in_four_groups(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     result = overload(plan((100, 2), incremental=True), engine.session(nat64))
     shapes = {tuple(sent_before(spec)) for spec in engine.specs}
     assert shapes == {(1,), (25, 50, 75, 100), (1, 2)}
@@ -192,7 +192,7 @@ def test_a_loss_while_flows_start_is_a_loss(nat64: TrafficPlan) -> None:
 
 def test_a_device_that_passes_not_even_one_flow_has_no_degradation(nat64: TrafficPlan) -> None:
     with pytest.raises(DutError, match="X1 is 0"):
-        overload(plan((10,)), ScriptedEngine(lose=lambda _: [0]).session(nat64))
+        overload(plan((10,)), FakeEngine(lose=lambda _: [0]).session(nat64))
 
 
 def test_one_flow_is_measured_once(nat64: TrafficPlan) -> None:
@@ -239,7 +239,7 @@ def test_of_what_is_better_lower_the_other_formula_is_taken(nat64: TrafficPlan) 
     )
     assert about(Topic.DEGRADATION, result.remarks).facts["formula"] == "(Xn - X1) / X1"
     assert result.title == "Overload scalability of frame loss rate, simultaneous load"
-    throughputs = overload(plan((10,)), ScriptedEngine().session(nat64))
+    throughputs = overload(plan((10,)), FakeEngine().session(nat64))
     assert about(Topic.DEGRADATION, throughputs.remarks).facts["formula"] == "(X1 - Xn) / X1"
 
 
@@ -250,7 +250,7 @@ def test_a_figure_that_is_0_with_one_flow_has_no_degradation(nat64: TrafficPlan)
     assert about(Topic.ZERO_DOES_NOT_DEGRADE, result.remarks).facts == {"unit": "flow"}
 
 
-def with_pauses(paused_s: float, lost: dict[int, int], *, always: bool = False) -> ScriptedEngine:
+def with_pauses(paused_s: float, lost: dict[int, int], *, always: bool = False) -> FakeEngine:
     """Whose sender of the reverse direction pauses in each trial, or in those of several flows."""
 
     def paused_ns(stream: Stream) -> float:
@@ -426,7 +426,7 @@ def test_what_is_measured_comes_after_flows_have_started(nat64: TrafficPlan) -> 
 
 def test_the_step_between_flows_is_an_option(nat64: TrafficPlan) -> None:
     """RFC 8219 section 10.2.2: flow i + 1 starts a time T after flow i."""
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     asked = plan((100,), test=TESTS[0], incremental=True, step_s=Fraction(1, 50))
     result = overload(asked, engine.session(nat64))
     (spec,) = (spec for spec in engine.specs if len(spec.phases) > 1)
@@ -455,7 +455,7 @@ def test_the_starts_of_flows_are_apart_by_the_drain_too(
     flows: int, apart_s: Fraction, deviations: list[Differs], nat64: TrafficPlan
 ) -> None:
     """T is 0.5 s and the drain 2 s: 1 flow more after 2.5 s, 25 more after 14.5 s."""
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     timing = replace(TESTS[0].timing, drain_s=Fraction(2))
     asked = plan(
         (flows,),
@@ -474,16 +474,16 @@ def test_the_starts_of_flows_are_apart_by_the_drain_too(
 def test_without_a_step_the_drain_is_named_too(nat64: TrafficPlan) -> None:
     timing = replace(TESTS[0].timing, drain_s=Fraction(2))
     asked = plan((100, 2, 1), test=replace(TESTS[0], timing=timing), incremental=True)
-    result = overload(asked, ScriptedEngine().session(nat64))
+    result = overload(asked, FakeEngine().session(nat64))
     assert about(Topic.PARTS_AS_TRIALS, result.remarks).facts == {"drain_s": 2}
     assert codes(result.deviations)[-2:] == [Differs.IN_GROUPS, Differs.WITH_DRAINS]
     alone = replace(asked, flows=(1,))
-    said = overload(alone, ScriptedEngine().session(nat64)).deviations
+    said = overload(alone, FakeEngine().session(nat64)).deviations
     assert not {Differs.IN_GROUPS, Differs.WITH_DRAINS} & set(codes(said))
 
 
 def test_up_to_four_flows_start_one_by_one(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     asked = plan((4,), test=TESTS[0], incremental=True)
     result = overload(asked, engine.session(nat64))
     assert [sent_before(spec) for spec in engine.specs] == [[1], [1, 2, 3, 4]]

@@ -17,7 +17,7 @@ from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
 from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan
 from natxy.trial.timing import Timing
 from tests.remarks import about
-from tests.unit.scripted_engine import ScriptedEngine, frames_in
+from tests.unit.fake_engine import FakeEngine, frames_in
 
 TIMES: dict[str, Any] = {
     "timing": Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2)),
@@ -34,7 +34,7 @@ def flows_in(stream: Stream) -> int:
     return max(traffic.source_port.values, traffic.destination_port.values)
 
 
-def holding(bursts: dict[int, Sequence[int]]) -> ScriptedEngine:
+def holding(bursts: dict[int, Sequence[int]]) -> FakeEngine:
     """The longest bursts without loss that repetitions find, for each number of flows."""
     seeds: dict[int, list[int]] = {}
 
@@ -45,7 +45,7 @@ def holding(bursts: dict[int, Sequence[int]]) -> ScriptedEngine:
             seen.append(seed)
         return range(bursts[flows][seen.index(seed)], frames_in(stream))
 
-    engine = ScriptedEngine(lose=lose)
+    engine = FakeEngine(lose=lose)
     return engine
 
 
@@ -84,7 +84,7 @@ def away(frames: dict[int, int]) -> Callable[[Stream], Sequence[int]]:
 
 def test_a_reset_that_takes_longer_with_more_flows(nat64: TrafficPlan) -> None:
     """10 ms without forwarding with one flow, 25 ms with ten, 5 ms with a hundred."""
-    engine = ScriptedEngine(lose=away({1: 100, 10: 250, 100: 50}), during=lambda: time.sleep(0.03))
+    engine = FakeEngine(lose=away({1: 100, 10: 250, 100: 50}), during=lambda: time.sleep(0.03))
     test = ResetPlan(rate_fps=10_000, reset_after_s=Fraction(1, 100), repetitions=2, **TIMES)
     dut = Switch()
     result = overload(OverloadPlan(test=test, flows=(10, 100)), engine.session(nat64, dut))

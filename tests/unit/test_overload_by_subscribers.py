@@ -15,8 +15,8 @@ from natxy.model.trial_spec import Stream
 from natxy.procedure.overload import overload
 from tests.remarks import about
 from tests.unit.cli import Captured, complaint
+from tests.unit.fake_engine import FakeEngine, beyond
 from tests.unit.overload import LOST, THROUGHPUT, plan
-from tests.unit.scripted_engine import ScriptedEngine, beyond
 from tests.unit.subscribers import CLAT, DS_LITE, LW4O6, MAP_E
 from tests.unit.subscribers import plan as traffic_of
 
@@ -27,9 +27,9 @@ def subscribers_of(stream: Stream) -> int:
     return max(traffic.source_field.values, traffic.destination_field.values)
 
 
-def slower_with(cost_fps: dict[int, int]) -> ScriptedEngine:
+def slower_with(cost_fps: dict[int, int]) -> FakeEngine:
     """A capacity for each number of subscribers."""
-    return ScriptedEngine(lose=lambda stream: beyond(cost_fps[subscribers_of(stream)], stream))
+    return FakeEngine(lose=lambda stream: beyond(cost_fps[subscribers_of(stream)], stream))
 
 
 def checked(subscribers: dict[str, Any], **others: Any) -> TrafficPlan:
@@ -61,7 +61,7 @@ def test_degradation_is_against_one_subscriber(mechanism: dict[str, Any]) -> Non
 
 
 def test_their_ports_stay_those_of_the_testbed() -> None:
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     fixed = {"mode": "fixed", "min": 53, "max": 53}
     traffic = checked(MAP_E, forward={"destination_port": fixed})
     overload(plan((), subscribers=(10,)), engine.session(traffic))
@@ -73,7 +73,7 @@ def test_their_ports_stay_those_of_the_testbed() -> None:
 
 
 def test_more_subscribers_than_fit_are_refused_before_anything_is_measured() -> None:
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     refused = r"^subscribers: subscribers\.count: 65537 subscribers do not fit"
     with pytest.raises(ConfigurationError, match=refused):
         overload(plan((), subscribers=(10, 65_537)), engine.session(checked(MAP_E)))
@@ -84,7 +84,7 @@ def test_more_combinations_than_connections_may_have_are_refused() -> None:
     narrow = {"source_port": {"mode": "pseudorandom", "min": 1024, "max": 2047}}
     few = {**CLAT, "count": 2}
     connections = {"count": 100, "rate_fps": 1000, "sample": 0}
-    session = ScriptedEngine().session(checked(few, connections=connections, forward=narrow))
+    session = FakeEngine().session(checked(few, connections=connections, forward=narrow))
     asked = plan((), subscribers=(1000,))
     with pytest.raises(ConfigurationError, match=r"subscribers\.count: 1000 subscribers make"):
         overload(asked, session)
@@ -97,7 +97,7 @@ def test_an_aftr_in_a_guest_has_no_more_softwires_than_the_testbed() -> None:
     made = checked(DS_LITE, connections=connections, forward=ports)
     lab = {"kind": "guest", "driver": "aftr"}
     testbed = made.testbed.model_copy(update={"dut": lab})
-    session = ScriptedEngine().session(replace(made, testbed=testbed))
+    session = FakeEngine().session(replace(made, testbed=testbed))
     assert with_subscribers(session, 1000).testbed.subscribers == testbed.subscribers
     refused = r"^subscribers: 1001 is more than subscribers\.count, .* \(expected at most 1000\)$"
     with pytest.raises(ConfigurationError, match=refused):
@@ -105,13 +105,13 @@ def test_an_aftr_in_a_guest_has_no_more_softwires_than_the_testbed() -> None:
 
 
 def test_a_testbed_without_subscribers_is_refused(nat64: TrafficPlan) -> None:
-    session = ScriptedEngine().session(nat64)
+    session = FakeEngine().session(nat64)
     with pytest.raises(ConfigurationError, match="subscribers: is missing: subscribers needs it"):
         overload(plan((), subscribers=(10,)), session)
 
 
 def test_a_device_that_passes_not_even_one_subscriber_has_no_degradation() -> None:
-    session = ScriptedEngine(lose=lambda _: [0]).session(checked(MAP_E))
+    session = FakeEngine(lose=lambda _: [0]).session(checked(MAP_E))
     with pytest.raises(DutError, match="loses frames of a single subscriber"):
         overload(plan((), subscribers=(10,)), session)
 

@@ -22,9 +22,9 @@ from natxy.search.bisection import SearchError
 from natxy.trial.seeds import MAX_SEED
 from tests.remarks import about, topics
 from tests.unit.connections import plan as traffic_plan
+from tests.unit.fake_engine import FakeEngine
 from tests.unit.overload import FAST, THROUGHPUT, TIMES, lasting, plan, slower_with
-from tests.unit.scripted_engine import ScriptedEngine
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.stateful_gateway import StatefulGateway
 
 SEARCH = ThroughputPlan(error=SearchError(rate_fps=1), max_rate_fps=20_000, **TIMES)
 
@@ -54,7 +54,7 @@ def test_rates_at_which_a_trial_has_fewer_frames_than_flows_are_named(
     test: Any, too_few: list[int], nat64: TrafficPlan
 ) -> None:
     """102 flows; 0.1 s at 1,000 frames a second are 100 frames."""
-    remarks = overload(plan((102,), test=test), ScriptedEngine().session(nat64)).remarks
+    remarks = overload(plan((102,), test=test), FakeEngine().session(nat64)).remarks
     told = [each.facts["rate_fps"] for each in remarks if each.code is Topic.FEW_IN_TRIAL]
     assert told == too_few
 
@@ -68,7 +68,7 @@ def test_only_what_all_numbers_of_flows_share_is_a_condition(nat64: TrafficPlan)
     assert (conditions.search.maximum_fps, conditions.search.maximum_origin) == (20_000, "given")
     traffic = traffic_plan({"rate_fps": 10_000})
     gateway = StatefulGateway(frames_fps=9000)
-    session = StatefulEngine(gateway=gateway).session(traffic)
+    session = FakeEngine(gateway=gateway).session(traffic)
     of_table = overload(plan((10,)), session).conditions.connections
     assert of_table
     assert (of_table.count, of_table.ranges, of_table.rate_fps) == (None, "all flows'", 10_000)
@@ -91,12 +91,12 @@ def test_what_all_tests_say_is_said_once_and_what_one_says_with_its_flows(
     remarks = overload(plan((10,), test=test), engine.session(nat64)).remarks
     assert topics(remarks).count(Topic.RATE_GIVEN) == 1
     assert about(Topic.NO_OVERLOAD, remarks).where == "1 flow"
-    searches = overload(plan((10,)), ScriptedEngine().session(nat64)).remarks
+    searches = overload(plan((10,)), FakeEngine().session(nat64)).remarks
     assert Topic.SEARCH not in topics(searches)
 
 
 def test_the_ports_of_flows_are_stated(nat64: TrafficPlan) -> None:
-    result = overload(plan((10, 100_000)), ScriptedEngine().session(nat64))
+    result = overload(plan((10, 100_000)), FakeEngine().session(nat64))
     assert about(Topic.FLOWS, result.remarks).facts == {"ports": ("10 x 1", "3,125 x 32")}
     assert about(Topic.DEGRADATION, result.remarks).facts["test"] == "throughput"
     assert result.reference == "RFC 8219 section 10.2.1"
@@ -117,7 +117,7 @@ def test_a_figure_that_is_exact_with_one_flow_only_has_no_degradation(nat64: Tra
 
 def test_a_rate_that_was_given_does_not_stand_beside_each_figure(nat64: TrafficPlan) -> None:
     test = RecoveryPlan(rate_fps=1000, **TIMES)
-    result = overload(plan((10,), test=test), ScriptedEngine().session(nat64))
+    result = overload(plan((10,), test=test), FakeEngine().session(nat64))
     assert {figure.found for figure in result.figures} == {""}
     assert result.conditions.rate_fps == 1000
     assert isinstance(test, RatePlan)
@@ -145,6 +145,6 @@ def test_steps_between_flows_are_at_most_a_day_and_at_least_a_microsecond() -> N
 def test_the_rates_of_a_series_within_a_series_are_a_column(nat64: TrafficPlan) -> None:
     """`at_value` has the flows, `rate_fps` the rate, which the conditions do not have."""
     test = FrameLossPlan(rates_fps=(1000, 2000), timing=FAST, seed=1)
-    result = overload(OverloadPlan(test=test, flows=(10,)), ScriptedEngine().session(nat64))
+    result = overload(OverloadPlan(test=test, flows=(10,)), FakeEngine().session(nat64))
     points = {(row["at_value"], row["at_unit"], row["rate_fps"]) for row in rows(result)}
     assert points == {(flows, "flows", rate) for flows in (1, 10) for rate in (1000, 2000)}

@@ -21,9 +21,9 @@ from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow, long_pauses
 from tests.remarks import topics
+from tests.unit.fake_engine import FakeEngine, rate_of
 from tests.unit.reasons import a_reason
 from tests.unit.results import result_of, stream_of
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 RATE_FPS = 100_000
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
@@ -95,7 +95,7 @@ def test_a_pause_that_makes_no_trial_invalid_is_of_no_slow_tester() -> None:
         assert is_too_slow(paused, Fraction(0))
 
 
-def trial_of(engine: ScriptedEngine, traffic: TrafficPlan, load: Frames) -> TrialRecord:
+def trial_of(engine: FakeEngine, traffic: TrafficPlan, load: Frames) -> TrialRecord:
     trials = Trials(session=engine.session(traffic), timing=TIMING, campaign_seed=1)
     return trials.run(load=load, repetition=1, seed=1)
 
@@ -109,9 +109,7 @@ def pausing(share: float) -> Callable[[Stream], float]:
 def test_a_trial_that_the_gateways_absence_excuses_is_of_no_slow_tester(
     load: Frames, nat64: TrafficPlan
 ) -> None:
-    engine = ScriptedEngine(
-        lose=lambda _: range(100), paused_ns=pausing(0.03), away_ns=lambda _: 3e7
-    )
+    engine = FakeEngine(lose=lambda _: range(100), paused_ns=pausing(0.03), away_ns=lambda _: 3e7)
     trial = trial_of(engine, nat64, load)
     assert trial.verdict is Verdict.INVALID
     assert trial.excused
@@ -130,7 +128,7 @@ def test_a_trial_that_the_gateways_absence_excuses_is_of_no_slow_tester(
 def test_pauses_are_why_a_trial_is_invalid_if_it_is_valid_without_them(
     load: Frames, paused: float, invalid: bool, nat64: TrafficPlan
 ) -> None:
-    trial = trial_of(ScriptedEngine(paused_ns=pausing(paused)), nat64, load)
+    trial = trial_of(FakeEngine(paused_ns=pausing(paused)), nat64, load)
     assert (trial.verdict is Verdict.INVALID) == invalid
     assert trial.too_slow == invalid
 
@@ -140,7 +138,7 @@ def test_pauses_are_no_reason_where_another_one_remains_without_them(
     paused: float, too_slow: bool, nat64: TrafficPlan
 ) -> None:
     """A link that went down; pauses that are long enough for any trial count all the same."""
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         invalid=lambda _: a_reason(Code.LINK_FELL, "left"),
         too_slow=False,
         paused_ns=pausing(paused),
@@ -158,7 +156,7 @@ def test_pauses_that_a_goal_of_mlrsearch_forbids_are_of_a_slow_tester(nat64: Tra
         seed=1,
         max_rate_fps=100_000,
     )
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         paused_ns=lambda stream: pausing(0.006)(stream) if rate_of(stream) > 50_000 else 0.0
     )
     found = mlr_throughput(plan, engine.session(nat64))

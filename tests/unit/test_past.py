@@ -34,10 +34,10 @@ from tests.unit.campaigns import HEADER
 from tests.unit.capacity import EngineAtACorpse
 from tests.unit.capacity_procedure import WIDE, Mortal, Recovering
 from tests.unit.connections import plan as traffic_plan
+from tests.unit.fake_engine import FakeEngine, beyond
 from tests.unit.reset import GONE, Switch, pause
 from tests.unit.results import result_of, stream_of
-from tests.unit.scripted_engine import ScriptedEngine, beyond
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.stateful_gateway import StatefulGateway
 from tests.unit.tear_down import Deleting
 
 CELL = CellRecord(key="1", number=1, column="", measure="", round=1, seed=1, started="")
@@ -58,7 +58,7 @@ class Bench:
 
 def of_throughput(nat64: TrafficPlan) -> Bench:
     plan = ThroughputPlan(timing=TIMING, seed=7, repetitions=2, max_rate_fps=100_000)
-    engine = ScriptedEngine(lose=lambda stream: beyond(30_000, stream))
+    engine = FakeEngine(lose=lambda stream: beyond(30_000, stream))
     session = engine.session(nat64, Switch())
     return Bench(session=session, measure=partial(throughput, plan))
 
@@ -71,7 +71,7 @@ def of_reset(nat64: TrafficPlan) -> Bench:
         rate_fps=10_000,
         reset_after_s=Fraction(1, 100),
     )
-    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    engine = FakeEngine(lose=lambda _: GONE, during=pause)
     return Bench(session=engine.session(nat64, Switch()), measure=partial(reset, plan))
 
 
@@ -93,7 +93,7 @@ def of_corpses(nat64: TrafficPlan) -> Bench:
 def of_tear_down(_: TrafficPlan) -> Bench:
     plan = TearDownPlan(timing=TIMING, seed=7, repetitions=3)
     gateway = StatefulGateway()
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     session = engine.session(traffic_plan({}), Deleting(gateway=gateway))
     return Bench(session=session, measure=partial(tear_down, plan))
 
@@ -101,7 +101,7 @@ def of_tear_down(_: TrafficPlan) -> Bench:
 def of_establishment(_: TrafficPlan) -> Bench:
     plan = EstablishmentPlan(timing=TIMING, seed=7, repetitions=1, alpha=Fraction(1, 2))
     gateway = StatefulGateway(new_cps=20_000)
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     session = engine.session(traffic_plan({}), Deleting(gateway=gateway))
     return Bench(session=session, measure=partial(establishment, plan))
 
@@ -199,7 +199,7 @@ def test_a_spec_is_known_again_after_a_new_start(nat64: TrafficPlan) -> None:
     bench = of_throughput(nat64)
     bench.measured(Observer(), Past())
     engine = bench.session.engine
-    assert isinstance(engine, ScriptedEngine)
+    assert isinstance(engine, FakeEngine)
     specs = engine.specs[:2]
     again = specs[0].model_copy(update={"nonce": 1, "watched": ()})
     assert fingerprint(again) == fingerprint(specs[0]) != fingerprint(specs[1])

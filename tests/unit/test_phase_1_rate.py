@@ -20,13 +20,15 @@ from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.clauses import codes
 from tests.unit.connections import plan
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.reasons import LATE
+from tests.unit.stateful_gateway import StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 
 
 def ready(gateway: StatefulGateway, rate_fps: int | None = None) -> Session:
-    session = StatefulEngine(gateway=gateway).session(plan({"rate_fps": rate_fps}))
+    session = FakeEngine(gateway=gateway).session(plan({"rate_fps": rate_fps}))
     return with_phase_1_rate(session, TIMING, seed=1)
 
 
@@ -41,8 +43,10 @@ def test_half_of_the_rate_that_is_found_first() -> None:
 
 def test_the_invalid_trials_of_that_search_are_told() -> None:
     disturbed = iter([True, True])
-    engine = StatefulEngine(
-        gateway=StatefulGateway(new_cps=30_000), away=lambda _: next(disturbed, False)
+    engine = FakeEngine(
+        gateway=StatefulGateway(new_cps=30_000),
+        invalid=lambda _: LATE if next(disturbed, False) else None,
+        too_slow=False,
     )
     found = with_phase_1_rate(engine.session(plan({"rate_fps": None})), TIMING, seed=1)
     assert re.search(
@@ -58,7 +62,7 @@ def test_a_rate_that_is_given_is_taken() -> None:
 
 def test_a_device_that_loses_connections_at_every_rate_has_no_phase_2() -> None:
     """Fewer than 1000 in a minute; its table is nobody's to look at."""
-    engine = StatefulEngine(gateway=StatefulGateway(new_cps=10))
+    engine = FakeEngine(gateway=StatefulGateway(new_cps=10))
     dut = CommandDut(CommandConfig(kind="command"))
     session = engine.session(plan({"rate_fps": None}), dut)
     with pytest.raises(DutError, match=r"at every rate.*set connections.rate_fps"):

@@ -37,8 +37,8 @@ from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.trials import Trials
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
 from tests.remarks import topics
+from tests.unit.fake_engine import FakeEngine, beyond, frames_in, rate_of
 from tests.unit.results import result_of, stream_of
-from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
 
 SENT, SENDING_S = 30_000, 0.1
 TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20))
@@ -281,10 +281,10 @@ def test_a_trial_is_judged_by_the_best_that_any_trial_has_shown() -> None:
     assert by_the_best(unknown, unknown.watched) == unknown
 
 
-def first_seen_far(far: int) -> ScriptedEngine:
+def first_seen_far(far: int) -> FakeEngine:
     """Forwards 60,000 fps if the cores are near, 40,000 if they are far apart, as in the first
     `far` trials; until the first near one, nobody knows that nearer ones are possible."""
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lambda stream: beyond(60_000 if is_near() else 40_000, stream),
         round_trip_ns=lambda _: 50.0 if is_near() else 300.0,
         nearest_ns=lambda _: 50.0 if is_near() else 300.0,
@@ -336,7 +336,7 @@ def test_a_failure_that_is_revoked_no_more_makes_a_lower_bound(
     assert figure.lower_bound == (True,)
 
 
-def paused_at(counted_fps: int, far_above: bool, near_from: int = 10_000) -> ScriptedEngine:
+def paused_at(counted_fps: int, far_above: bool, near_from: int = 10_000) -> FakeEngine:
     """Passes at 64,000 fps with pauses, which counts as less, and fails above what counts.
 
     Failures at rates above 64,000 fps, or those below it, had far cores: nobody knew nearer ones.
@@ -361,7 +361,7 @@ def paused_at(counted_fps: int, far_above: bool, near_from: int = 10_000) -> Scr
         failed = rate_fps > counted_fps and rate_fps != 64_000
         return 300.0 if failed and is_far(rate_fps) else 50.0
 
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lose, paused_ns=paused_ns, round_trip_ns=placed_ns, nearest_ns=placed_ns
     )
     return engine
@@ -414,7 +414,7 @@ def test_a_failure_that_was_overturned_does_not_bound_the_rate_that_counts_then(
         share = 63_698 / 63_600 - 1 if rate_of(stream) == 63_698 else 0.0
         return share * frames_in(stream) * 1e9 / 63_698
 
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lose, paused_ns=paused_ns, round_trip_ns=placed_ns, nearest_ns=placed_ns
     )
     plan = replace(PLAN, max_rate_fps=64_200, loss_verifications=1)
@@ -436,7 +436,7 @@ def test_a_search_ends_where_near_cores_were_seen_once_and_never_again(nat64: Tr
 
 def test_what_was_known_to_be_badly_placed_is_not_judged_again(nat64: TrafficPlan) -> None:
     """It lost more than the placement explains, and does so again."""
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lambda stream: range(frames_in(stream) if rate_of(stream) > 40_000 else 0),
         round_trip_ns=lambda _: 300.0,
     )
@@ -465,7 +465,7 @@ def test_mlrsearch_searches_again_where_failures_turn_out_to_tell_nothing(
     assert twice.figures[0].lower_bound == (True, False)
 
 
-def far_until(number: int) -> ScriptedEngine:
+def far_until(number: int) -> FakeEngine:
     """Loses a tenth of each trial while the cores are far apart: in the first `number` trials."""
 
     def round_trip_ns(spec: TrialSpec) -> float:
@@ -476,13 +476,11 @@ def far_until(number: int) -> ScriptedEngine:
         far = len(engine.specs) <= number
         return range(stream.segments[0].frames // 10) if far else range(0)
 
-    engine = ScriptedEngine(lose=lose, round_trip_ns=round_trip_ns)
+    engine = FakeEngine(lose=lose, round_trip_ns=round_trip_ns)
     return engine
 
 
-def trials_of(
-    engine: ScriptedEngine, traffic: TrafficPlan, retry_s: Fraction | None = None
-) -> Trials:
+def trials_of(engine: FakeEngine, traffic: TrafficPlan, retry_s: Fraction | None = None) -> Trials:
     return Trials(
         session=engine.session(traffic), timing=replace(TIMING, retry_s=retry_s), campaign_seed=1
     )
@@ -499,7 +497,7 @@ def test_a_trial_is_repeated_until_the_cores_are_near(nat64: TrafficPlan) -> Non
 
 
 def test_a_gateway_that_loses_near_and_far_fails(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda _: (0,), round_trip_ns=lambda _: 50.0)
+    engine = FakeEngine(lose=lambda _: (0,), round_trip_ns=lambda _: 50.0)
     trials = trials_of(engine, nat64)
     trial = trials.run_valid(load=10_000, repetition=1, seed=1, invalid_repeats=0)
     assert trial.verdict is Verdict.FAIL

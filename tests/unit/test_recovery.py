@@ -19,8 +19,8 @@ from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, text, texts
+from tests.unit.fake_engine import FakeEngine, beyond, due_ns, frames_in, rate_of
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import ScriptedEngine, beyond, due_ns, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
 THROUGHPUT_FPS = 10_000
@@ -36,14 +36,14 @@ def plan(**changes: Any) -> RecoveryPlan:
     return RecoveryPlan(**given | changes)
 
 
-def sulking(until_s: float) -> ScriptedEngine:
+def sulking(until_s: float) -> FakeEngine:
     """Loses every second frame until so long after the fall of the rate."""
 
     def lose(stream: Stream) -> list[int]:
         end_ns = (0.2 + until_s) * 1e9 + 1
         return [n for n in range(0, frames_in(stream), 2) if due_ns(stream, n) <= end_ns]
 
-    return ScriptedEngine(lose=lose)
+    return FakeEngine(lose=lose)
 
 
 def test_110_percent_then_half_of_that(nat64: TrafficPlan) -> None:
@@ -82,14 +82,14 @@ def test_no_loss_after_the_fall_is_a_time_of_0(nat64: TrafficPlan) -> None:
 
 
 def test_no_loss_at_all_is_said(nat64: TrafficPlan) -> None:
-    result = recovery(plan(), ScriptedEngine().session(nat64))
+    result = recovery(plan(), FakeEngine().session(nat64))
     assert result.figure(RECOVERY, "forward").values == (0, 0)
     assert result.figure(LOST, "forward").values == (0, 0)
     assert Topic.NO_OVERLOAD in topics(result.remarks)
 
 
 def test_loss_up_to_the_end_is_a_lower_bound(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda stream: range(100, frames_in(stream)))
+    engine = FakeEngine(lose=lambda stream: range(100, frames_in(stream)))
     figure = recovery(plan(), engine.session(nat64)).figure(RECOVERY, "reverse")
     assert all(figure.lower_bound)
     assert figure.values == pytest.approx((0.2, 0.2), abs=2 / 5_500)
@@ -98,7 +98,10 @@ def test_loss_up_to_the_end_is_a_lower_bound(nat64: TrafficPlan) -> None:
 # The rate falls at 0.2 s; 5,500 frames a second come then, of which the first has number 2,200.
 NOISE = pytest.mark.parametrize(
     "noise",
-    [{"away_from_ns": 260_000_000, "away_ns": lambda _: 40e6}, {"late_runs": ((2530, 2760),)}],
+    [
+        {"away_from_ns": 260_000_000, "away_ns": lambda _: 40e6},
+        {"members": lambda _: {"late_runs": [(2530, 2760)]}},
+    ],
     ids=["an absence", "a late tester"],
 )
 
@@ -142,14 +145,14 @@ def test_noise_does_not_shorten_a_recovery_to_0(noise: dict[str, Any], nat64: Tr
 
 def test_a_last_loss_that_noise_may_explain_is_no_lower_bound(nat64: TrafficPlan) -> None:
     early: dict[str, Any] = {"away_from_ns": 260_000_000, "away_ns": lambda _: 10e6}
-    to_the_end = ScriptedEngine(lose=lambda stream: range(100, frames_in(stream)), **early)
+    to_the_end = FakeEngine(lose=lambda stream: range(100, frames_in(stream)), **early)
     assert all(recovery(plan(), to_the_end.session(nat64)).figures[0].lower_bound)
     with pytest.raises(TesterLimit, match="the last frame was lost, and the gateway or the tester"):
         recovery(plan(), replace(to_the_end, away_ns=lambda _: 200e6).session(nat64))
 
 
 def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=partial(beyond, THROUGHPUT_FPS))
+    engine = FakeEngine(lose=partial(beyond, THROUGHPUT_FPS))
     search = ThroughputPlan(
         timing=FAST, seed=0, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=50_000
     )
@@ -165,18 +168,18 @@ def test_the_throughput_is_found_first(nat64: TrafficPlan) -> None:
 
 
 def test_the_rates_and_the_lost_frames_are_stated(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda _: range(3))
+    engine = FakeEngine(lose=lambda _: range(3))
     result = recovery(plan(), engine.session(nat64))
     assert str(result.remarks[1]) == "Overload at 11,000 fps, then 5,500 fps, per direction."
     lost = result.figure(LOST, "reverse")
     assert (lost.values, lost.unit, lost.primary) == ((3, 3), "frames", False)
-    slowest = recovery(plan(rate_fps=1), ScriptedEngine().session(nat64))
+    slowest = recovery(plan(rate_fps=1), FakeEngine().session(nat64))
     assert str(slowest.remarks[1]) == "Overload at 1 fps, then 1 fps, per direction."
 
 
 def test_several_searches_for_the_rate_are_counted(nat64: TrafficPlan) -> None:
     """The median of their results is the rate."""
-    engine = ScriptedEngine(lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [])
+    engine = FakeEngine(lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [])
     error = SearchError(rate_fps=1)
     search = ThroughputPlan(timing=FAST, seed=0, repetitions=2, error=error, max_rate_fps=50_000)
     result = recovery(plan(rate_fps=None, search=search), engine.session(nat64))
@@ -188,18 +191,16 @@ def test_several_searches_for_the_rate_are_counted(nat64: TrafficPlan) -> None:
 def test_the_invalid_trials_of_that_search_are_told(nat64: TrafficPlan) -> None:
     """An absence explains the loss of the first trial above the rate; it is repeated."""
     away = iter([2e8])
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [],
-        away_ns=lambda spec: next(away, 0.0) if _rate_of(spec) > THROUGHPUT_FPS else 0.0,
+        away_ns=lambda phase: (
+            next(away, 0.0) if rate_of(phase.streams[0]) > THROUGHPUT_FPS else 0.0
+        ),
     )
     error = SearchError(rate_fps=100)
     search = ThroughputPlan(timing=FAST, seed=0, repetitions=1, error=error, max_rate_fps=50_000)
     result = recovery(plan(rate_fps=None, search=search), engine.session(nat64))
     assert about(Topic.INVALID_IN_SEARCH, result.remarks).facts["invalid"] == 1
-
-
-def _rate_of(spec: TrialSpec) -> float:
-    return rate_of(spec.phases[0].streams[0])
 
 
 def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> None:
@@ -210,7 +211,7 @@ def test_110_percent_of_the_testers_limit_is_no_overload(nat64: TrafficPlan) -> 
         searching = len(stream.segments) == 1
         return LATE if searching and rate_of(stream) > THROUGHPUT_FPS else None
 
-    engine = ScriptedEngine(invalid=invalid)
+    engine = FakeEngine(invalid=invalid)
     result = recovery(plan(rate_fps=None), engine.session(nat64))
     assert Topic.RATE_IS_BOUND in topics(result.remarks)
     assert Differs.OVERLOAD_OF_A_BOUND in codes(result.deviations)
@@ -223,7 +224,7 @@ def test_a_throughput_that_was_given_is_said_to_be(nat64: TrafficPlan) -> None:
 
 def test_a_device_that_passes_nothing_has_no_throughput(nat64: TrafficPlan) -> None:
     with pytest.raises(DutError, match=r"loses frames at every rate.*set rate_fps"):
-        recovery(plan(rate_fps=None), ScriptedEngine(lose=lambda _: [0]).session(nat64))
+        recovery(plan(rate_fps=None), FakeEngine(lose=lambda _: [0]).session(nat64))
 
 
 @pytest.mark.parametrize("after_s", [-5, 0, 100_000, 10**9])
@@ -269,7 +270,7 @@ def test_the_longest_and_the_fastest_are_sent(nat64: TrafficPlan) -> None:
     asked = plan(
         timing=Timing(duration_s=Fraction(1, 10**6), drain_s=Fraction(0)), rate_fps=fastest
     )
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     recovery(asked, engine.session(nat64))
     assert len(engine.specs) == 2
     for spec in engine.specs:
@@ -279,14 +280,14 @@ def test_the_longest_and_the_fastest_are_sent(nat64: TrafficPlan) -> None:
 
 
 def test_an_overload_that_the_tester_cannot_send_is_an_error(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(invalid=lambda _: LATE)
+    engine = FakeEngine(invalid=lambda _: LATE)
     with pytest.raises(TesterLimit, match="11000 frames a second were invalid"):
         recovery(plan(invalid_repeats=1), engine.session(nat64))
 
 
 def test_short_ones_do_not_conform(nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("natxy.tester.tester.time.sleep", lambda _: None)
-    session = in_full_series(ScriptedEngine().session(nat64))
+    session = in_full_series(FakeEngine().session(nat64))
     assert texts(recovery(plan(), session).deviations) == [
         "trials of 0.2 s, not 60 s (RFC 2544 section 24)",
         "a drain of 0 s, not 2 s (RFC 2544 section 23 d)",

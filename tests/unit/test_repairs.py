@@ -12,7 +12,8 @@ from natxy.trial.establishing import Establishing, connections_held
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.unit.connections import plan
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulGateway
 
 COUNT = 1000
 LOAD = Establishing(rate_cps=20_000, alpha=Fraction(1, 2), repairs=True)
@@ -38,10 +39,10 @@ class Case:
             name = next(phase.name for phase in phases if stream in phase.streams)
             return 0.9 * stream.duration_ns if name == paused_in else 0.0
 
-        engine = StatefulEngine(
+        engine = FakeEngine(
             gateway=self.gateway,
             lost_while_away=lost,
-            away_s=lambda phase: AWAY_S[phase.name] if phase.name in self.away else 0.0,
+            away_ns=lambda phase: AWAY_S[phase.name] * 1e9 if phase.name in self.away else 0.0,
             paused_ns=paused_ns,
         )
         trials = Trials(

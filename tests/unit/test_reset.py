@@ -20,9 +20,9 @@ from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, text
 from tests.unit.demo_journal import Gateway
+from tests.unit.fake_engine import FakeEngine, distribution, frames_in, rate_of
 from tests.unit.reasons import LATE
 from tests.unit.reset import GONE, Switch, pause
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
 RATE_FPS = 10_000
@@ -56,7 +56,7 @@ class Restarted(Switch):
 
 
 def test_both_methods(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    engine = FakeEngine(lose=lambda _: GONE, during=pause)
     dut = Switch()
     result = reset(plan(), engine.session(nat64, dut))
     assert dut.resets == 2
@@ -71,7 +71,7 @@ def test_both_methods(nat64: TrafficPlan) -> None:
 
 
 def test_what_a_reset_loses_is_no_noise(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    engine = FakeEngine(lose=lambda _: GONE, during=pause)
     result = reset(plan(), engine.session(nat64, Restarted()))
     assert result.figure(BY_LOSS, "forward").values == (0.025, 0.025)
     assert result.counts.invalid_trials == 0
@@ -92,7 +92,7 @@ def test_absences_lengthen_a_reset(
     by_timestamps_s: tuple[float, ...],
     nat64: TrafficPlan,
 ) -> None:
-    engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: away_ns)
+    engine = FakeEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: away_ns)
     result = reset(plan(), engine.session(nat64, Switch()))
     assert result.figure(BY_LOSS, "forward").errors == pytest.approx(by_loss_s)
     # The polls of the engine are 1 ns apart.
@@ -103,7 +103,7 @@ def test_absences_lengthen_a_reset(
 
 def test_new_programs_are_not_watched(nat64: TrafficPlan) -> None:
     """The CPU of the programs that are gone is always away after the reset."""
-    engine = ScriptedEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: 90e6)
+    engine = FakeEngine(lose=lambda _: GONE, during=pause, away_ns=lambda _: 90e6)
     result = reset(plan(), engine.session(nat64, StartedAgain()))
     assert result.figure(BY_LOSS, "forward").errors == ()
     assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx((0, 0), abs=2e-9)
@@ -115,8 +115,8 @@ def test_a_silence_that_may_be_the_testers_makes_no_figure(
     late_ms: float, nat64: TrafficPlan
 ) -> None:
     """The silence of 25.1 ms may be the tester's by at most 90 %, 22.6 ms."""
-    late = {"max_ns": late_ms * 1e6}
-    engine = ScriptedEngine(lose=lambda _: GONE, during=pause, lateness=lambda _: late)
+    late = {"lateness": distribution(1000, 0.0, late_ms * 1e6)}
+    engine = FakeEngine(lose=lambda _: GONE, during=pause, members=lambda _: late)
     if late_ms == 22:
         result = reset(plan(), engine.session(nat64, Switch()))
         assert result.figure(BY_TIMESTAMPS, "forward").errors == pytest.approx((0.022, 0.022))
@@ -127,14 +127,14 @@ def test_a_silence_that_may_be_the_testers_makes_no_figure(
 
 
 def test_loss_elsewhere_counts_by_one_method_alone(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda _: [3, 5, 7, *GONE], during=pause)
+    engine = FakeEngine(lose=lambda _: [3, 5, 7, *GONE], during=pause)
     result = reset(plan(), engine.session(nat64, Switch()))
     assert result.figure(BY_LOSS, "forward").values == pytest.approx((0.0253,) * 2)
     assert result.figure(BY_TIMESTAMPS, "forward").values == pytest.approx((0.0251,) * 2)
 
 
 def test_a_device_that_stays_away_is_a_lower_bound(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda stream: range(400, frames_in(stream)), during=pause)
+    engine = FakeEngine(lose=lambda stream: range(400, frames_in(stream)), during=pause)
     result = reset(plan(), engine.session(nat64, Switch()))
     for method in (BY_LOSS, BY_TIMESTAMPS):
         assert all(result.figure(method, "forward").lower_bound)
@@ -143,13 +143,13 @@ def test_a_device_that_stays_away_is_a_lower_bound(nat64: TrafficPlan) -> None:
 
 
 def test_no_loss_is_said(nat64: TrafficPlan) -> None:
-    result = reset(plan(), ScriptedEngine(during=pause).session(nat64, Switch()))
+    result = reset(plan(), FakeEngine(during=pause).session(nat64, Switch()))
     assert result.figure(BY_TIMESTAMPS, "forward").values == (0, 0)
     assert Topic.NOTHING_LOST in topics(result.remarks)
 
 
 def test_when_it_happened_is_what_was_seen_and_not_what_was_asked_for(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(during=pause)
+    engine = FakeEngine(during=pause)
     engine.lose = lambda _: GONE if len(engine.specs) == 1 else range(500, 750)
     result = reset(plan(), engine.session(nat64, Switch()))
     assert str(about(Topic.RESETS_SEEN, result.remarks)) == (
@@ -157,7 +157,7 @@ def test_when_it_happened_is_what_was_seen_and_not_what_was_asked_for(nat64: Tra
         "50 ms."
     )
     assert "0.04 s of traffic before the reset, not 15 s" in text(result.deviations)
-    unseen = reset(plan(), ScriptedEngine(during=pause).session(nat64, Switch()))
+    unseen = reset(plan(), FakeEngine(during=pause).session(nat64, Switch()))
     assert about(Topic.RESET_AT, unseen.remarks).facts == {"asked_ns": 10_000_000}
     assert "0.01 s of traffic before the reset, not 15 s" in text(unseen.deviations)
 
@@ -166,7 +166,7 @@ def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
     def invalid(spec: TrialSpec) -> Reason | None:
         return LATE if rate_of(spec.phases[0].streams[0]) > RATE_FPS else None
 
-    engine = ScriptedEngine(invalid=invalid, during=pause)
+    engine = FakeEngine(invalid=invalid, during=pause)
     given = reset(plan(), engine.session(nat64, Switch()))
     assert given.remarks[0].code is Topic.RATE_GIVEN
     assert Differs.GIVEN_RATE in codes(given.deviations)
@@ -177,7 +177,7 @@ def test_where_its_rate_comes_from_is_said(nat64: TrafficPlan) -> None:
 
 
 def test_each_trial_has_a_reset_the_invalid_ones_too(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    engine = FakeEngine(lose=lambda _: GONE, during=pause)
     engine.invalid = lambda _: LATE if len(engine.specs) == 1 else None
     dut = Switch()
     result = reset(plan(), engine.session(nat64, dut))
@@ -198,7 +198,7 @@ def test_a_reset_that_fails_ends_the_trial_and_is_told(nat64: TrafficPlan) -> No
     assert len(engine.specs) == 1
 
 
-class Cancellable(ScriptedEngine):
+class Cancellable(FakeEngine):
     """An engine whose trials last until they are cancelled."""
 
     cancelled = False
@@ -220,7 +220,7 @@ def test_a_reset_that_does_not_end_is_told(
     nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("natxy.procedure.reset.ENDS_WITHIN_S", 0.1)
-    engine = ScriptedEngine(during=pause)
+    engine = FakeEngine(during=pause)
     slow = Switch(lambda: time.sleep(0.5))
     with pytest.raises(DutError, match=r"^The reset did not end within 0\.1 s after the trial"):
         reset(plan(), engine.session(nat64, slow))
@@ -245,7 +245,7 @@ def test_a_reset_that_has_begun_is_waited_for(nat64: TrafficPlan) -> None:
         raise DutError("the cable was pulled")
 
     with pytest.raises(DutError, match="cable"):
-        reset(plan(), ScriptedEngine(during=die).session(nat64, Switch(slowly)))
+        reset(plan(), FakeEngine(during=die).session(nat64, Switch(slowly)))
     assert ended == [True]
 
 
@@ -261,7 +261,7 @@ def test_fifteen_seconds_of_traffic_before_the_reset_are_enough(
     first: int, said: bool, nat64: TrafficPlan
 ) -> None:
     """The 150th frame is due after 15 s at 10 frames a second."""
-    engine = ScriptedEngine(lose=lambda _: range(first, first + 10), during=pause)
+    engine = FakeEngine(lose=lambda _: range(first, first + 10), during=pause)
     timing = Timing(duration_s=Fraction(60), drain_s=Fraction(2), settle_s=Fraction(5))
     asked = plan(timing=timing, rate_fps=10, repetitions=10)
     deviations = text(reset(asked, engine.session(nat64, Switch())).deviations)
@@ -270,7 +270,7 @@ def test_fifteen_seconds_of_traffic_before_the_reset_are_enough(
 
 
 def test_a_single_frame_lost_at_the_end_is_no_device_that_stays_away(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda stream: [*GONE, frames_in(stream) - 1], during=pause)
+    engine = FakeEngine(lose=lambda stream: [*GONE, frames_in(stream) - 1], during=pause)
     result = reset(plan(), engine.session(nat64, Switch()))
     for method in (BY_LOSS, BY_TIMESTAMPS):
         assert not any(result.figure(method, "forward").lower_bound)
@@ -281,7 +281,7 @@ def test_a_single_frame_lost_at_the_end_is_no_device_that_stays_away(nat64: Traf
 
 
 def test_a_trial_that_ends_before_the_device_is_reset_is_told(nat64: TrafficPlan) -> None:
-    class Silent(ScriptedEngine):
+    class Silent(FakeEngine):
         def run(self, spec: TrialSpec, *_: Any) -> Any:
             return super().run(spec)
 
@@ -320,14 +320,14 @@ def test_a_reset_that_has_not_begun_when_the_measurement_ends_does_not_happen() 
 
 
 def test_a_links_fall_is_a_part_of_a_reset(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    engine = FakeEngine(lose=lambda _: GONE, during=pause)
     reset(plan(), engine.session(nat64, Switch()))
     assert all(spec.link_may_fall for spec in engine.specs)
     assert {spec.burst_limit_frames for spec in engine.specs} == {0}, "no sender pauses"
 
 
 def test_what_departs_from_rfc_6201_is_said(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(lose=lambda _: GONE, during=pause)
+    engine = FakeEngine(lose=lambda _: GONE, during=pause)
     said = text(reset(plan(), engine.session(nat64, Switch())).deviations)
     assert "0.04 s of traffic before the reset, not 15 s" in said
     assert "one kind of reset, not those of the hardware, of the software and of the power" in said
@@ -338,7 +338,7 @@ def test_what_departs_from_rfc_6201_is_said(nat64: TrafficPlan) -> None:
 
 def test_a_reset_needs_only_the_smallest_frames_to_networks_nearby(nat64: TrafficPlan) -> None:
     """RFC 6201 section 4, RFC 2544 section 26.6: not all sizes, and not 256 networks."""
-    session = ScriptedEngine(lose=lambda _: GONE, during=pause).session(nat64, Switch())
+    session = FakeEngine(lose=lambda _: GONE, during=pause).session(nat64, Switch())
     smallest = set(codes(reset(plan(), session).deviations))
     assert not smallest & {Differs.FRAME_SIZES, Differs.LARGER_FRAMES}
     assert not smallest & {Differs.NETWORKS, Differs.BEHIND_NEXT_HOPS}

@@ -16,7 +16,7 @@ from natxy.model.reason import Reason
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import Stream, TrialSpec
+from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
 from natxy.procedure.delay_variation import PdvPlan, pdv
@@ -31,9 +31,9 @@ from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.remarks import about
 from tests.unit.connections import plan as traffic_plan
+from tests.unit.fake_engine import FakeEngine, beyond, rate_of
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import ScriptedEngine, beyond, frames_in, rate_of
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.stateful_gateway import StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1, 20), drain_s=Fraction(1, 20), retry_s=Fraction(2))
 EACH_S = TIMING.duration_s + TIMING.drain_s + BETWEEN_S
@@ -53,10 +53,6 @@ FOUND_FIRST = [
 ]
 
 
-def one_delay(stream: Stream) -> dict[str, Any]:
-    return {"buckets": ((1.0, 1.0, frames_in(stream)),)}
-
-
 @dataclass
 class Hour(Observer):
     """Noise makes `bad` of every `of` trials INVALID; remembers all trials."""
@@ -65,8 +61,8 @@ class Hour(Observer):
     of: int
     trials: list[TrialRecord] = field(default_factory=list)
 
-    def engine(self) -> ScriptedEngine:
-        return ScriptedEngine(invalid=self._reason, too_slow=False, delays=one_delay)
+    def engine(self) -> FakeEngine:
+        return FakeEngine(invalid=self._reason, too_slow=False)
 
     def _reason(self, spec: TrialSpec) -> Reason | None:
         del spec
@@ -133,7 +129,7 @@ def test_a_search_spends_a_part_of_the_time_on_each_rate_and_comes_back(
         noisy = len(engine.specs) < quiet_from
         return LATE if noisy and rate_of(spec.phases[0].streams[0]) > 40_000 else None
 
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=partial(beyond, 50_000),
         invalid=invalid,
         too_slow=False,
@@ -172,7 +168,7 @@ def test_a_limit_of_0_cuts_nothing_off_without_an_invalid_trial(nat64: TrafficPl
 
 
 def test_the_search_for_phase_1_uses_the_same_time() -> None:
-    engine = StatefulEngine(gateway=StatefulGateway(new_cps=30_000))
+    engine = FakeEngine(gateway=StatefulGateway(new_cps=30_000))
     session = engine.session(traffic_plan({"rate_fps": None})).with_retry_time(None)
     ready = with_phase_1_rate(session, TIMING, seed=1)
     assert ready.retry_time is not None
@@ -190,7 +186,7 @@ def test_each_measurement_of_a_series_has_a_time_of_its_own(nat64: TrafficPlan) 
     options = SeriesOptions(testbed=Path("testbed.toml"), retry_time=5, seed=1)
     one = Planned(lambda _: None, measure)
     work = Work(options=options, name="throughput", measures=(one, one))
-    list(work.results(ScriptedEngine().session(nat64), lambda _: Shown()))
+    list(work.results(FakeEngine().session(nat64), lambda _: Shown()))
     first, second = (session.retry_time for session in sessions)
     assert first is not second
     assert first is not None

@@ -30,7 +30,8 @@ from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.clauses import codes
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
 ESTABLISHMENT = EstablishmentPlan(
@@ -61,13 +62,13 @@ class Cores(StatefulDut):
 def measure(
     search: Searching,
     cores: tuple[int, ...],
-    invalid_above_fps: int = 10**12,
+    limit_fps: int = 10**12,
     most: int = 8,
     observer: Observer | None = None,
     **connections: Any,
-) -> tuple[Measurement, StatefulEngine, Cores]:
+) -> tuple[Measurement, FakeEngine, Cores]:
     gateway = StatefulGateway()
-    engine = StatefulEngine(gateway=gateway, invalid_above_fps=invalid_above_fps)
+    engine = FakeEngine(gateway=gateway, limit_fps=limit_fps)
     dut = Cores(gateway=gateway, most=most)
     plan = ScaleUpPlan(search=search, cores=cores)
     session = engine.session(traffic_plan(connections), dut, observer)
@@ -99,7 +100,7 @@ def test_the_ratio_to_the_number_before_stands_beside() -> None:
     ratios = {f.at: f.values[0] for f in result.figures if f.name == PREVIOUS}
     assert ratios == pytest.approx({"2 cores": 1.0, "5 cores": 4.0}, rel=0.002)
     assert dut.asked == [5, 2, 1]
-    limited, _, _ = measure(ESTABLISHMENT, (1, 2, 5), invalid_above_fps=50_000)
+    limited, _, _ = measure(ESTABLISHMENT, (1, 2, 5), limit_fps=50_000)
     assert [f.at for f in limited.figures if f.name == PREVIOUS] == ["2 cores"]
 
 
@@ -114,7 +115,7 @@ def test_a_loss_may_be_accepted_and_is_named() -> None:
 
 def test_the_deviation_of_one_number_of_cores_is_named() -> None:
     """With five cores the tester is too slow, with one it is not."""
-    result, _, _ = measure(ESTABLISHMENT, (1, 5), invalid_above_fps=50_000)
+    result, _, _ = measure(ESTABLISHMENT, (1, 5), limit_fps=50_000)
     assert codes(result.deviations).count(Differs.LOWER_BOUND) == 1
     exact, _, _ = measure(ESTABLISHMENT, (1, 5))
     assert Differs.LOWER_BOUND not in codes(exact.deviations)
@@ -138,14 +139,14 @@ def test_trials_of_all_places_are_counted_and_no_nonce_comes_again() -> None:
 
 
 def test_no_scale_up_of_the_testers_own_limit() -> None:
-    result, _, _ = measure(ESTABLISHMENT, (1, 5), invalid_above_fps=50_000)
+    result, _, _ = measure(ESTABLISHMENT, (1, 5), limit_fps=50_000)
     assert not any(figure.name == RELATIVE for figure in result.figures)
     assert result.figures[-1].lower_bound == (True,)
     assert Topic.NO_COMPARISON in topics(result.remarks)
 
 
 def test_cores_that_it_cannot_have_are_said_before_anything_is_measured() -> None:
-    engine = StatefulEngine(gateway=StatefulGateway())
+    engine = FakeEngine(gateway=StatefulGateway())
     dut = Cores(gateway=engine.gateway, most=2)
     plan = ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2, 4))
     with pytest.raises(DutError, match="cannot have 4 cores"):
@@ -156,7 +157,7 @@ def test_cores_that_it_cannot_have_are_said_before_anything_is_measured() -> Non
 def test_a_device_that_passes_nothing_has_no_scale_up() -> None:
     search = replace(THROUGHPUT, max_rate_fps=1000)
     gateway = StatefulGateway(collided=1)  # a reply goes wrong at every rate
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     with pytest.raises(DutError, match="passes no trial with one core"):
         scale_up(
             ScaleUpPlan(search=search, cores=(1,)),
@@ -227,14 +228,14 @@ def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
             return TesterPorts(left=port, right=port, mtu_bytes=1500)
 
     heard = Hearing()
-    engine = StatefulEngine(gateway=StatefulGateway())
+    engine = FakeEngine(gateway=StatefulGateway())
     plan = ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2))
     scale_up(plan, engine.session(traffic_plan({}), OfALab(gateway=engine.gateway), heard))
     assert heard.heard == []
 
 
 def test_points_have_seeds_of_their_own_up_to_the_highest_one() -> None:
-    engine = StatefulEngine(gateway=StatefulGateway())
+    engine = FakeEngine(gateway=StatefulGateway())
     plan = ScaleUpPlan(search=replace(ESTABLISHMENT, seed=MAX_SEED), cores=(1, 2))
     scale_up(plan, engine.session(traffic_plan({}), Cores(gateway=engine.gateway)))
     assert len({spec.seed for spec in engine.specs if spec.seed}) == 2
@@ -264,7 +265,7 @@ def test_a_person_is_told_on_the_progress_console() -> None:
 
 def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:
     """Before it begins the gateway has all of its cores."""
-    engine = StatefulEngine(gateway=StatefulGateway())
+    engine = FakeEngine(gateway=StatefulGateway())
     session = engine.session(traffic_plan({"rate_fps": None}))
     options = SeriesOptions(testbed=Path("testbed.toml"))
     assert _with_phase_1(options, "scale-up", session) is session

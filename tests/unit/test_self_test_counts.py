@@ -16,15 +16,15 @@ from natxy.search.bisection import SearchError
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing
+from tests.unit.fake_engine import FakeEngine, rate_of
 from tests.unit.reasons import LATE
 from tests.unit.results import result_of, stream_of
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
 
 TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
 PLAN = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=TIMING, error=SearchError(rate_fps=1))
 
 
-def looped_session(engine: ScriptedEngine) -> Session:
+def looped_session(engine: FakeEngine) -> Session:
     loop = looped(Testbed(traffic=TrafficSection(left_ip_version=6, right_ip_version=6)))
     return engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
 
@@ -34,7 +34,7 @@ def of_search(spec: TrialSpec) -> bool:
 
 
 def test_the_trials_of_the_search_are_counted_without_those_of_the_delay() -> None:
-    engine = ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 10_000 else ())
+    engine = FakeEngine(lose=lambda stream: (0,) if rate_of(stream) > 10_000 else ())
 
     def invalid(spec: TrialSpec) -> Reason | None:
         return LATE if len(engine.specs) in (1, 3) and of_search(spec) else None
@@ -48,7 +48,7 @@ def test_the_trials_of_the_search_are_counted_without_those_of_the_delay() -> No
 
 
 def test_frames_that_came_wrong_are_counted_and_make_a_ceiling_of_0() -> None:
-    engine = ScriptedEngine(misdelivers=1)
+    engine = FakeEngine(misdelivers=1)
     (ceiling,) = self_test(PLAN, looped_session(engine))
     assert (ceiling.rate_fps, ceiling.limit) == (0, Limit.DUT)
     assert ceiling.misdelivered == 2 * ceiling.trials  # in each direction
@@ -57,14 +57,14 @@ def test_frames_that_came_wrong_are_counted_and_make_a_ceiling_of_0() -> None:
 
 
 def test_a_ceiling_that_is_the_medias_rate_is_no_bound() -> None:
-    engine = ScriptedEngine(link_mbps=10)
+    engine = FakeEngine(link_mbps=10)
     (ceiling,) = self_test(PLAN, looped_session(engine))
     assert ceiling.limit is Limit.MAXIMUM
     assert (ceiling.rate_fps, ceiling.lower_bound, ceiling.noise) == (12_019, False, False)
 
 
 def test_each_port_knows_the_others_address_so_that_nothing_is_resolved() -> None:
-    class TwoPorts(ScriptedEngine):
+    class TwoPorts(FakeEngine):
         def _port(self, side: str) -> dict[str, Any]:
             return super()._port(side) | {"mac": f"02:00:00:00:00:0{'12'[side == 'right']}"}
 

@@ -36,9 +36,9 @@ from natxy.trial.tester_delay import ON_A_CABLE, own_delay
 from natxy.trial.timing import Timing
 from natxy.whole_file import write_whole
 from tests.remarks import topics
+from tests.unit.fake_engine import FakeEngine, distribution, frames_in, rate_of
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import DELAY, ScriptedEngine, frames_in, rate_of
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.stateful_gateway import StatefulGateway
 
 SHORT = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0), settle_s=Fraction(0))
 
@@ -147,7 +147,7 @@ def test_a_delay_says_what_the_nearest_frame_size_had(kept: Path) -> None:
 def test_a_delays_conditions_hold_what_the_tester_adds_to_it(kept: Path) -> None:
     """Of the ports that measure, at the nearest frame size; in JSON and in CSV."""
     source = Source(name="test")
-    engine = ScriptedEngine(delays=lambda _: {"count": 1, "buckets": ((1.0, 1.0, 1),)})
+    engine = FakeEngine()
     for size, nth in ((84, 1), (1280, 2)):
         testbed = looped(Testbed(traffic=traffic(size)))
         session = engine.session(TrafficPlan(testbed=testbed, source=source), Cable())
@@ -179,7 +179,7 @@ def test_a_delays_conditions_hold_what_the_tester_adds_to_it(kept: Path) -> None
 def test_a_throughput_has_it_too(kept: Path) -> None:
     """A frame timeout is held against delays."""
     testbed = looped(Testbed(traffic=traffic()))
-    session = ScriptedEngine().session(
+    session = FakeEngine().session(
         TrafficPlan(testbed=testbed, source=Source(name="test")), Cable()
     )
     keep(kept, record(session.hello))
@@ -262,13 +262,14 @@ def test_the_command_that_finds_it_is_named() -> None:
 def test_the_offset_is_measured_where_no_frame_waits() -> None:
     """The script's queue is as long as the rate is high; the reverse direction is the worse one."""
 
-    def delays(stream: Stream) -> dict[str, float]:
+    def delays(stream: Stream) -> dict[str, Any]:
         worse = 2.0 if stream.direction == "reverse" else 1.0
         queued_ns = float(rate_of(stream))
         named = {"min_ns": 10.0, "p50_ns": 10.0 + queued_ns, "p999_ns": 20.0 + queued_ns}
-        return {name: worse * delay_ns for name, delay_ns in named.items()}
+        delay = {name: worse * delay_ns for name, delay_ns in named.items()}
+        return {"delay": distribution(frames_in(stream)) | delay}
 
-    engine = ScriptedEngine(delays=delays, link_mbps=1000)
+    engine = FakeEngine(counters=delays, link_mbps=1000)
     loop = looped(Testbed(traffic=traffic()))
     session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
     plan = SelfTestPlan(seed=1, sizes_bytes=(84, 1518), timing=SHORT)
@@ -282,7 +283,7 @@ def test_the_offset_is_measured_where_no_frame_waits() -> None:
 
 
 def test_the_offset_of_a_slow_loop_is_below_its_ceiling() -> None:
-    engine = ScriptedEngine(lose=lambda stream: (0,) if rate_of(stream) > 900 else ())
+    engine = FakeEngine(lose=lambda stream: (0,) if rate_of(stream) > 900 else ())
     loop = looped(Testbed(traffic=traffic()))
     session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
     (ceiling,) = self_test(SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT), session)
@@ -299,7 +300,7 @@ def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int)
         spoilt = rate_of(spec.phases[0].streams[0]) == spoilt_fps
         return LATE if spoilt and spec.seed == repetition_seed(1, 2) else None
 
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), invalid=invalid
     )
     loop = looped(Testbed(traffic=traffic()))
@@ -311,7 +312,7 @@ def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int)
     assert ceiling.delay is None
 
 
-def looped_session(engine: ScriptedEngine) -> Session:
+def looped_session(engine: FakeEngine) -> Session:
     loop = looped(Testbed(traffic=traffic()))
     return engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
 
@@ -324,7 +325,7 @@ def test_a_rate_that_noise_limits_is_a_lower_bound_and_says_so(too_slow: bool) -
         above = rate_of(spec.phases[0].streams[0]) > 50_000
         return LATE if above else None
 
-    engine = ScriptedEngine(invalid=invalid, too_slow=too_slow)
+    engine = FakeEngine(invalid=invalid, too_slow=too_slow)
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT)
     (ceiling,) = self_test(plan, looped_session(engine))
     assert ceiling.rate_fps == pytest.approx(50_000, rel=0.02)
@@ -354,23 +355,23 @@ def test_an_own_delay_that_an_absence_may_have_made_does_not_count(
         spoilt += is_spoilt(stream)
         count = frames_in(stream)
         worst, worst_ns = (count // 100, 5e6) if is_spoilt(stream) else (1, 3000.0)
-        return {
-            "count": count,
+        delay = {
             "min_ns": 1000.0,
             "max_ns": worst_ns,
             "p50_ns": 1000.0,
             "p999_ns": worst_ns,
             "buckets": ((1000.0, 1000.0, count - worst), (worst_ns, worst_ns, worst)),
         }
+        return {"delay": distribution(count) | delay}
 
     def gaps(stream: Stream) -> dict[str, Any]:
         count = frames_in(stream)
         buckets = ((0.0, 1000.0, count - count // 100), (4e6, 6e6, count // 100))
-        gap = {**DELAY, "count": count, "max_ns": 5e6, "buckets": buckets}
+        gap = {**distribution(count), "max_ns": 5e6, "buckets": buckets}
         return {"poll_gap": gap} if is_spoilt(stream) else {}
 
-    engine = ScriptedEngine(
-        lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), delays=delays, gaps=gaps
+    engine = FakeEngine(
+        lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), counters=delays, members=gaps
     )
     error = SearchError(rate_fps=1)
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
@@ -531,7 +532,7 @@ def test_a_self_test_of_connections_needs_nobody_to_delete_them() -> None:
     source = Source(name="test")
     asked = OF_A_NAT | {"connections": {"count": 100}}
     loop = looped(source.validated(Testbed, asked))
-    engine = StatefulEngine(gateway=StatefulGateway(new_cps=40_000, frames_fps=50_000))
+    engine = FakeEngine(gateway=StatefulGateway(new_cps=40_000, frames_fps=50_000))
     session = engine.session(TrafficPlan(testbed=loop, source=source), Cable())
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,))
     (ceiling,) = self_test(plan, session)

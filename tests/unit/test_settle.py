@@ -17,7 +17,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
-from tests.unit.scripted_engine import ScriptedEngine, rate_of
+from tests.unit.fake_engine import FakeEngine, rate_of
 
 SETTLE_S = 5.0
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0), settle_s=Fraction(SETTLE_S))
@@ -52,8 +52,8 @@ def test_there_is_a_rest_between_any_two_trials(
     measure: Callable[[Session], None], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    monkeypatch.setattr(ScriptedEngine, "settle", lambda _, s: seen.append(f"rest {s}"))
-    engine = ScriptedEngine(
+    monkeypatch.setattr(FakeEngine, "settle", lambda _, s: seen.append(f"rest {s}"))
+    engine = FakeEngine(
         lose=lambda stream: [0] if rate_of(stream) > 6_000 else [],
         during=lambda: seen.append("trial"),
     )
@@ -68,7 +68,7 @@ def test_no_two_trials_have_the_same_nonce(
     measure: Callable[[Session], None], nat64: TrafficPlan
 ) -> None:
     """A frame that comes late is then never taken for one of another part's trial."""
-    engine = ScriptedEngine(lose=lambda stream: [0] if rate_of(stream) > 6_000 else [])
+    engine = FakeEngine(lose=lambda stream: [0] if rate_of(stream) > 6_000 else [])
     measure(engine.session(nat64))
     nonces = [spec.nonce for spec in engine.specs]
     assert len(set(nonces)) == len(nonces) > 3

@@ -21,14 +21,15 @@ from natxy.siitperf.arguments import Arguments, read_arguments
 from natxy.siitperf.configuration import Configuration, read_configuration
 from natxy.siitperf.judgement import missing_entries, too_slow
 from natxy.trial.session import Session
+from tests.unit.fake_engine import FakeEngine
 from tests.unit.reasons import LATE
 from tests.unit.siitperf_stateful import COMMON, ENUMERATED, PHASE_1
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 PLACE = "[tester]\ncores = [0]\n[tester.left]\ndevice = 'a'\n[tester.right]\ndevice = 'b'\n"
 
 Captured = pytest.CaptureFixture[str]
-Start = Callable[..., StatefulEngine]
+Start = Callable[..., FakeEngine]
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
         (tmp_path / "place.toml").write_text(PLACE)
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("NATXY_TESTBED", "place.toml")
-        engine = StatefulEngine(gateway=gateway)
+        engine = FakeEngine(gateway=gateway)
 
         @contextmanager
         def set_up(testbed: Testbed, source: Source, _: Dut) -> Iterator[Session]:
@@ -136,7 +137,7 @@ def test_a_table_of_m_entries_is_enough(start: Start, capsys: Captured) -> None:
 
 def test_an_invalid_test_has_its_lines_all_the_same(start: Start, capsys: Captured) -> None:
     engine = start(StatefulGateway())
-    engine.invalid_above_fps = 19_999
+    engine.limit_fps = 19_999
     assert siitperf(f"tp {COMMON} {PHASE_1}") == 1
     out = capsys.readouterr().out
     assert f"Info: the test is invalid: {LATE}" in out.splitlines()
@@ -153,7 +154,7 @@ def test_what_the_gateways_absence_explains_is_asked_again(start: Start, capsys:
         return phase.name == "test" and len(engine.specs) == 2  # the warm-up is before it
 
     engine.lost_while_away = lambda phase: 90 if first_test(phase) else 0
-    engine.away_s = lambda phase: 0.05 if first_test(phase) else 0.0
+    engine.away_ns = lambda phase: 5e7 if first_test(phase) else 0.0
     assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
     out = capsys.readouterr().out
     assert "Info: Repeat 1 of at most 5, because the last test does not count: the" in out
@@ -166,7 +167,7 @@ def test_what_it_does_not_explain_is_the_gateways(start: Start, capsys: Captured
     """201 frames come in 50 ms, in as long again, and in 0.4 ms."""
     engine = start(StatefulGateway())
     engine.lost_while_away = lambda phase: 203 if phase.name == "test" else 0
-    engine.away_s = lambda phase: 0.05 if phase.name == "test" else 0.0
+    engine.away_ns = lambda phase: 5e7 if phase.name == "test" else 0.0
     assert siitperf(f"tp {COMMON} {PHASE_1}") == 0
     out = capsys.readouterr().out
     assert "Forward frames received: 1797" in out.splitlines()
@@ -196,7 +197,7 @@ def test_one_direction_of_phase_2_is_enough(start: Start, capsys: Captured) -> N
     assert "Forward" not in out
 
 
-def times_ms(engine: StatefulEngine) -> list[Fraction | int]:
+def times_ms(engine: FakeEngine) -> list[Fraction | int]:
     """How long the engine waits for frames of either phase, and when phase 2 begins."""
     spec = engine.specs[-1]
     first, second = (phase.streams[0].segments[0] for phase in spec.phases)

@@ -20,7 +20,8 @@ from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulGateway
 from tests.unit.tear_down import EMPTY_S, Deleting
 
 PLAN = TearDownPlan(
@@ -36,7 +37,7 @@ def measure(
 ) -> tuple[Measurement, Deleting]:
     gateway = gateway or StatefulGateway()
     dut = Deleting(gateway=gateway, **device)
-    session = StatefulEngine(gateway=gateway).session(traffic_plan({}), dut)
+    session = FakeEngine(gateway=gateway).session(traffic_plan({}), dut)
     return tear_down(plan, session), dut
 
 
@@ -157,7 +158,7 @@ def test_what_was_not_full_or_not_deleted_has_no_rate(
 
 
 def test_a_device_without_a_table_is_refused() -> None:
-    engine = StatefulEngine(gateway=StatefulGateway())
+    engine = FakeEngine(gateway=StatefulGateway())
     with pytest.raises(DutError, match="no connection table"):
         tear_down(PLAN, engine.session(traffic_plan({}), NoDut()))
     with pytest.raises(ConfigurationError, match=r"connections\.order: \"repeating\""):
@@ -173,7 +174,7 @@ def test_numbers_that_make_no_sense_are_refused(count: int) -> None:
 
 def ranges_of(size: Size, **traffic: Any) -> tuple[Series, Series, int]:
     """Source and destination ports of the initiator's frames, and the connections."""
-    session = StatefulEngine(gateway=StatefulGateway()).session(traffic_plan({}, **traffic))
+    session = FakeEngine(gateway=StatefulGateway()).session(traffic_plan({}, **traffic))
     ready = size.of(session)
     ready.traffic.check()
     ranges = ready.traffic.ranges
@@ -262,7 +263,7 @@ def test_ports_that_are_none_or_make_too_many_connections_are_refused() -> None:
 
 def test_each_number_of_connections_has_nonces_of_its_own_up_to_the_highest_seed() -> None:
     gateway = StatefulGateway()
-    engine = StatefulEngine(gateway=gateway)
+    engine = FakeEngine(gateway=gateway)
     asked = replace(PLAN, seed=MAX_SEED, repetitions=1)
     session = engine.session(traffic_plan({"rate_fps": None}), Deleting(gateway=gateway))
     tear_down(asked, session)
@@ -284,7 +285,7 @@ def test_the_rate_of_each_number_of_connections_is_shown_as_soon_as_it_is_found(
             self.seen += [f"{figure.name} {figure.at}" for figure in figures]
 
     shown, gateway = Shown(), StatefulGateway()
-    session = StatefulEngine(gateway=gateway).session(
+    session = FakeEngine(gateway=gateway).session(
         traffic_plan({}), Deleting(gateway=gateway), shown
     )
     tear_down(replace(PLAN, repetitions=2), session)

@@ -42,9 +42,9 @@ from natxy.trial.setup import set_up, with_ports
 from natxy.trial.timing import Timing
 from tests.unit.campaign_notes import report_deviations
 from tests.unit.clauses import NOT_FOLLOWED, codes, names, sentences
+from tests.unit.fake_engine import FakeEngine, beyond, rate_of
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE, a_reason
-from tests.unit.scripted_engine import ScriptedEngine, beyond, rate_of
 
 
 class Measure(Protocol):
@@ -122,7 +122,7 @@ def test_noise_is_not_called_the_testers_limit(nat64: TrafficPlan) -> None:
         rate_fps = rate_of(spec.phases[0].streams[0])
         return a_reason(Code.GATEWAY_AWAY) if rate_fps > 20_000 else None
 
-    engine = ScriptedEngine(invalid=away, too_slow=False)
+    engine = FakeEngine(invalid=away, too_slow=False)
     asked, session = plan(repetitions=1), engine.session(nat64)
     (found,) = searches(asked, asked.trials(session))
     assert (found.limit, found.lower_bound) == (Limit.TESTER, True)
@@ -135,8 +135,8 @@ def test_noise_is_not_called_the_testers_limit(nat64: TrafficPlan) -> None:
 
 def test_a_search_says_what_limited_it(nat64: TrafficPlan) -> None:
     asked = plan()
-    lossy = ScriptedEngine(lose=partial(beyond, 50_000))
-    slow = ScriptedEngine(
+    lossy = FakeEngine(lose=partial(beyond, 50_000))
+    slow = FakeEngine(
         invalid=lambda spec: LATE if rate_of(spec.phases[0].streams[0]) > 9999 else None
     )
     for engine, limit in ((lossy, Limit.DUT), (slow, Limit.TESTER)):
@@ -247,7 +247,7 @@ def test_deviations_that_all_devices_share_are_said_once(measure: Measure) -> No
 
 def test_the_gaps_of_all_trials_are_counted(nat64: TrafficPlan) -> None:
     """Every second frame of the first trial is lost, in each direction."""
-    engine = ScriptedEngine(lose=lambda stream: range(0, 10, 2) if rate_of(stream) > 5000 else ())
+    engine = FakeEngine(lose=lambda stream: range(0, 10, 2) if rate_of(stream) > 5000 else ())
     found = throughput(plan(repetitions=1, max_rate_fps=6000), engine.session(nat64))
     failed = sum(rate_of(spec.phases[0].streams[0]) > 5000 for spec in engine.specs)
     assert found.counts.gaps == found.counts.lost == failed * 2 * 5

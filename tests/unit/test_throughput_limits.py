@@ -23,33 +23,31 @@ from natxy.trial.profile import QUICK, RFC
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes
+from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE
-from tests.unit.scripted_engine import ScriptedEngine, frames_in, rate_of
 
 FAST = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
 PLAN = ThroughputPlan(timing=FAST, seed=1, repetitions=1, error=SearchError(rate_fps=1))
 
 
-def losing_above(limit_fps: int) -> ScriptedEngine:
+def losing_above(limit_fps: int) -> FakeEngine:
     def lose(stream: Stream) -> range:
         rate_fps = rate_of(stream)
         return range(-(-frames_in(stream) * max(0, rate_fps - limit_fps) // rate_fps))
 
-    return ScriptedEngine(lose=lose)
+    return FakeEngine(lose=lose)
 
 
-def tried(engine: ScriptedEngine) -> list[int]:
+def tried(engine: FakeEngine) -> list[int]:
     return [rate_of(spec.phases[0].streams[0]) for spec in engine.specs]
 
 
 def test_the_medias_rate_is_said_to_limit_the_result(nat64: TrafficPlan) -> None:
-    at_media = throughput(PLAN, ScriptedEngine(link_mbps=10).session(nat64))
+    at_media = throughput(PLAN, FakeEngine(link_mbps=10).session(nat64))
     assert at_media.figures[0].bound(12_019) == "exact"
     assert Topic.MEDIA in topics(at_media.remarks)
-    given = throughput(
-        replace(PLAN, max_rate_fps=5000), ScriptedEngine(link_mbps=10).session(nat64)
-    )
+    given = throughput(replace(PLAN, max_rate_fps=5000), FakeEngine(link_mbps=10).session(nat64))
     assert given.figures[0].bound(5000) == "lower"
     assert Topic.MEDIA not in topics(given.remarks)
     below = losing_above(3000)
@@ -73,7 +71,7 @@ def test_a_tester_whose_trials_are_invalid_at_1000_a_second_has_another_problem(
     def invalid(spec: TrialSpec) -> Reason | None:
         return LATE if rate_of(spec.phases[0].streams[0]) > valid_fps else None
 
-    engine = ScriptedEngine(invalid=invalid)
+    engine = FakeEngine(invalid=invalid)
     plan = replace(PLAN, max_rate_fps=4000, invalid_repeats=0)
     if valid_fps < 1000:
         with pytest.raises(TesterLimit, match=r"no rate passed, and at 1000 frames a second"):
@@ -87,7 +85,7 @@ def test_a_tester_whose_trials_are_invalid_just_above_1000_a_second_may_have_a_l
     nat64: TrafficPlan,
 ) -> None:
     """4004, 2002, 1001: what is invalid there may be so for its rate."""
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         invalid=lambda spec: LATE if rate_of(spec.phases[0].streams[0]) > 600 else None
     )
     plan = replace(PLAN, max_rate_fps=4004, invalid_repeats=0)
@@ -206,7 +204,7 @@ def test_an_interval_between_bursts_that_a_lower_bound_gives_is_an_upper_one(
 def test_bursts_are_never_tried_at_less_than_ten_in_a_minute(nat64: TrafficPlan) -> None:
     """Of 960 frames each: at less than 160 frames a second, ten take more than a minute."""
     plan = replace(PLAN, bursts=Bursts(frames=960, rate_fps=10**6), max_rate_fps=160)
-    engine = ScriptedEngine()
+    engine = FakeEngine()
     assert throughput(plan, engine.session(nat64)).figures[0].values == (160,)
     too_low = replace(plan, max_rate_fps=159)
     with pytest.raises(ConfigurationError, match=r"10 bursts of 960 frames at 159 .* 160 or more"):
@@ -220,7 +218,7 @@ def test_why_nothing_passed_names_the_longest_interval_between_bursts() -> None:
 
 
 def test_a_search_keeps_the_trial_whose_rate_is_its_result(nat64: TrafficPlan) -> None:
-    def found(engine: ScriptedEngine) -> Search:
+    def found(engine: FakeEngine) -> Search:
         plan = replace(PLAN, max_rate_fps=50_000)
         (one,) = searches(plan, plan.trials(engine.session(nat64)))
         return one
@@ -228,12 +226,12 @@ def test_a_search_keeps_the_trial_whose_rate_is_its_result(nat64: TrafficPlan) -
     passed = found(losing_above(5000)).passed
     assert passed is not None
     assert (passed.rate_fps, passed.verdict) == (5000, Verdict.PASS)
-    nothing = found(ScriptedEngine(lose=lambda _: (0,)))
+    nothing = found(FakeEngine(lose=lambda _: (0,)))
     assert (nothing.rate_fps, nothing.passed) == (0, None)
 
 
 def test_bursts_longer_than_the_testers_ring_are_named(nat64: TrafficPlan) -> None:
-    class Ringed(ScriptedEngine):
+    class Ringed(FakeEngine):
         def _port(self, side: str) -> dict[str, Any]:
             return super()._port(side) | {"rx_ring_frames": 2048 if side == "left" else 512}
 

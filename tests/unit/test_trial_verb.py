@@ -18,7 +18,8 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Recording
 from natxy.trial.session import Session
 from natxy.trial.trials import Trials
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 TESTBED = """\
 [tester.left]
@@ -47,7 +48,7 @@ def trial(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Verb:
         def set_up(testbed: Testbed, source: Source, *_: Any) -> Iterator[Session]:
             traffic = TrafficPlan(testbed=testbed, source=source)
             dut = StatefulDut(gateway=gateway, known=TableParameters(entries=entries))
-            yield StatefulEngine(gateway=gateway).session(traffic, dut)
+            yield FakeEngine(gateway=gateway).session(traffic, dut)
 
         monkeypatch.setattr(importlib.import_module("natxy.cli.trial"), "set_up", set_up)
         path = tmp_path / "testbed.toml"

@@ -6,7 +6,7 @@ from natxy.dut.none import NoDut
 from natxy.model.traffic import TrafficPlan
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
-from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.fake_engine import FakeEngine
 
 
 class Resettable(NoDut):
@@ -19,7 +19,7 @@ class Resettable(NoDut):
 def test_the_gateway_is_reset_before_each_trial(nat64: TrafficPlan) -> None:
     dut = Resettable()
     trials = Trials(
-        session=ScriptedEngine().session(nat64, dut),
+        session=FakeEngine().session(nat64, dut),
         timing=Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0)),
         campaign_seed=1,
     )

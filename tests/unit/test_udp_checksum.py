@@ -18,7 +18,7 @@ from natxy.report.trial_text import trial_text
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.campaign_notes import report_notes
-from tests.unit.scripted_engine import ScriptedEngine
+from tests.unit.fake_engine import FakeEngine
 from tests.unit.traffic import SEGMENTS, plan
 
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
@@ -43,13 +43,13 @@ def test_another_word_is_refused() -> None:
 
 
 def test_a_trial_shows_how_many(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(without_udp_checksum=7)
+    engine = FakeEngine(counters=lambda _: {"without_udp_checksum": 7})
     spec = TrialPlan(traffic=nat64, timing=FAST).spec(load=1000, seed=1, nonce=2)
     assert ", without UDP checksum 7, " in trial_text(engine.run(spec), Verdict.PASS, ())
 
 
 def test_a_note_under_a_table_and_a_column_say_how_many(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(without_udp_checksum=7)
+    engine = FakeEngine(counters=lambda _: {"without_udp_checksum": 7})
     asked = FrameLossPlan(timing=FAST, seed=1, repetitions=1, rates_fps=(1000, 2000))
     measured = frame_loss(asked, engine.session(nat64))
     count = 7 * sum(len(spec.phases[0].streams) for spec in engine.specs)
@@ -61,9 +61,9 @@ def test_a_note_under_a_table_and_a_column_say_how_many(nat64: TrafficPlan) -> N
 
 
 def test_the_throughput_says_how_many(nat64: TrafficPlan) -> None:
-    engine = ScriptedEngine(
+    engine = FakeEngine(
         lose=lambda stream: (0,) if stream.segments[0].rate_fps > 5000 else (),
-        without_udp_checksum=1,
+        counters=lambda _: {"without_udp_checksum": 1},
     )
     result = throughput(ThroughputPlan(timing=FAST, seed=1, repetitions=2), engine.session(nat64))
     assert result.counts.without_udp_checksum == 2 * len(engine.specs)
@@ -73,5 +73,5 @@ def test_the_throughput_says_how_many(nat64: TrafficPlan) -> None:
 
 def test_nothing_is_said_where_all_had_one(nat64: TrafficPlan) -> None:
     asked = FrameLossPlan(timing=FAST, seed=1, repetitions=1, rates_fps=(1000,))
-    measured = frame_loss(asked, ScriptedEngine().session(nat64))
+    measured = frame_loss(asked, FakeEngine().session(nat64))
     assert not any(NOTE in note for note in measurement_notes([measured]))

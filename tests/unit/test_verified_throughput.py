@@ -26,8 +26,8 @@ from natxy.trial.worst_loss import lost_share, worst_loss
 from tests.remarks import topics
 from tests.unit.campaign_notes import report_notes
 from tests.unit.clauses import codes
+from tests.unit.fake_engine import FakeEngine, beyond, rate_of
 from tests.unit.kept import Kept
-from tests.unit.scripted_engine import ScriptedEngine, beyond, rate_of
 
 CAPACITY_FPS = 50_000
 TIMING = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
@@ -54,7 +54,7 @@ class Straying:
 def measured(
     plan: ThroughputPlan, nat64: TrafficPlan, lose: Straying, kept: Kept | None = None
 ) -> Measurement:
-    return throughput(plan, ScriptedEngine(lose=lose).session(nat64, observer=kept))
+    return throughput(plan, FakeEngine(lose=lose).session(nat64, observer=kept))
 
 
 def test_a_stray_loss_at_a_low_rate_caps_only_a_search_without_verification(
@@ -139,7 +139,7 @@ def test_nothing_is_said_of_what_was_not_asked_for_or_changed_nothing(nat64: Tra
 def test_overturned_failures_of_several_searches_are_added(nat64: TrafficPlan) -> None:
     plan = OverloadPlan(test=replace(PLAN, loss_verifications=1), flows=(10,), incremental=False)
     lose = Straying(1000, 4000)
-    result = overload(plan, ScriptedEngine(lose=lose).session(nat64))
+    result = overload(plan, FakeEngine(lose=lose).session(nat64))
     assert result.counts.overturned == 2
 
 
@@ -199,7 +199,7 @@ def test_how_often_is_checked() -> None:
 def test_a_loss_that_does_not_count_is_no_share(nat64: TrafficPlan) -> None:
     """For the first tenth of a trial, its gateway is away; the trial passes."""
     kept = Kept()
-    engine = ScriptedEngine(lose=lambda _: range(20), away_ns=lambda _: 2e7)
+    engine = FakeEngine(lose=lambda _: range(20), away_ns=lambda _: 2e7)
     throughput(replace(PLAN, max_rate_fps=1000), engine.session(nat64, observer=kept))
     (trial,) = kept.trials
     assert (trial.verdict, trial.result.lost) == (Verdict.PASS, 40)

@@ -17,7 +17,8 @@ from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.timing import Timing
 from tests.unit.connections import plan as traffic_plan
-from tests.unit.stateful_engine import StatefulEngine, StatefulGateway
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulGateway
 
 GIVEN: dict[str, Any] = {
     "timing": Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20)),
@@ -39,6 +40,6 @@ PROCEDURES: dict[str, tuple[Callable[..., Measurement], Any]] = {
 def test_connections_that_are_gone_are_no_loss_of_the_rates(name: str) -> None:
     procedure, plan = PROCEDURES[name]
     gateway = StatefulGateway(flushes=True, counts_replies=True)
-    session = StatefulEngine(gateway=gateway).session(traffic_plan({}))
+    session = FakeEngine(gateway=gateway).session(traffic_plan({}))
     with pytest.raises(MeasurementError, match="connections"):
         procedure(plan, session)
