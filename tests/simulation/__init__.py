@@ -1,1 +1,1 @@
-"""A model of tester, gateway and noise on one time line, and the rules that judge its trials."""
+"""A model of tester, gateway and noise on one time line, and which losses count, frame by frame."""

@@ -5,7 +5,6 @@ returns the forwarded frames and their times of leaving (without meaning for the
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,15 +66,15 @@ def queue(rate_fps: float, frames: int) -> Gateway:
 
 
 def limited(
-    rate_fps: float, bucket: float, *, queued: float = 0, core_fps: float = 400_000, ring: int = 256
+    rate_fps: float, bucket: float, *, core_fps: float = 400_000, ring: int = 256
 ) -> Gateway:
-    """A policer, or with a queue a shaper, behind a core; its clock goes on in absences."""
+    """A policer behind a core; its clock goes on in absences."""
 
     def forward(
         times: Times, ways: Ways, away: Times, chance: np.random.Generator
     ) -> tuple[Kept, Times]:
         came, at = queue(core_fps, ring)(times, ways, away, chance)
-        passed, out = leaky(np.maximum.accumulate(at[came]), 1 / rate_fps, bucket, queued)
+        passed, out = leaky(np.maximum.accumulate(at[came]), 1 / rate_fps, bucket, 0)
         kept, left = np.zeros(len(times), dtype=bool), np.array(at)
         places = np.flatnonzero(came)
         kept[places[passed]] = True
@@ -85,17 +84,13 @@ def limited(
     return forward
 
 
-def poller(rate_fps: float, ring: int, batch: int = 32, *, stops: Times | None = None) -> Gateway:
-    """A core that polls a ring of each direction in turn, and takes up to a batch of each.
-
-    `stops` are absences that no watch sees, such as those of real-time throttling.
-    """
+def poller(rate_fps: float, ring: int, batch: int = 32) -> Gateway:
+    """A core that polls a ring of each direction in turn, and takes up to a batch of each."""
 
     def forward(
         times: Times, ways: Ways, away: Times, _chance: np.random.Generator
     ) -> tuple[Kept, Times]:
-        gone = away if stops is None else np.sort(np.concatenate([away, stops]), axis=0)
-        clock = WorkTime(gone)
+        clock = WorkTime(away)
         came = clock.at(times)
         kept, left = np.zeros(len(times), dtype=bool), np.array(came)
         numbers = [np.flatnonzero(ways == way).tolist() for way in (0, 1)]
@@ -138,22 +133,3 @@ def by_chance(of: Gateway, share: float) -> Gateway:
         return kept & (chance.random(len(times)) >= share), left
 
     return forward
-
-
-def sulking(of: Gateway, every_s: float, for_s: float) -> Gateway:
-    """A gateway that now and then loses all frames for a while."""
-
-    def forward(
-        times: Times, ways: Ways, away: Times, chance: np.random.Generator
-    ) -> tuple[Kept, Times]:
-        kept, left = of(times, ways, away, chance)
-        at = chance.exponential(every_s)
-        while at < times[-1]:
-            kept &= (times < at) | (times > at + for_s)
-            at += for_s + chance.exponential(every_s)
-        return kept, left
-
-    return forward
-
-
-throttled = partial(poller, stops=np.array([[0.95, 1.0], [1.95, 2.0], [2.95, 3.0], [3.95, 4.0]]))

@@ -55,15 +55,6 @@ class WorkTime:
         return np.asarray(np.interp(worked, strictly, self._real), dtype=np.float64)
 
 
-def after_absence(times: Times, absences: Times) -> Times:
-    """Moves the times that fall into an absence to its end."""
-    if not len(absences):
-        return times
-    place = np.searchsorted(absences[:, 0], times, side="right") - 1
-    end = absences[np.maximum(place, 0), 1]
-    return np.where((place >= 0) & (times < end), end, times)
-
-
 def within(times: Times, intervals: Times) -> NDArray[np.bool_]:
     """Returns which times fall into one of the intervals, which are merged and in order."""
     if not len(intervals):

@@ -20,8 +20,6 @@ class Sent:
     left_s: Times
     pauses: Times  # (begin, end), of which the end is when the sender goes on
     late: Times  # (due time of the first late frame, when the sender had caught up)
-    on_wire_s: Times  # behind a port that may hold frames
-    refused: bool = False  # the pauses are those of a port that refused frames
 
 
 def send(
@@ -45,25 +43,7 @@ def send(
         left[first:last] = end + np.arange(1, last - first + 1) * BETWEEN_S
         late.append((due[first], left[last - 1]))
     left = np.maximum.accumulate(left)
-    return Sent(due, left, _pairs(pauses), _pairs(late), left)
-
-
-def send_against(limit_fps: float, room: int, frames: int, rate_fps: float) -> Sent:
-    """Sends to a port whose queue of so many frames is emptied at a rate: it refuses the rest."""
-    limit_s = min(BURST_LIMIT_FRAMES / rate_fps, TOLERANCE_S)
-    due, left, wire = np.empty(frames), np.empty(frames), np.empty(frames)
-    moved, free, pauses = 0.0, 0.0, []
-    for i in range(frames):
-        at = i / rate_fps + moved
-        may = max(at, free - room / limit_fps)
-        if may - at > limit_s:
-            pauses.append((at, may))
-            moved += may - at
-            at = may
-        due[i], left[i] = at, may
-        free = max(free, may) + 1 / limit_fps
-        wire[i] = free
-    return Sent(due, left, _pairs(pauses), np.empty((0, 2)), wire, refused=bool(pauses))
+    return Sent(due, left, _pairs(pauses), _pairs(late))
 
 
 def _pairs(found: list[tuple[float, float]]) -> Times:

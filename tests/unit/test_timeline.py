@@ -52,12 +52,40 @@ def test_intervals_of_numbers_judge_as_each_frame_does(gateway: g.Gateway, rate_
     for seed in range(4):
         seen = run(bench, rate_fps, 0.2, np.random.default_rng(seed))
         (each,) = seen.directions
-        found, whole = timeline_of(seen, each), rule.judged(seen, 0)
-        assert found.clean == pytest.approx(whole.clean, abs=0.002 * len(each.lost) + 8)
+        found, whole = timeline_of(seen, each), rule.Clean.of(seen, each)
+        clean = len(whole.lost)
+        assert found.clean == pytest.approx(clean, abs=0.002 * len(each.lost) + 8)
         assert found.excused == pytest.approx(whole.excused, abs=0.002 * len(each.lost) + 8)
-        full = found.full()
-        assert full.share == pytest.approx(whole.lost_share, abs=0.01)
-        assert full.is_spread(found.clean) == whole.spread
+        full, lost = found.full(), whole.full()
+        assert full.share == pytest.approx(lost.mean() if len(lost) else 0, abs=0.01)
+        assert full.is_spread(found.clean) == rule.is_spread(lost, clean)
+
+
+def judged(gateway: g.Gateway, rate_fps: int, seed: int) -> Timeline:
+    """The time line of a trial of 0.2 s, of which noise takes 5 %."""
+    seen = run(Bench(gateway=gateway, share=0.05), rate_fps, 0.2, np.random.default_rng(seed))
+    return timeline_of(seen, seen.directions[0])
+
+
+@pytest.mark.parametrize("gateway", GATEWAYS.values(), ids=GATEWAYS)
+def test_noise_makes_no_failure_that_the_rate_explains(gateway: g.Gateway) -> None:
+    found = [judged(gateway, 49_000, seed) for seed in range(15)]
+    assert not any(each.full().is_spread(each.clean) for each in found)
+
+
+@pytest.mark.parametrize("gateway", GATEWAYS.values(), ids=GATEWAYS)
+def test_an_overload_tells_what_the_gateway_does_when_it_is_full(gateway: g.Gateway) -> None:
+    """Whatever its queue or bucket holds."""
+    found = [judged(gateway, 60_000, seed) for seed in range(10)]
+    full = [each.full() for each in found if each.full().is_spread(each.clean)]
+    assert len(full) >= 8
+    assert all(abs(60_000 * (1 - each.share) / 50_000 - 1) < 0.01 for each in full)
+
+
+def test_a_loss_in_an_absence_does_not_count() -> None:
+    found = judged(g.queue(50_000, 64), 45_000, seed=1)
+    assert found.excused > 0
+    assert found.lost == 0
 
 
 def test_due_times_follow_segments_and_pauses() -> None:
