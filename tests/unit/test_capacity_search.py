@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,29 @@ from natxy.search.bisection import SearchError
 from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
 from natxy.search.capacity_attempt import Answer, Attempt, Outcome
 from natxy.search.capacity_goal import CapacityGoal
-from tests.unit.capacity_search import Device, device, found
+
+Device = Callable[[Attempt], Answer]
+
+
+def device(capacity: int, rate_cps: int = 100_000) -> Device:
+    """Takes as many connections, at rates up to this one."""
+
+    def answer(attempt: Attempt) -> Answer:
+        takes = attempt.connections <= capacity and attempt.rate_cps <= rate_cps
+        return Answer.PASS if takes else Answer.FAIL
+
+    return answer
+
+
+def found(goal: CapacityGoal, answer: Device) -> tuple[Capacity, list[Attempt]]:
+    search = CapacitySearch(goal)
+    attempts: list[Attempt] = []
+    while (attempt := search.next()) is not None:
+        attempts.append(attempt)
+        assert len(attempts) < 500
+        search.tell(Outcome(answer=answer(attempt)))
+    assert search.result is not None
+    return search.result, attempts
 
 
 @pytest.mark.parametrize("capacity", [10_000, 100_007])
@@ -623,3 +646,25 @@ def test_what_a_trial_has_shown_to_be_wrong_is_not_believed_any_more() -> None:
     goal = CapacityGoal(c0=2000, told=1000)
     attempts = attempts_of(CapacitySearch, goal, 262_144, lambda _: 131_072)
     assert [a.rate_cps > 100_000 for a in attempts if a.connections == 512_000][1:] == [False]
+
+
+def test_no_step_passes_below_beta_times_the_last_rate() -> None:
+    goal = CapacityGoal(c0=1000, beta=Fraction(1, 7))
+    result, attempts = found(goal, device(1999))
+    least_cps = goal.beta * result.r0_cps
+    assert least_cps.denominator > 1
+    tried_cps = min(each.rate_cps for each in attempts if each.connections == 2000)
+    assert least_cps < tried_cps < least_cps + 1
+
+
+def test_a_tester_that_is_too_slow_with_more_connections_makes_a_lower_bound() -> None:
+    def answer(attempt: Attempt) -> Answer:
+        if attempt.connections > 1000 and attempt.rate_cps > 80_000:
+            return Answer.TOO_SLOW
+        return device(3000, 100_000)(attempt)
+
+    result, _ = found(CapacityGoal(c0=1000), answer)
+    assert not result.r0_at_least
+    assert result.rs_at_least
+    assert result.rs_cps <= 80_000 < result.r0_cps
+    assert result.c == 3000

@@ -1,21 +1,34 @@
 """Tests of the streams of a stateful trial: phases, addresses, ranges and orders."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, MeasurementError
 from natxy.model.addresses import IpVersion
+from natxy.model.measurement import Measurement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import PacketFormat, Traffic
 from natxy.model.trial_spec import Phase, Side
+from natxy.procedure.delay_variation import PdvPlan, pdv
+from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
+from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
+from natxy.procedure.recovery import RecoveryPlan, recovery
+from natxy.procedure.throughput import ThroughputPlan, throughput
+from natxy.search.bisection import SearchError
+from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.establishing import Establishing
 from natxy.trial.phases import measures_phase_2, phase_1_s
+from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.connections import PORTS, TIMING, plan, segments_of, spec_of
+from tests.unit.connections import plan as traffic_plan
+from tests.unit.fake_engine import FakeEngine
+from tests.unit.stateful_gateway import StatefulGateway
 from tests.unit.traffic import port
 
 
@@ -322,3 +335,28 @@ def test_a_reset_is_after_phase_1() -> None:
     assert phase_1_s(plan({"delay_s": 0.4}), TIMING) == Fraction(4, 10)
     stateless = plan({}).testbed.model_copy(update={"connections": None})
     assert phase_1_s(TrafficPlan(testbed=stateless, source=Source(name="")), TIMING) == 0
+
+
+GIVEN: dict[str, Any] = {
+    "timing": Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20)),
+    "seed": 7,
+    "repetitions": 1,
+}
+COARSE = SearchError(rate_fps=1000)  # the lowest rates have too few frames to tell
+GOAL = rfc2544_goal(final_duration_s=Fraction(1, 10))
+PROCEDURES: dict[str, tuple[Callable[..., Measurement], Any]] = {
+    "throughput": (throughput, ThroughputPlan(max_rate_fps=5000, error=COARSE, **GIVEN)),
+    "mlr": (mlr_throughput, MlrThroughputPlan(goals=(GOAL,), max_rate_fps=5000, **GIVEN)),
+    "frame loss": (frame_loss, FrameLossPlan(rates_fps=(5000,), **GIVEN)),
+    "recovery": (recovery, RecoveryPlan(rate_fps=5000, **GIVEN)),
+    "pdv": (pdv, PdvPlan(rate_fps=5000, **GIVEN)),
+}
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_connections_that_are_gone_are_no_loss_of_the_rates(name: str) -> None:
+    procedure, plan = PROCEDURES[name]
+    gateway = StatefulGateway(flushes=True, counts_replies=True)
+    session = FakeEngine(gateway=gateway).session(traffic_plan({}))
+    with pytest.raises(MeasurementError, match="connections"):
+        procedure(plan, session)

@@ -16,7 +16,7 @@ from natxy.procedure.scale_up import ScaleUpPlan, scale_up
 from natxy.procedure.scale_up import _memory as of_scale_up
 from natxy.procedure.series import Searching
 from tests.remarks import about, topics
-from tests.unit.capacity_procedure import PLAN, WIDE
+from tests.unit.capacity import PLAN, WIDE
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.degradation import ESTABLISHMENT, THROUGHPUT
 from tests.unit.fake_engine import FakeEngine

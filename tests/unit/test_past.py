@@ -31,8 +31,7 @@ from natxy.trial.past import Collapsed, Past, fingerprint
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.unit.campaigns import HEADER
-from tests.unit.capacity import EngineAtACorpse
-from tests.unit.capacity_procedure import WIDE, Mortal, Recovering
+from tests.unit.capacity import WIDE, EngineAtACorpse, Mortal, Recovering
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.fake_engine import FakeEngine, beyond
 from tests.unit.reset import GONE, Switch, pause

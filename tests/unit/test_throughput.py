@@ -15,6 +15,10 @@ from rich.console import Console
 
 from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.provenance import provenance
+from natxy.cli.options import search_error
+from natxy.cli.searching import searching
+from natxy.cli.series_options import SeriesOptions
+from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.dut.base import TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
@@ -28,11 +32,12 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.report.gateway_table import throughput_table
 from natxy.report.measurement_table import measurement_notes, measurement_tables
 from natxy.report.results_json import result_entry, write_results
-from natxy.search.bisection import SearchError
+from natxy.search.bisection import RATE_FPS, SearchError
 from natxy.tester.tester import OnProgress
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC, deviations
@@ -440,3 +445,39 @@ def test_the_table_of_a_gateway_that_natxy_does_not_control_has_a_name(measure: 
     result = measure(plan(repetitions=1), dut=NoDut())
     (table, *_) = measurement_tables([result], 100)
     assert str(table.title).startswith("Throughput of the gateway")
+
+
+OPTIONS = SeriesOptions(testbed=Path("testbed.toml"), profile="quick", seed=7)
+
+
+def test_quick_searches_verify_a_loss_and_are_as_short_as_the_buffers_let_them_be() -> None:
+    plan = throughput_search(OPTIONS, error=search_error(RATE_FPS, "1%"), max_rate_fps=10**6)
+    assert (plan.buffer_frames, plan.loss_verifications) == (QUICK.buffer_frames, 1)
+    assert plan.repetitions == QUICK.repetitions
+    assert plan.duration_s(10**6) == Fraction(1, 20)
+    assert found_first(OPTIONS) == replace(throughput_search(OPTIONS), repetitions=1)
+    assert (
+        searching(OPTIONS, "throughput", error=search_error(RATE_FPS, "1%"), max_rate_fps=10**6)
+        == plan
+    )
+
+
+def test_a_duration_that_is_given_is_every_trials() -> None:
+    plan = found_first(replace(OPTIONS, duration=0.5))
+    assert plan.buffer_frames is None
+    assert plan.duration_s(10**6) == Fraction(1, 2)
+    assert found_first(replace(OPTIONS, duration=120.0)).timing.duration_s == RFC.timing.duration_s
+
+
+def test_the_rfcs_search_is_whole_and_believes_each_trial() -> None:
+    plan = found_first(replace(OPTIONS, profile="rfc"))
+    assert (plan.buffer_frames, plan.loss_verifications, plan.repetitions) == (None, 0, 1)
+    assert plan.timing == RFC.timing
+    with pytest.raises(ConfigurationError, match="profile"):
+        found_first(replace(OPTIONS, profile="none"))
+
+
+def test_an_establishment_rates_search_verifies_a_loss_as_well() -> None:
+    plan = searching(OPTIONS, "validated")
+    assert isinstance(plan, EstablishmentPlan)
+    assert plan.loss_verifications == 1
