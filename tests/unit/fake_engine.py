@@ -55,6 +55,11 @@ def frames_in(stream: Stream) -> int:
     return sum(segment.frames for segment in stream.segments)
 
 
+def first_above(limit_fps: int) -> Lose:
+    """Returns the gateway that loses the first frame at each rate above this one."""
+    return lambda stream: (0,) if rate_of(stream) > limit_fps else ()
+
+
 def beyond(capacity_fps: float, stream: Stream) -> Sequence[int]:
     """Returns the frames that are more than the capacity: as the queue is full, at all moments."""
     import numpy as np
@@ -163,6 +168,10 @@ class FakeEngine:
     @property
     def trials(self) -> int:
         return len(self.specs)
+
+    @property
+    def rates_fps(self) -> list[int]:
+        return [rate_of(spec.phases[0].streams[0]) for spec in self.specs]
 
     def settle(self, seconds: float) -> None:
         """Trials of a fake need no pause."""

@@ -17,7 +17,15 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from tests.unit.fake_engine import EVENTS, LATE, FakeEngine, Json, frames_in, rate_of
+from tests.unit.fake_engine import (
+    EVENTS,
+    LATE,
+    FakeEngine,
+    Json,
+    distribution,
+    first_above,
+    frames_in,
+)
 
 if TYPE_CHECKING:
     from natxy.model.trial_spec import Stream, TrialSpec
@@ -33,7 +41,7 @@ def of_the_environment() -> FakeEngine:
     def lose(stream: Stream) -> Sequence[int]:
         if MODE == "one-way" and stream.direction == "forward":
             return range(frames_in(stream))
-        return (0,) if rate_of(stream) > number_of("CAPACITY_FPS", 50_000) else ()
+        return first_above(number_of("CAPACITY_FPS", 50_000))(stream)
 
     def invalid(_: TrialSpec) -> Json | None:
         return LATE if engine.trials <= number_of("INVALID_TRIALS", 0) else None
@@ -45,6 +53,7 @@ def of_the_environment() -> FakeEngine:
         limit_fps=number_of("LIMIT_FPS", 10**6),
         link_mbps=number_of("LINK_MBPS", 0),
         delays_ns=lambda _: (1000.0, 90_000.0),
+        members=lambda stream: {"lateness": distribution(frames_in(stream), 0.0, 1500.0)},
         watches=False,
     )
     return engine

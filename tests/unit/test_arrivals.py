@@ -91,7 +91,7 @@ def test_a_search_ends_at_the_first_slow_trial(nat64: TrafficPlan) -> None:
     engine = FakeEngine(lose=Deaf("reverse"))
     with pytest.raises(MeasurementError):
         MEASUREMENTS["throughput"](engine.session(nat64))
-    assert [rate_of(spec.phases[0].streams[0]) for spec in engine.specs][-2:] == [2000, 1000]
+    assert engine.rates_fps[-2:] == [2000, 1000]
 
 
 def test_frames_that_are_wrong_did_not_arrive(nat64: TrafficPlan) -> None:

@@ -81,7 +81,7 @@ def test_bursts_that_the_buffer_does_not_take_pass_at_no_rate(nat64: TrafficPlan
     assert (figure.name, figure.values) == ("throughput, bursts of 1,024", (0,))
     said = "0 means that no rate passed: the lowest rate tried is 171 fps, one burst every 5.99 s."
     assert str(about(Topic.LOWEST_RATE_OF_BURSTS, result.remarks)) == said
-    tried = [spec.phases[0].streams[0].segments[0].rate_fps for spec in engine.specs]
+    tried = engine.rates_fps
     assert min(tried) >= 171  # 10 bursts in 60 s
     assert len(tried) < 20
 

@@ -10,7 +10,6 @@ from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Topic
-from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Mix
 from natxy.procedure.churn import ChurnPlan, churn
 from natxy.search.bisection import SearchError
@@ -26,6 +25,7 @@ from tests.remarks import topics
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.connections import spec_of
 from tests.unit.fake_engine import FakeEngine
+from tests.unit.kept import Kept
 from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 RANGES = {
@@ -237,16 +237,6 @@ def measured(
     return churn(plan, FakeEngine(gateway=gateway, link_mbps=mbps).session(traffic, dut, observer))
 
 
-class Tried(Observer):
-    """The rates of the trials."""
-
-    def __init__(self) -> None:
-        self.rates_fps: list[int] = []
-
-    def trial_ended(self, trial: TrialRecord) -> None:
-        self.rates_fps.append(trial.rate_fps)
-
-
 @pytest.mark.parametrize(
     ("most", "mbps", "first"), [(None, 0, 1000), (50_000, 0, 50_000), (None, 10, 12_880)]
 )
@@ -254,10 +244,10 @@ def test_a_search_starts_low_where_neither_the_media_nor_the_user_gave_a_limit(
     most: int | None, mbps: int, first: int
 ) -> None:
     """From the limit, 131,068,000, it would take a dozen trials that all fail."""
-    tried = Tried()
+    kept = Kept()
     plan = replace(NEW, max_rate_fps=most, repetitions=1)
-    measured(plan, StatefulGateway(frames_fps=9000, new_cps=20_000), mbps=mbps, observer=tried)
-    assert tried.rates_fps[0] == first
+    measured(plan, StatefulGateway(frames_fps=9000, new_cps=20_000), mbps=mbps, observer=kept)
+    assert kept.rates[0] == first
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,12 @@ from natxy.trial.connection_table import needed_timeout_s
 from natxy.trial.emptied_table import RESETS_AGAIN, check_emptied
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import steady
-from natxy.trial.observer import Observer
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.unit.connections import plan, spec_of
 from tests.unit.fake_engine import FakeEngine
+from tests.unit.kept import Kept
 from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
@@ -276,19 +276,11 @@ class Forgetful(StatefulGateway):
         return super().makes(asked, rate_cps)
 
 
-class Heard(Observer):
-    def __init__(self) -> None:
-        self.said: list[Remark] = []
-
-    def remarked(self, remark: Remark) -> None:
-        self.said.append(remark)
-
-
 def search_of(gateway: StatefulGateway, **changes: Any) -> tuple[Measurement, list[Remark]]:
     asked = ThroughputPlan(timing=TIMING, seed=1, repetitions=2, max_rate_fps=RATE_FPS)
-    heard = Heard()
-    session = FakeEngine(gateway=gateway).session(plan({"sample": 100}), observer=heard)
-    return throughput(replace(asked, **changes), session), heard.said
+    kept = Kept()
+    session = FakeEngine(gateway=gateway).session(plan({"sample": 100}), observer=kept)
+    return throughput(replace(asked, **changes), session), kept.remarks
 
 
 def test_one_trial_that_lost_its_connections_ends_no_measurement() -> None:

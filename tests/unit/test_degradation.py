@@ -10,18 +10,18 @@ from natxy.dut.base import TableParameters
 from natxy.errors import ConfigurationError, DutError, MeasurementError
 from natxy.measure.table_size import PortRange
 from natxy.model.measurement import Measurement
-from natxy.model.remark import Remark, Topic
+from natxy.model.remark import Topic
 from natxy.procedure.degradation import DEGRADATION, Column, DegradationPlan, degradation
 from natxy.procedure.series import PREVIOUS, Searching
 from natxy.report.cell_figures import CellResult, ColumnFigures
 from natxy.search.bisection import SearchError
-from natxy.trial.observer import Observer
 from natxy.trial.seeds import MAX_SEED
 from tests.remarks import about, topics
 from tests.unit.clauses import texts
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.degradation import ESTABLISHMENT, THROUGHPUT
 from tests.unit.fake_engine import FakeEngine
+from tests.unit.kept import Kept
 from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 
@@ -131,18 +131,11 @@ def test_a_column_whose_connections_are_not_there_ends_no_measurement() -> None:
 
 
 def test_a_column_without_a_figure_is_told_at_once() -> None:
-    class Hearing(Observer):
-        def __init__(self) -> None:
-            self.heard: list[Remark] = []
-
-        def remarked(self, remark: Remark) -> None:
-            self.heard.append(remark)
-
-    gateway, heard = StatefulGateway(entries=3000, frames_fps=50_000), Hearing()
+    gateway, kept = StatefulGateway(entries=3000, frames_fps=50_000), Kept()
     engine = FakeEngine(gateway=gateway)
     plan = DegradationPlan(search=THROUGHPUT, columns=columns_of(1000, 4000))
-    degradation(plan, engine.session(traffic_plan({}), observer=heard))
-    (said,) = (remark for remark in heard.heard if remark.code is Topic.NO_FIGURE)
+    degradation(plan, engine.session(traffic_plan({}), observer=kept))
+    (said,) = (remark for remark in kept.remarks if remark.code is Topic.NO_FIGURE)
     assert str(said).startswith("4,000 connections: no figure. Phase 1 created 3,000 of 4,000")
 
 

@@ -13,9 +13,10 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Verdict
 from natxy.procedure.self_test import SelfTestPlan, self_test
 from natxy.search.bisection import Bisection
-from natxy.trial.observer import Observer, Observers
+from natxy.trial.observer import Observers
 from natxy.trial.timing import Timing
-from tests.unit.fake_engine import FakeEngine, rate_of
+from tests.unit.fake_engine import FakeEngine, first_above
+from tests.unit.kept import Kept
 
 SHORT = Timing(duration_s=Fraction(1, 100), drain_s=Fraction(0))
 
@@ -114,16 +115,8 @@ def test_every_trial_has_its_estimate() -> None:
     assert all(words.startswith("about ") and words.endswith(" left") for words in told.words)
 
 
-class Parts(Observer):
-    def __init__(self) -> None:
-        self.parts: list[tuple[int, int]] = []
-
-    def part_started(self, number: int, count: int) -> None:
-        self.parts.append((number, count))
-
-
 def engine_of_40_000_fps() -> FakeEngine:
-    return FakeEngine(lose=lambda stream: (0,) if rate_of(stream) > 40_000 else ())
+    return FakeEngine(lose=first_above(40_000))
 
 
 def test_a_self_test_and_a_series_say_how_many_sizes_they_have(
@@ -133,7 +126,7 @@ def test_a_self_test_and_a_series_say_how_many_sizes_they_have(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen = Parts()
+    seen = Kept()
     plan = SelfTestPlan(seed=1, sizes_bytes=(84, 128, 256), timing=SHORT)
     self_test(plan, engine_of_40_000_fps().session(nat64, observer=Observers([seen])))
     assert seen.parts == [(1, 3), (2, 3), (3, 3)]

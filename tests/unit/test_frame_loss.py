@@ -329,7 +329,7 @@ def test_a_series_that_never_passes_ends_at_a_step_of_the_maximum(nat64: Traffic
     assert [at.split(" (")[0] for at in forward_of(result, LOSS)] == [
         f"{share} %" for share in range(100, 0, -10)
     ]
-    assert [rate_of(spec.phases[0].streams[0]) for spec in engine.specs] == list(range(10, 0, -1))
+    assert engine.rates_fps == list(range(10, 0, -1))
     few = frame_loss(plan(max_rate_fps=5, timing=timing), engine.session(nat64))
     assert list(forward_of(few, LOSS))[-1] == "20 % (1 fps)", "no rate is 0"
 

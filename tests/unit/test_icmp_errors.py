@@ -23,7 +23,7 @@ from natxy.tester.tester import Tester
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.campaign_notes import report_notes
-from tests.unit.fake_engine import FakeEngine
+from tests.unit.fake_engine import FakeEngine, first_above
 
 ERRORS = TypeAdapter(tuple[IcmpError, ...])
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
@@ -117,7 +117,7 @@ def test_a_note_under_a_table_names_them(nat64: TrafficPlan) -> None:
 
 def test_the_throughput_names_them(nat64: TrafficPlan) -> None:
     lossy = FakeEngine(
-        lose=lambda stream: (0,) if stream.segments[0].rate_fps > 5000 else (),
+        lose=first_above(5000),
         icmp_errors=(NEEDED,),
     )
     plan = ThroughputPlan(timing=FAST, seed=1, repetitions=2)

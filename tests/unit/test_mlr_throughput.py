@@ -11,7 +11,7 @@ import pytest
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.deviation import Differs
-from natxy.model.measurement import Figure, Measurement
+from natxy.model.measurement import Measurement
 from natxy.model.reason import Code, Reason
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
@@ -22,12 +22,12 @@ from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
-from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts
 from tests.unit.fake_engine import FakeEngine, beyond, due_ns, frames_in, rate_of
+from tests.unit.kept import Kept
 from tests.unit.reasons import a_reason
 
 LASTS_S = Fraction(1, 20)
@@ -334,7 +334,7 @@ def test_a_gateway_that_loses_at_every_rate_has_a_rate_of_0(nat64: TrafficPlan) 
         assert result.figure(name).values == (0,)
         assert not any(result.figure(name).lower_bound)
     assert about(Topic.LOWEST_RATE, result.remarks).facts == {"least_fps": 2000}
-    tried = {rate_of(spec.phases[0].streams[0]) for spec in engine.specs}
+    tried = set(engine.rates_fps)
     assert min(tried) == 2000
     passing = mlr_throughput(plan(), FakeEngine(lose=limited).session(nat64))
     assert Topic.LOWEST_RATE not in topics(passing.remarks)
@@ -411,14 +411,7 @@ def test_a_wide_goal_is_a_coarse_search(
 def test_the_rates_of_each_repetition_are_shown_as_soon_as_they_are_found(
     nat64: TrafficPlan,
 ) -> None:
-    class Shown(Observer):
-        def __init__(self) -> None:
-            self.figures: list[Figure] = []
-
-        def repetition_ended(self, figures: Sequence[Figure]) -> None:
-            self.figures += figures
-
-    shown = Shown()
+    kept = Kept()
     asked = plan(goals=(NDR,), repetitions=2)
-    mlr_throughput(asked, FakeEngine(lose=limited).session(nat64, observer=shown))
-    assert [figure.name for figure in shown.figures] == ["NDR", "NDR, upper bound"] * 2
+    mlr_throughput(asked, FakeEngine(lose=limited).session(nat64, observer=kept))
+    assert [figure.name for figure in kept.figures] == ["NDR", "NDR, upper bound"] * 2

@@ -23,7 +23,7 @@ from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.unit.campaigns import planned
-from tests.unit.fake_engine import FakeEngine, rate_of
+from tests.unit.fake_engine import FakeEngine, first_above
 from tests.unit.reasons import LATE
 
 PLAN = ThroughputPlan(
@@ -78,7 +78,7 @@ class Cell:
             return LATE if seen % 3 == 0 else None
 
         engine = FakeEngine(
-            lose=lambda stream: (0,) if rate_of(stream) > 40_000 else (),
+            lose=first_above(40_000),
             invalid=invalid,
             too_slow=False,
             during=during,

@@ -19,7 +19,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, text, texts
-from tests.unit.fake_engine import FakeEngine, beyond, due_ns, frames_in, rate_of
+from tests.unit.fake_engine import FakeEngine, beyond, due_ns, first_above, frames_in, rate_of
 from tests.unit.reasons import LATE
 
 FAST = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
@@ -179,7 +179,7 @@ def test_the_rates_and_the_lost_frames_are_stated(nat64: TrafficPlan) -> None:
 
 def test_several_searches_for_the_rate_are_counted(nat64: TrafficPlan) -> None:
     """The median of their results is the rate."""
-    engine = FakeEngine(lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [])
+    engine = FakeEngine(lose=first_above(THROUGHPUT_FPS))
     error = SearchError(rate_fps=1)
     search = ThroughputPlan(timing=FAST, seed=0, repetitions=2, error=error, max_rate_fps=50_000)
     result = recovery(plan(rate_fps=None, search=search), engine.session(nat64))
@@ -192,7 +192,7 @@ def test_the_invalid_trials_of_that_search_are_told(nat64: TrafficPlan) -> None:
     """An absence explains the loss of the first trial above the rate; it is repeated."""
     away = iter([2e8])
     engine = FakeEngine(
-        lose=lambda s: [0] if rate_of(s) > THROUGHPUT_FPS else [],
+        lose=first_above(THROUGHPUT_FPS),
         away_ns=lambda phase: (
             next(away, 0.0) if rate_of(phase.streams[0]) > THROUGHPUT_FPS else 0.0
         ),

@@ -31,6 +31,7 @@ from tests.remarks import topics
 from tests.unit.clauses import codes
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.fake_engine import FakeEngine
+from tests.unit.kept import Kept
 from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
@@ -196,29 +197,21 @@ def test_an_establishment_rate_needs_no_search_for_another() -> None:
     assert len(engine.specs) == len(same.specs)
 
 
-class Hearing(Observer):
-    def __init__(self) -> None:
-        self.heard: list[Remark] = []
-
-    def remarked(self, remark: Remark) -> None:
-        self.heard.append(remark)
-
-
 NOW_ONE = Remark.of(Topic.CORES_LEFT, cores=1)
 
 
 def test_what_the_device_is_left_with_is_said_whatever_happens() -> None:
-    done = Hearing()
+    done = Kept()
     measure(ESTABLISHMENT, (1, 5), observer=done)
-    assert done.heard == [NOW_ONE]
-    refused = Hearing()
+    assert done.remarks == [NOW_ONE]
+    refused = Kept()
     with pytest.raises(DutError, match="cannot have 4 cores"):
         measure(ESTABLISHMENT, (1, 4), most=2, observer=refused)
-    assert refused.heard[0] == NOW_ONE
-    lost = Hearing()
+    assert refused.remarks[0] == NOW_ONE
+    lost = Kept()
     with pytest.raises(DutError, match="cannot have 4 cores"):
         measure(ESTABLISHMENT, (1, 4), most=0, observer=lost)
-    assert lost.heard[0].code is Topic.CORES_UNKNOWN
+    assert lost.remarks[0].code is Topic.CORES_UNKNOWN
 
 
 def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
@@ -227,11 +220,11 @@ def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
             port = Port(device="net_af_xdp0,iface=t0")
             return TesterPorts(left=port, right=port, mtu_bytes=1500)
 
-    heard = Hearing()
+    heard = Kept()
     engine = FakeEngine(gateway=StatefulGateway())
     plan = ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2))
     scale_up(plan, engine.session(traffic_plan({}), OfALab(gateway=engine.gateway), heard))
-    assert heard.heard == []
+    assert heard.remarks == []
 
 
 def test_points_have_seeds_of_their_own_up_to_the_highest_one() -> None:

@@ -16,7 +16,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing
-from tests.unit.fake_engine import FakeEngine, rate_of
+from tests.unit.fake_engine import FakeEngine, first_above
 from tests.unit.reasons import LATE
 from tests.unit.results import result_of, stream_of
 
@@ -34,7 +34,7 @@ def of_search(spec: TrialSpec) -> bool:
 
 
 def test_the_trials_of_the_search_are_counted_without_those_of_the_delay() -> None:
-    engine = FakeEngine(lose=lambda stream: (0,) if rate_of(stream) > 10_000 else ())
+    engine = FakeEngine(lose=first_above(10_000))
 
     def invalid(spec: TrialSpec) -> Reason | None:
         return LATE if len(engine.specs) in (1, 3) and of_search(spec) else None

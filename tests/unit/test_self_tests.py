@@ -36,7 +36,7 @@ from natxy.trial.tester_delay import ON_A_CABLE, own_delay
 from natxy.trial.timing import Timing
 from natxy.whole_file import write_whole
 from tests.remarks import topics
-from tests.unit.fake_engine import FakeEngine, distribution, frames_in, rate_of
+from tests.unit.fake_engine import FakeEngine, distribution, first_above, frames_in, rate_of
 from tests.unit.reasons import LATE
 from tests.unit.stateful_gateway import StatefulGateway
 
@@ -283,7 +283,7 @@ def test_the_offset_is_measured_where_no_frame_waits() -> None:
 
 
 def test_the_offset_of_a_slow_loop_is_below_its_ceiling() -> None:
-    engine = FakeEngine(lose=lambda stream: (0,) if rate_of(stream) > 900 else ())
+    engine = FakeEngine(lose=first_above(900))
     loop = looped(Testbed(traffic=traffic()))
     session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
     (ceiling,) = self_test(SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT), session)
@@ -300,9 +300,7 @@ def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int)
         spoilt = rate_of(spec.phases[0].streams[0]) == spoilt_fps
         return LATE if spoilt and spec.seed == repetition_seed(1, 2) else None
 
-    engine = FakeEngine(
-        lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), invalid=invalid
-    )
+    engine = FakeEngine(lose=first_above(10_000), invalid=invalid)
     loop = looped(Testbed(traffic=traffic()))
     session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
     error = SearchError(rate_fps=1)
@@ -370,9 +368,7 @@ def test_an_own_delay_that_an_absence_may_have_made_does_not_count(
         gap = {**distribution(count), "max_ns": 5e6, "buckets": buckets}
         return {"poll_gap": gap} if is_spoilt(stream) else {}
 
-    engine = FakeEngine(
-        lose=lambda stream: (0,) if rate_of(stream) > 10_000 else (), counters=delays, members=gaps
-    )
+    engine = FakeEngine(lose=first_above(10_000), counters=delays, members=gaps)
     error = SearchError(rate_fps=1)
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
     (ceiling,) = self_test(plan, looped_session(engine))

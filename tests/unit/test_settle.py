@@ -17,7 +17,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
-from tests.unit.fake_engine import FakeEngine, rate_of
+from tests.unit.fake_engine import FakeEngine, first_above
 
 SETTLE_S = 5.0
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0), settle_s=Fraction(SETTLE_S))
@@ -54,7 +54,7 @@ def test_there_is_a_rest_between_any_two_trials(
     seen: list[str] = []
     monkeypatch.setattr(FakeEngine, "settle", lambda _, s: seen.append(f"rest {s}"))
     engine = FakeEngine(
-        lose=lambda stream: [0] if rate_of(stream) > 6_000 else [],
+        lose=first_above(6_000),
         during=lambda: seen.append("trial"),
     )
     measure(engine.session(nat64))
@@ -68,7 +68,7 @@ def test_no_two_trials_have_the_same_nonce(
     measure: Callable[[Session], None], nat64: TrafficPlan
 ) -> None:
     """A frame that comes late is then never taken for one of another part's trial."""
-    engine = FakeEngine(lose=lambda stream: [0] if rate_of(stream) > 6_000 else [])
+    engine = FakeEngine(lose=first_above(6_000))
     measure(engine.session(nat64))
     nonces = [spec.nonce for spec in engine.specs]
     assert len(set(nonces)) == len(nonces) > 3

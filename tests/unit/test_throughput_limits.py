@@ -39,10 +39,6 @@ def losing_above(limit_fps: int) -> FakeEngine:
     return FakeEngine(lose=lose)
 
 
-def tried(engine: FakeEngine) -> list[int]:
-    return [rate_of(spec.phases[0].streams[0]) for spec in engine.specs]
-
-
 def test_the_medias_rate_is_said_to_limit_the_result(nat64: TrafficPlan) -> None:
     at_media = throughput(PLAN, FakeEngine(link_mbps=10).session(nat64))
     assert at_media.figures[0].bound(12_019) == "exact"
@@ -58,10 +54,10 @@ def test_the_medias_rate_is_said_to_limit_the_result(nat64: TrafficPlan) -> None
 def test_a_search_without_a_maximum_starts_at_1000_and_grows_by_4(nat64: TrafficPlan) -> None:
     engine = losing_above(50_000)
     throughput(PLAN, engine.session(nat64))
-    assert tried(engine)[:4] == [1000, 4000, 16_000, 64_000]
+    assert engine.rates_fps[:4] == [1000, 4000, 16_000, 64_000]
     limited = losing_above(50_000)
     throughput(replace(PLAN, max_rate_fps=60_000), limited.session(nat64))
-    assert tried(limited)[:2] == [60_000, 30_000]
+    assert limited.rates_fps[:2] == [60_000, 30_000]
 
 
 @pytest.mark.parametrize("valid_fps", [999, 1000])
@@ -76,7 +72,7 @@ def test_a_tester_whose_trials_are_invalid_at_1000_a_second_has_another_problem(
     if valid_fps < 1000:
         with pytest.raises(TesterLimit, match=r"no rate passed, and at 1000 frames a second"):
             throughput(plan, engine.session(nat64))
-        assert tried(engine) == [4000, 2000, 1000]
+        assert engine.rates_fps == [4000, 2000, 1000]
         return
     assert throughput(plan, engine.session(nat64)).figures[0].values == (1000,)
 

@@ -18,7 +18,7 @@ from natxy.report.trial_text import trial_text
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.campaign_notes import report_notes
-from tests.unit.fake_engine import FakeEngine
+from tests.unit.fake_engine import FakeEngine, first_above
 from tests.unit.traffic import SEGMENTS, plan
 
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
@@ -62,7 +62,7 @@ def test_a_note_under_a_table_and_a_column_say_how_many(nat64: TrafficPlan) -> N
 
 def test_the_throughput_says_how_many(nat64: TrafficPlan) -> None:
     engine = FakeEngine(
-        lose=lambda stream: (0,) if stream.segments[0].rate_fps > 5000 else (),
+        lose=first_above(5000),
         counters=lambda _: {"without_udp_checksum": 1},
     )
     result = throughput(ThroughputPlan(timing=FAST, seed=1, repetitions=2), engine.session(nat64))
