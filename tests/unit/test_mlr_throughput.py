@@ -22,7 +22,6 @@ from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
-from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts
@@ -56,34 +55,24 @@ LIMIT_FPS = 50_000
 limited = partial(beyond, LIMIT_FPS)
 
 
-def measured(asked: MlrThroughputPlan, nat64: TrafficPlan) -> Measurement:
-    with set_up(nat64.testbed, nat64.source, NoDut()) as session:
-        return mlr_throughput(asked, session)
+def measured(asked: MlrThroughputPlan, nat64: TrafficPlan, limit_fps: int = 10**9) -> Measurement:
+    """Of a gateway that loses a frame above 50,000 a second, by a tester of this limit."""
+    engine = FakeEngine(lose=limited, limit_fps=limit_fps, watches=False)
+    return mlr_throughput(asked, engine.session(nat64))
 
 
-@pytest.fixture
-def capacity(engine: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setenv("FAKE_CAPACITY_FPS", "50000")
-    monkeypatch.setenv("FAKE_LINK_MBPS", "0")
-    monkeypatch.setenv("FAKE_LIMIT_FPS", str(10**9))
-    return 50_000
-
-
-def test_both_rates_are_found_in_one_search(capacity: int, nat64: TrafficPlan) -> None:
+def test_both_rates_are_found_in_one_search(nat64: TrafficPlan) -> None:
     result = measured(plan(repetitions=2), nat64)
     ndr = result.figure("NDR")
-    assert ndr.values == pytest.approx([capacity, capacity], rel=0.0015)
-    assert max(ndr.values) <= capacity
+    assert ndr.values == pytest.approx([LIMIT_FPS, LIMIT_FPS], rel=0.0015)
+    assert max(ndr.values) <= LIMIT_FPS
     assert ndr.lower_bound == (False, False)
-    assert min(result.figure("NDR, upper bound").values) > capacity
+    assert min(result.figure("NDR, upper bound").values) > LIMIT_FPS
     assert [each.facts.get("accepted_share") for each in result.remarks[:2]] == [0, 0.01]
 
 
-def test_a_weak_testers_rate_is_a_lower_bound(
-    capacity: int, nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAKE_LIMIT_FPS", "20000")
-    result = measured(plan(goals=(NDR,)), nat64)
+def test_a_weak_testers_rate_is_a_lower_bound(nat64: TrafficPlan) -> None:
+    result = measured(plan(goals=(NDR,)), nat64, limit_fps=20_000)
     ndr = result.figure("NDR")
     assert ndr.lower_bound == (True,)
     assert 0 < ndr.values[0] <= 20_000
@@ -145,15 +134,12 @@ def test_a_loss_that_a_goal_accepts_is_no_failure_of_it(nat64: TrafficPlan) -> N
     assert result.figure("PDR (10 % loss)").lower_bound == (False,)
 
 
-def test_a_tester_that_can_do_nothing_is_named(
-    capacity: int, nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAKE_LIMIT_FPS", "1")
+def test_a_tester_that_can_do_nothing_is_named(nat64: TrafficPlan) -> None:
     with pytest.raises(TesterLimit, match="no rate passed"):
-        measured(plan(goals=(NDR,)), nat64)
+        measured(plan(goals=(NDR,)), nat64, limit_fps=1)
 
 
-def test_the_highest_rate_that_passes_is_a_lower_bound(capacity: int, nat64: TrafficPlan) -> None:
+def test_the_highest_rate_that_passes_is_a_lower_bound(nat64: TrafficPlan) -> None:
     result = measured(plan(goals=(NDR,), max_rate_fps=10_000), nat64)
     assert result.figure("NDR").values == (10_000.0,)
     assert result.figure("NDR").lower_bound == (True,)
@@ -163,7 +149,7 @@ def test_the_highest_rate_that_passes_is_a_lower_bound(capacity: int, nat64: Tra
     assert (entry["maximum_fps"], entry["error"]) == (10_000, None)
 
 
-def test_what_cannot_be_searched_is_refused(capacity: int, nat64: TrafficPlan) -> None:
+def test_what_cannot_be_searched_is_refused(nat64: TrafficPlan) -> None:
     with pytest.raises(ConfigurationError, match="max_rate_fps: is missing"):
         measured(plan(max_rate_fps=None), nat64)
     with pytest.raises(ConfigurationError, match="duration"):
@@ -172,7 +158,7 @@ def test_what_cannot_be_searched_is_refused(capacity: int, nat64: TrafficPlan) -
         plan(goals=(NDR, NDR))
 
 
-def test_attributes_of_the_goals_stand_in_the_result(capacity: int, nat64: TrafficPlan) -> None:
+def test_attributes_of_the_goals_stand_in_the_result(nat64: TrafficPlan) -> None:
     attributes: dict[str, Any] = {
         "exceed_ratio": Fraction(1, 2),
         "duration_sum_s": 2 * LASTS_S,
@@ -180,7 +166,7 @@ def test_attributes_of_the_goals_stand_in_the_result(capacity: int, nat64: Traff
     }
     goals = tuple(replace(goal, **attributes) for goal in (NDR, PDR))
     result = measured(plan(goals=goals), nat64)
-    assert result.figure("NDR").values[0] == pytest.approx(capacity, rel=0.0015)
+    assert result.figure("NDR").values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
     assert {"exceed_ratio": 0.5} in [each.facts for each in result.deviations]
     said = "exceed ratio 0.5, duration sum 0.1 s, initial duration 0.01 s"
     assert sum(said in str(remark) for remark in result.remarks) == 2
@@ -206,9 +192,7 @@ def test_the_goals_and_the_frame_timeout_stand_under_the_result(nat64: TrafficPl
     assert Topic.FRAME_TIMEOUT not in topics(plain)
 
 
-def test_the_rfc_2544_goal_departs_in_nothing_but_its_times(
-    capacity: int, nat64: TrafficPlan
-) -> None:
+def test_the_rfc_2544_goal_departs_in_nothing_but_its_times(nat64: TrafficPlan) -> None:
     result = measured(plan(), nat64)
     assert Differs.EXCEED_RATIO not in codes(result.deviations)
     assert result_entry(result)["search"]["exceed_ratio"] == 0

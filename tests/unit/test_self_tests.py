@@ -259,6 +259,11 @@ def test_the_command_that_finds_it_is_named() -> None:
     assert named(hello(driver="net_mlx5"), ip_version=4) == ON_A_CABLE
 
 
+def looped_session(engine: FakeEngine) -> Session:
+    loop = looped(Testbed(traffic=traffic()))
+    return engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
+
+
 def test_the_offset_is_measured_where_no_frame_waits() -> None:
     """The script's queue is as long as the rate is high; the reverse direction is the worse one."""
 
@@ -270,8 +275,7 @@ def test_the_offset_is_measured_where_no_frame_waits() -> None:
         return {"delay": distribution(frames_in(stream)) | delay}
 
     engine = FakeEngine(counters=delays, link_mbps=1000)
-    loop = looped(Testbed(traffic=traffic()))
-    session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
+    session = looped_session(engine)
     plan = SelfTestPlan(seed=1, sizes_bytes=(84, 1518), timing=SHORT)
     for ceiling, size in zip(self_test(plan, session), (84, 1518), strict=True):
         assert ceiling.delay is not None
@@ -284,8 +288,7 @@ def test_the_offset_is_measured_where_no_frame_waits() -> None:
 
 def test_the_offset_of_a_slow_loop_is_below_its_ceiling() -> None:
     engine = FakeEngine(lose=first_above(900))
-    loop = looped(Testbed(traffic=traffic()))
-    session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
+    session = looped_session(engine)
     (ceiling,) = self_test(SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT), session)
     assert ceiling.rate_fps == pytest.approx(900, rel=0.02)
     assert ceiling.delay is not None
@@ -301,18 +304,12 @@ def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int)
         return LATE if spoilt and spec.seed == repetition_seed(1, 2) else None
 
     engine = FakeEngine(lose=first_above(10_000), invalid=invalid)
-    loop = looped(Testbed(traffic=traffic()))
-    session = engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
+    session = looped_session(engine)
     error = SearchError(rate_fps=1)
     plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
     (ceiling,) = self_test(plan, session)
     assert ceiling.rate_fps == 10_000
     assert ceiling.delay is None
-
-
-def looped_session(engine: FakeEngine) -> Session:
-    loop = looped(Testbed(traffic=traffic()))
-    return engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
 
 
 @pytest.mark.parametrize("too_slow", [True, False])

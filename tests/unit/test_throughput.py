@@ -3,12 +3,12 @@
 import gzip
 import json
 import resource
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from rich.console import Console
@@ -47,24 +47,12 @@ from natxy.trial.setup import set_up, with_ports
 from natxy.trial.timing import Timing
 from tests.unit.campaign_notes import report_deviations
 from tests.unit.clauses import NOT_FOLLOWED, codes, names, sentences
-from tests.unit.fake_engine import FakeEngine, beyond, rate_of
+from tests.unit.fake_engine import FakeEngine, Lose, beyond, first_above, rate_of
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE, a_reason
 
-
-class Measure(Protocol):
-    def __call__(
-        self,
-        asked: ThroughputPlan,
-        observer: Observer | None = None,
-        *,
-        capacity: int = 50_000,
-        limit: int = 10**9,
-        link_mbps: int = 0,
-        dut: NoDut | None = None,
-    ) -> Measurement: ...
-
-
+Measure = Callable[..., Measurement]
+OVERLOADED = partial(beyond, 50_000)
 FAST = Timing(duration_s=Fraction("0.01"), drain_s=Fraction(0))
 
 
@@ -74,23 +62,19 @@ def plan(**changes: object) -> ThroughputPlan:
 
 
 @pytest.fixture
-def measure(engine: list[str], nat64: TrafficPlan, monkeypatch: pytest.MonkeyPatch) -> Measure:
-    """A measurement of the fake gateway of this capacity, by a tester of this limit."""
+def measure(nat64: TrafficPlan) -> Measure:
+    """A measurement of a gateway that loses these frames, by this tester."""
 
     def run(
         asked: ThroughputPlan,
         observer: Observer | None = None,
         *,
-        capacity: int = 50_000,
-        limit: int = 10**9,
-        link_mbps: int = 0,
+        lose: Lose = OVERLOADED,
         dut: NoDut | None = None,
+        **tester: int,
     ) -> Measurement:
-        monkeypatch.setenv("FAKE_CAPACITY_FPS", str(capacity))
-        monkeypatch.setenv("FAKE_LIMIT_FPS", str(limit))
-        monkeypatch.setenv("FAKE_LINK_MBPS", str(link_mbps))
-        with set_up(nat64.testbed, nat64.source, dut or NoDut()) as session:
-            return throughput(asked, session.with_observer(observer or Observer()))
+        engine = FakeEngine(lose=lose, watches=False, **tester)  # type: ignore[arg-type]
+        return throughput(asked, engine.session(nat64, dut, observer))
 
     return run
 
@@ -107,11 +91,11 @@ def test_the_capacity_is_found(measure: Measure) -> None:
     assert [trial.number for trial in kept.trials] == list(range(1, len(kept.trials) + 1))
     entry = result_entry(result)
     assert (entry["rate_fps_per_direction"], entry["bound"]) == (50_000, "exact")
-    assert entry["worst_lateness_us"] == 1.5
+    assert entry["worst_lateness_us"] == 0.001
 
 
 def test_a_slow_tester_yields_a_lower_bound(measure: Measure) -> None:
-    result = measure(plan(error=SearchError(rate_fps=100), repetitions=1), limit=20_000)
+    result = measure(plan(error=SearchError(rate_fps=100), repetitions=1), limit_fps=20_000)
     (rate_fps,) = result.figures[0].values
     assert 19_900 < rate_fps <= 20_000
     assert result.counts.invalid_trials >= 4
@@ -172,7 +156,7 @@ def test_a_given_maximum_that_passes_is_a_lower_bound(measure: Measure) -> None:
 
 
 def test_a_gateway_that_loses_at_every_rate_has_none(measure: Measure) -> None:
-    result = measure(plan(repetitions=1), capacity=0)
+    result = measure(plan(repetitions=1), lose=lambda _: (0,))
     assert result.figures[0].values == (0,)
     assert any("no rate passed" in note for note in notes(result))
 
@@ -180,10 +164,10 @@ def test_a_gateway_that_loses_at_every_rate_has_none(measure: Measure) -> None:
 def test_a_tester_that_can_do_nothing_is_an_error(measure: Measure) -> None:
     kept = Kept()
     with pytest.raises(TesterLimit, match="a frame left"):
-        measure(plan(repetitions=1, max_rate_fps=100_000), kept, limit=0)
+        measure(plan(repetitions=1, max_rate_fps=100_000), kept, limit_fps=0)
     assert {trial.rate_fps for trial in kept.trials} == {100_000 >> n for n in range(8)}
     with pytest.raises(TesterLimit, match="at 4000 frames"):
-        measure(plan(max_rate_fps=4000, error=SearchError(rate_fps=5000)), limit=0)
+        measure(plan(max_rate_fps=4000, error=SearchError(rate_fps=5000)), limit_fps=0)
 
 
 DOZED = a_reason(Code.GATEWAY_POLLED_LATE)
@@ -280,7 +264,7 @@ def test_the_journal_has_every_trial(measure: Measure, tmp_path: Path) -> None:
     path = tmp_path / "results" / "journal.jsonl.gz"
     kept = Kept()
     with Journal(path, {"seed": 7}) as journal:
-        measure(plan(repetitions=1), kept)
+        measure(plan(repetitions=1), kept, lose=first_above(50_000))
         for trial in kept.trials:
             journal.trial_ended(trial)
     records = list(read_journal(path))
