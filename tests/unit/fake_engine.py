@@ -190,14 +190,17 @@ class FakeEngine:
         line = json.dumps(self.result(spec), default=lambda reason: reason.model_dump(mode="json"))
         return TrialResult.model_validate_json(line)
 
-    def greeting(self) -> Json:
-        port = {
+    def port_at(self, side: str) -> Json:
+        return {
             **EVENTS["hello"]["ports"][0],
+            "side": side,
             "device": "fake",
             "driver": "fake",
             "mac": "02:00:00:00:00:01",
             "link_speed_mbps": self.link_mbps,
         }
+
+    def greeting(self) -> Json:
         words = ("engine_version", "dpdk_version", "variant", "cpu_model", "kernel")
         return {
             **EVENTS["hello"],
@@ -207,7 +210,7 @@ class FakeEngine:
             "tsc_invariant": True,
             "realtime_allowed": True,
             "main_cpus": [0],
-            "ports": [{**port, "side": side} for side in SIDES],
+            "ports": [self.port_at(side) for side in SIDES],
         }
 
     def result(self, spec: TrialSpec) -> Json:

@@ -147,8 +147,8 @@ def test_no_scale_up_of_the_testers_own_limit() -> None:
 
 
 def test_cores_that_it_cannot_have_are_said_before_anything_is_measured() -> None:
-    engine = FakeEngine(gateway=StatefulGateway())
-    dut = Cores(gateway=engine.gateway, most=2)
+    dut = Cores(gateway=StatefulGateway(), most=2)
+    engine = FakeEngine(gateway=dut.gateway)
     plan = ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2, 4))
     with pytest.raises(DutError, match="cannot have 4 cores"):
         scale_up(plan, engine.session(traffic_plan({}), dut))
@@ -221,16 +221,17 @@ def test_of_a_lab_nothing_is_said_since_it_is_taken_down() -> None:
             return TesterPorts(left=port, right=port, mtu_bytes=1500)
 
     heard = Kept()
-    engine = FakeEngine(gateway=StatefulGateway())
+    dut = OfALab(gateway=StatefulGateway())
     plan = ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2))
-    scale_up(plan, engine.session(traffic_plan({}), OfALab(gateway=engine.gateway), heard))
+    scale_up(plan, FakeEngine(gateway=dut.gateway).session(traffic_plan({}), dut, heard))
     assert heard.remarks == []
 
 
 def test_points_have_seeds_of_their_own_up_to_the_highest_one() -> None:
-    engine = FakeEngine(gateway=StatefulGateway())
+    dut = Cores(gateway=StatefulGateway())
+    engine = FakeEngine(gateway=dut.gateway)
     plan = ScaleUpPlan(search=replace(ESTABLISHMENT, seed=MAX_SEED), cores=(1, 2))
-    scale_up(plan, engine.session(traffic_plan({}), Cores(gateway=engine.gateway)))
+    scale_up(plan, engine.session(traffic_plan({}), dut))
     assert len({spec.seed for spec in engine.specs if spec.seed}) == 2
 
 

@@ -65,8 +65,8 @@ def test_a_ceiling_that_is_the_medias_rate_is_no_bound() -> None:
 
 def test_each_port_knows_the_others_address_so_that_nothing_is_resolved() -> None:
     class TwoPorts(FakeEngine):
-        def _port(self, side: str) -> dict[str, Any]:
-            return super()._port(side) | {"mac": f"02:00:00:00:00:0{'12'[side == 'right']}"}
+        def port_at(self, side: str) -> dict[str, Any]:
+            return super().port_at(side) | {"mac": f"02:00:00:00:00:0{'12'[side == 'right']}"}
 
     engine = TwoPorts(link_mbps=10)
     self_test(PLAN, looped_session(engine))

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from natxy.cli import arguments_of, run_command
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_result import TrialResult
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import missing_figures, result_lines
-from tests.unit.fake_engine import Json
-from tests.unit.fake_engine import result as fake_result
+from tests.unit.fake_engine import KIND, STREAM, Json
+from tests.unit.results import result_of
 from tests.unit.siitperf import CONF, PLACE
 
 Captured = pytest.CaptureFixture[str]
@@ -241,15 +242,9 @@ def arrived(count: int, delay_ns: float) -> Json:
 
 
 def forward_alone(counters: Json, tags: Json | None) -> TrialResult:
-    """The fake engine's result with these of its members replaced."""
-    segments = [{"frames": 1, "rate_fps": 1}]
-    stream = {"direction": "forward", "segments": segments, "foreground": True}
-    recording: Json = {"tags": None, "ipdv": False}
-    spec = {"seed": 1, "nonce": 1, "recording": recording, "phases": [{"streams": [stream]}]}
-    result = fake_result(spec)
-    result["streams"][0]["kinds"]["foreground"] |= counters
-    result["streams"][0]["tags"] = tags
-    return TrialResult.model_validate_json(json.dumps(result))
+    kinds = {"foreground": KIND | counters, "background": None}
+    stream = json.dumps(STREAM | {"phase": "test", "kinds": kinds, "tags": tags})
+    return result_of(StreamResult.model_validate_json(stream))
 
 
 def asked(command: str, **last: int) -> Arguments:

@@ -228,8 +228,8 @@ def test_a_search_keeps_the_trial_whose_rate_is_its_result(nat64: TrafficPlan) -
 
 def test_bursts_longer_than_the_testers_ring_are_named(nat64: TrafficPlan) -> None:
     class Ringed(FakeEngine):
-        def _port(self, side: str) -> dict[str, Any]:
-            return super()._port(side) | {"rx_ring_frames": 2048 if side == "left" else 512}
+        def port_at(self, side: str) -> dict[str, Any]:
+            return super().port_at(side) | {"rx_ring_frames": 2048 if side == "left" else 512}
 
     def said(frames: int) -> list[Remark]:
         plan = replace(PLAN, bursts=Bursts(frames=frames, rate_fps=10**6), max_rate_fps=1000)
