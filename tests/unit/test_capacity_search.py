@@ -1,9 +1,11 @@
 """The capacity search against gateways whose capacity is known."""
 
-import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -28,15 +30,26 @@ def device(capacity: int, rate_cps: int = 100_000) -> Device:
     return answer
 
 
-def found(goal: CapacityGoal, answer: Device) -> tuple[Capacity, list[Attempt]]:
-    search = CapacitySearch(goal)
+def run(
+    search: CapacitySearch, outcome: Callable[[Attempt], Outcome]
+) -> tuple[Capacity, list[Attempt]]:
     attempts: list[Attempt] = []
     while (attempt := search.next()) is not None:
         attempts.append(attempt)
         assert len(attempts) < 500
-        search.tell(Outcome(answer=answer(attempt)))
+        search.tell(outcome(attempt))
     assert search.result is not None
     return search.result, attempts
+
+
+def found(goal: CapacityGoal, answer: Device) -> tuple[Capacity, list[Attempt]]:
+    return run(CapacitySearch(goal), lambda attempt: Outcome(answer=answer(attempt)))
+
+
+def full_at(capacity: int, attempt: Attempt) -> Outcome:
+    """Of a device that holds what it takes."""
+    held = min(attempt.connections, capacity)
+    return Outcome(answer=device(capacity)(attempt), held=held)
 
 
 @pytest.mark.parametrize("capacity", [10_000, 100_007])
@@ -85,16 +98,16 @@ def test_a_collapse_is_a_failed_step_and_not_repeated() -> None:
 @given(st.integers(0, 10**6))
 def test_failures_by_chance_are_told_from_a_full_table(seed: int) -> None:
     """One trial in five loses frames; how many differs from one to the next."""
-    chance = random.Random(seed)
-    search = CapacitySearch(CapacityGoal(c0=5000, patience=20))
-    while (attempt := search.next()) is not None:
-        held = min(attempt.connections, 12_345)
+    chance = Random(seed)
+
+    def outcome(attempt: Attempt) -> Outcome:
         if chance.random() < 0.2:
-            search.tell(Outcome(answer=Answer.FAIL, held=held - chance.randrange(1, 4000)))
-        else:
-            search.tell(Outcome(answer=device(12_345)(attempt), held=held))
-    assert search.result is not None
-    assert search.result.c == 12_345
+            held = min(attempt.connections, 12_345) - chance.randrange(1, 4000)
+            return Outcome(answer=Answer.FAIL, held=held)
+        return full_at(12_345, attempt)
+
+    result, _ = run(CapacitySearch(CapacityGoal(c0=5000, patience=20)), outcome)
+    assert result.c == 12_345
 
 
 def test_a_hopeless_rate_search_ends_with_its_first_rate() -> None:
@@ -143,15 +156,12 @@ def test_what_cannot_be_measured_is_said() -> None:
 
 def cut_off_above(connections: int, device: Device) -> tuple[Capacity, list[Attempt]]:
     """Runs a search in which trials of more connections are INVALID, and none is repeated."""
-    search = CapacitySearch(CapacityGoal(c0=1000))
-    attempts: list[Attempt] = []
-    while (attempt := search.next()) is not None:
-        attempts.append(attempt)
+
+    def outcome(attempt: Attempt) -> Outcome:
         invalid = attempt.connections > connections
-        answer = Answer.INVALID if invalid else device(attempt)
-        search.tell(Outcome(answer=answer, may_repeat=False))
-    assert search.result is not None
-    return search.result, attempts
+        return Outcome(answer=Answer.INVALID if invalid else device(attempt), may_repeat=False)
+
+    return run(CapacitySearch(CapacityGoal(c0=1000)), outcome)
 
 
 @pytest.mark.parametrize(("connections", "passed"), [(1000, 1000), (1500, 1000), (4000, 4000)])
@@ -168,21 +178,20 @@ def test_what_passed_before_trials_stayed_invalid_is_a_lower_bound(
 
 
 def test_a_cut_off_final_search_keeps_what_passed_in_it() -> None:
-    search = CapacitySearch(CapacityGoal(c0=1000))
     passed = 0
-    while (attempt := search.next()) is not None:
+
+    def outcome(attempt: Attempt) -> Outcome:
+        nonlocal passed
         if 0 < attempt.tested - attempt.safe < 200:
-            search.tell(Outcome(answer=Answer.INVALID, may_repeat=False))
-            continue
+            return Outcome(answer=Answer.INVALID, may_repeat=False)
         answer = device(1700)(attempt)
         passed = max(passed, attempt.connections) if answer is Answer.PASS else passed
-        search.tell(Outcome(answer=answer))
-    assert search.result is not None
-    assert search.result.cut_off
-    assert search.result.c == passed > 1500
-    assert search.result.cs == 1000
-    assert search.result.ct == 2000
-    assert not search.result.ct_at_least
+        return Outcome(answer=answer)
+
+    result, _ = run(CapacitySearch(CapacityGoal(c0=1000)), outcome)
+    assert result.cut_off
+    assert result.c == passed > 1500
+    assert (result.cs, result.ct, result.ct_at_least) == (1000, 2000, False)
 
 
 def test_shares_are_taken_as_written() -> None:
@@ -298,17 +307,19 @@ def wrong_and_trials(kind: type[CapacitySearch], losing: float, most: int) -> tu
     """Of 2000 searches, in which this share of the trials loses one frame, or up to `most`."""
     wrong = trials = 0
     for seed in range(2000):
-        chance = random.Random(seed)
+        chance = Random(seed)
         capacity = chance.randint(1000, 200_000)
-        search = kind(CapacityGoal(c0=max(1, int(capacity * chance.uniform(0.2, 0.9)))))
-        while (attempt := search.next()) is not None:
-            trials += 1
-            held, answer = min(attempt.connections, capacity), device(capacity)(attempt)
-            if chance.random() < losing:
-                held, answer = held - chance.randint(1, most), Answer.FAIL
-            search.tell(Outcome(answer=answer, held=held))
-        assert search.result is not None
-        wrong += search.result.c != capacity
+        goal = CapacityGoal(c0=max(1, int(capacity * chance.uniform(0.2, 0.9))))
+
+        def outcome(attempt: Attempt, capacity: int = capacity, drawn: Random = chance) -> Outcome:
+            if drawn.random() < losing:
+                held = min(attempt.connections, capacity) - drawn.randint(1, most)
+                return Outcome(answer=Answer.FAIL, held=held)
+            return full_at(capacity, attempt)
+
+        result, attempts = run(kind(goal), outcome)
+        trials += len(attempts)
+        wrong += result.c != capacity
     return wrong, trials
 
 
@@ -327,14 +338,9 @@ def test_a_full_table_that_is_known_again_is_no_more_often_wrong(losing: float, 
 
 def test_a_table_that_was_full_before_is_not_confirmed_again() -> None:
     """Two trials at the first number that does not fit, one at each of the others."""
-    search = Bisecting(CapacityGoal(c0=1000))
-    tried: list[int] = []
-    while (attempt := search.next()) is not None:
-        if attempt.connections > 1234:
-            tried.append(attempt.connections)
-        search.tell(Outcome(answer=device(1234)(attempt), held=min(attempt.connections, 1234)))
-    assert search.result is not None
-    assert search.result.c == 1234
+    result, attempts = run(Bisecting(CapacityGoal(c0=1000)), partial(full_at, 1234))
+    tried = [each.connections for each in attempts if each.connections > 1234]
+    assert result.c == 1234
     assert tried[:2] == [2000, 2000]
     assert len(set(tried)) == len(tried) - 1 > 4
 
@@ -357,17 +363,14 @@ def attempts_of(
     kind: type[CapacitySearch], goal: CapacityGoal, capacity: int, held: Callable[[int], int]
 ) -> list[Attempt]:
     """Of a search that finds a table that is full at `capacity` and then holds so many."""
-    search = kind(goal)
-    attempts: list[Attempt] = []
-    while (attempt := search.next()) is not None:
-        attempts.append(attempt)
-        takes = attempt.connections <= capacity
+
+    def outcome(attempt: Attempt) -> Outcome:
+        asked = attempt.connections
         answer = device(capacity, 150_000)(attempt)
-        search.tell(
-            Outcome(answer=answer, held=attempt.connections if takes else held(attempt.connections))
-        )
-    assert search.result is not None
-    assert search.result.c <= capacity < search.result.c + goal.error
+        return Outcome(answer=answer, held=asked if asked <= capacity else held(asked))
+
+    result, attempts = run(kind(goal), outcome)
+    assert result.c <= capacity < result.c + goal.error
     return attempts
 
 
@@ -412,7 +415,7 @@ def test_whatever_a_full_table_seems_to_hold_costs_at_most_twice_the_numbers(
     capacity: int, error: int, seed: int
 ) -> None:
     def held(asked: int) -> int:
-        return random.Random(seed * asked).randrange(asked + 1)
+        return Random(seed * asked).randrange(asked + 1)
 
     goal = CapacityGoal(c0=max(1, capacity // 3), error=error)
     hinted = final_numbers(attempts_of(CapacitySearch, goal, capacity, held))
@@ -425,17 +428,14 @@ def test_what_fails_though_nothing_is_missing_is_not_a_full_table(
     kind: type[CapacitySearch],
 ) -> None:
     """A misdelivered reply, once, with exactly as many connections as the table takes."""
-    search = kind(CapacityGoal(c0=1000))
-    spoiled = 0
-    while (attempt := search.next()) is not None:
-        if attempt.connections == 1234 and not spoiled:
-            spoiled += 1
-            search.tell(Outcome(answer=Answer.FAIL, held=1234))
-        else:
-            search.tell(Outcome(answer=device(1234)(attempt), held=min(attempt.connections, 1234)))
-    assert spoiled
-    assert search.result is not None
-    assert search.result.c == 1234
+    spoiled = iter([Outcome(answer=Answer.FAIL, held=1234)])
+
+    def outcome(attempt: Attempt) -> Outcome:
+        plain = full_at(1234, attempt)
+        return next(spoiled, plain) if attempt.connections == 1234 else plain
+
+    assert run(kind(CapacityGoal(c0=1000)), outcome)[0].c == 1234
+    assert not list(spoiled)
 
 
 def test_a_rate_that_only_the_tester_is_too_slow_for_is_not_insisted_on() -> None:
@@ -521,33 +521,29 @@ def test_a_device_that_fails_and_holds_all_is_asked_as_often_at_each_number() ->
 
 def test_hints_that_were_not_needed_are_there_later() -> None:
     """What a full table held is known from the second number of the final search on."""
-    known = {2000: None, 1500: None}
-    search = CapacitySearch(CapacityGoal(c0=1000))
-    attempts: list[Attempt] = []
-    while (attempt := search.next()) is not None:
-        attempts.append(attempt)
-        held = known.get(attempt.connections, min(attempt.connections, 1234))
-        search.tell(Outcome(answer=device(1234)(attempt), held=held))
-    assert search.result is not None
-    assert search.result.c == 1234
+
+    def outcome(attempt: Attempt) -> Outcome:
+        known = attempt.connections not in (2000, 1500)
+        plain = full_at(1234, attempt)
+        return plain if known else replace(plain, held=None)
+
+    result, attempts = run(CapacitySearch(CapacityGoal(c0=1000)), outcome)
+    assert result.c == 1234
     assert final_numbers(attempts) == {1500, 1250, 1234, 1235}
 
 
 def test_only_the_most_that_a_full_table_held_is_known_again() -> None:
     """A table of 4100 of which one more is lost at every large number: 4099 is met five times, and
     once more where 4100 are asked for and one is lost."""
-    search = Bisecting(CapacityGoal(c0=4000))
-    spoiled = 0
-    while (attempt := search.next()) is not None:
+    spoiled = iter([Outcome(answer=Answer.FAIL, held=4099)])
+
+    def outcome(attempt: Attempt) -> Outcome:
         held = min(attempt.connections, 4100) - (attempt.connections > 4300)
-        answer = device(4100)(attempt)
-        if attempt.connections == 4100 and not spoiled:
-            spoiled += 1
-            answer, held = Answer.FAIL, 4099
-        search.tell(Outcome(answer=answer, held=held))
-    assert spoiled
-    assert search.result is not None
-    assert search.result.c == 4100
+        plain = Outcome(answer=device(4100)(attempt), held=held)
+        return next(spoiled, plain) if attempt.connections == 4100 else plain
+
+    assert run(Bisecting(CapacityGoal(c0=4000)), outcome)[0].c == 4100
+    assert not list(spoiled)
 
 
 def seconds_of(attempts: list[Attempt]) -> float:
@@ -567,19 +563,17 @@ def test_a_step_begins_near_the_rate_of_the_step_before() -> None:
 def disturbed_attempts(number: int, times: int) -> tuple[Capacity, list[Attempt]]:
     """Of a search for 262,144 connections whose first trials of this number at the lowest rate,
     and each one at a higher rate, lose a third."""
-    search = CapacitySearch(CapacityGoal(c0=1000))
-    attempts: list[Attempt] = []
-    while (attempt := search.next()) is not None:
-        attempts.append(attempt)
-        answer = device(262_144, 150_000)(attempt)
-        held = min(attempt.connections, 262_144)
+
+    def outcome(attempt: Attempt) -> Outcome:
+        nonlocal times
         if attempt.connections == number and times:
             fast = attempt.rate_cps > 100_000
             times -= not fast
-            answer, held = Answer.FAIL, attempt.connections * 2 // 3 - fast
-        search.tell(Outcome(answer=answer, held=held))
-    assert search.result is not None
-    return search.result, attempts
+            return Outcome(answer=Answer.FAIL, held=attempt.connections * 2 // 3 - fast)
+        held = min(attempt.connections, 262_144)
+        return Outcome(answer=device(262_144, 150_000)(attempt), held=held)
+
+    return run(CapacitySearch(CapacityGoal(c0=1000)), outcome)
 
 
 def test_a_failure_that_is_far_short_is_confirmed_only_where_it_decides() -> None:

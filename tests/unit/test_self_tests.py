@@ -14,7 +14,8 @@ from natxy.cli import run_command
 from natxy.cli.self_test import ceiling_table, remarks, traffic_words
 from natxy.dut.none import Cable
 from natxy.errors import StorageError
-from natxy.model.event import Hello, PortInfo, Worker
+from natxy.model.distribution import NOTHING
+from natxy.model.event import Hello, Worker
 from natxy.model.reason import Reason
 from natxy.model.remark import Remark, Topic
 from natxy.model.self_test_record import DelayAt, OwnDelay, SelfTestRecord, TesterIdentity
@@ -24,7 +25,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Limit
 from natxy.procedure.delay_variation import PdvPlan, pdv
-from natxy.procedure.self_test import Ceiling, SelfTestPlan, looped, self_test
+from natxy.procedure.self_test import Ceiling, SelfTestPlan, looped, own_delay_errors, self_test
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import result_entry
@@ -38,9 +39,11 @@ from natxy.whole_file import write_whole
 from tests.remarks import topics
 from tests.unit.fake_engine import FakeEngine, distribution, first_above, frames_in, rate_of
 from tests.unit.reasons import LATE
+from tests.unit.results import result_of, stream_of
 from tests.unit.stateful_gateway import StatefulGateway
 
 SHORT = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0), settle_s=Fraction(0))
+PLAN = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=SearchError(rate_fps=1))
 
 
 def hello(
@@ -52,32 +55,16 @@ def hello(
     mbps: int = 0,
     variant: str = "x86-64-v3",
 ) -> Hello:
-    members: dict[str, Any] = {
-        "driver": driver,
-        "device": f"{driver}0",
-        "mac": "02:00:00:00:00:01",
-        "mtu_bytes": 1500,
-        "link_speed_mbps": mbps,
-        "rx_ring_frames": 2048,
-        "refusal": "tester",
-        "offloads": offloads,
-        "numa_node": -1,
-    }
-    return Hello(
-        event="hello",
-        protocol=1,
-        engine_version=version,
-        dpdk_version="none",
-        variant=variant,
-        tsc_hz=10**9,
-        tsc_invariant=True,
-        realtime_allowed=True,
-        huge_pages=False,
-        cpu_model=cpu,
-        kernel="none",
-        main_cpus=(0,),
-        workers=tuple(Worker(cpu=cpu) for cpu in range(cpus)),
-        ports=tuple(PortInfo(side=side, **members) for side in ("left", "right")),
+    fake = FakeEngine(link_mbps=mbps).hello
+    device = {"driver": driver, "device": f"{driver}0", "offloads": offloads}
+    return fake.model_copy(
+        update={
+            "engine_version": version,
+            "variant": variant,
+            "cpu_model": cpu,
+            "workers": tuple(Worker(cpu=cpu) for cpu in range(cpus)),
+            "ports": tuple(port.model_copy(update=device) for port in fake.ports),
+        }
     )
 
 
@@ -87,6 +74,11 @@ def traffic(frame_size_bytes: int = 84, ip_version: Literal[4, 6] = 6) -> Traffi
         right_ip_version=ip_version,
         frame_size_bytes=frame_size_bytes,
     )
+
+
+def looped_session(engine: FakeEngine) -> Session:
+    loop = looped(Testbed(traffic=traffic()))
+    return engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
 
 
 def delay_at(rate_fps: int, nth: int, median_ns: float) -> DelayAt:
@@ -178,10 +170,7 @@ def test_a_delays_conditions_hold_what_the_tester_adds_to_it(kept: Path) -> None
 
 def test_a_throughput_has_it_too(kept: Path) -> None:
     """A frame timeout is held against delays."""
-    testbed = looped(Testbed(traffic=traffic()))
-    session = FakeEngine().session(
-        TrafficPlan(testbed=testbed, source=Source(name="test")), Cable()
-    )
+    session = looped_session(FakeEngine())
     keep(kept, record(session.hello))
     plan = ThroughputPlan(timing=SHORT, seed=1, repetitions=1, max_rate_fps=1000)
     found = throughput(plan, session)
@@ -259,11 +248,6 @@ def test_the_command_that_finds_it_is_named() -> None:
     assert named(hello(driver="net_mlx5"), ip_version=4) == ON_A_CABLE
 
 
-def looped_session(engine: FakeEngine) -> Session:
-    loop = looped(Testbed(traffic=traffic()))
-    return engine.session(TrafficPlan(testbed=loop, source=Source(name="test")), Cable())
-
-
 def test_the_offset_is_measured_where_no_frame_waits() -> None:
     """The script's queue is as long as the rate is high; the reverse direction is the worse one."""
 
@@ -305,9 +289,7 @@ def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int)
 
     engine = FakeEngine(lose=first_above(10_000), invalid=invalid)
     session = looped_session(engine)
-    error = SearchError(rate_fps=1)
-    plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
-    (ceiling,) = self_test(plan, session)
+    (ceiling,) = self_test(PLAN, session)
     assert ceiling.rate_fps == 10_000
     assert ceiling.delay is None
 
@@ -366,9 +348,7 @@ def test_an_own_delay_that_an_absence_may_have_made_does_not_count(
         return {"poll_gap": gap} if is_spoilt(stream) else {}
 
     engine = FakeEngine(lose=first_above(10_000), counters=delays, members=gaps)
-    error = SearchError(rate_fps=1)
-    plan = SelfTestPlan(seed=1, sizes_bytes=(84,), timing=SHORT, error=error)
-    (ceiling,) = self_test(plan, looped_session(engine))
+    (ceiling,) = self_test(PLAN, looped_session(engine))
     assert ceiling.rate_fps == 10_000
     if absences == 2:
         assert ceiling.delay is not None
@@ -531,3 +511,56 @@ def test_a_self_test_of_connections_needs_nobody_to_delete_them() -> None:
     (ceiling,) = self_test(plan, session)
     assert ceiling.rate_fps == pytest.approx(50_000, rel=0.02)
     assert {spec.phases[0].name for spec in engine.specs} == {"establish"}
+
+
+def of_search(spec: TrialSpec) -> bool:
+    return spec.seed != repetition_seed(1, 2)
+
+
+def test_the_trials_of_the_search_are_counted_without_those_of_the_delay() -> None:
+    engine = FakeEngine(lose=first_above(10_000))
+
+    def invalid(spec: TrialSpec) -> Reason | None:
+        return LATE if len(engine.specs) in (1, 3) and of_search(spec) else None
+
+    engine.invalid = invalid
+    (ceiling,) = self_test(PLAN, looped_session(engine))
+    assert ceiling.rate_fps == 10_000
+    assert ceiling.trials == sum(map(of_search, engine.specs)) == len(engine.specs) - 2
+    assert (ceiling.invalid_trials, ceiling.misdelivered) == (2, 0)
+    assert len({spec.nonce for spec in engine.specs}) == len(engine.specs)
+
+
+def test_frames_that_came_wrong_are_counted_and_make_a_ceiling_of_0() -> None:
+    engine = FakeEngine(misdelivers=1)
+    (ceiling,) = self_test(PLAN, looped_session(engine))
+    assert (ceiling.rate_fps, ceiling.limit) == (0, Limit.DUT)
+    assert ceiling.misdelivered == 2 * ceiling.trials  # in each direction
+    assert ceiling.delay is not None
+    assert ceiling.delay.offset.rate_fps == ceiling.delay.loaded.rate_fps == 1
+
+
+def test_a_ceiling_that_is_the_medias_rate_is_no_bound() -> None:
+    engine = FakeEngine(link_mbps=10)
+    (ceiling,) = self_test(PLAN, looped_session(engine))
+    assert ceiling.limit is Limit.MAXIMUM
+    assert (ceiling.rate_fps, ceiling.lower_bound, ceiling.noise) == (12_019, False, False)
+
+
+def test_each_port_knows_the_others_address_so_that_nothing_is_resolved() -> None:
+    class TwoPorts(FakeEngine):
+        def port_at(self, side: str) -> dict[str, Any]:
+            return super().port_at(side) | {"mac": f"02:00:00:00:00:0{'12'[side == 'right']}"}
+
+    engine = TwoPorts(link_mbps=10)
+    self_test(PLAN, looped_session(engine))
+    for spec in engine.specs:
+        assert spec.sides.left.next_hop.mac == "02:00:00:00:00:02"
+        assert spec.sides.right.next_hop.mac == "02:00:00:00:00:01"
+
+
+def test_a_direction_without_frames_has_no_error() -> None:
+    arrived = stream_of(sent=10)
+    (_, counters), *_ = arrived.counters()
+    assert counters.delay == NOTHING
+    assert own_delay_errors(result_of(arrived)) == []
