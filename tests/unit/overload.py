@@ -1,6 +1,5 @@
 """What tests of overload share with others."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -34,26 +33,20 @@ def plan(
     return OverloadPlan(test=test or search, flows=flows, **changes)
 
 
+def flows_of(stream: Stream) -> int:
+    traffic = stream.foreground
+    assert traffic is not None
+    return traffic.source_port.values * traffic.destination_port.values
+
+
 def slower_with(flows_cost_fps: dict[int, int]) -> FakeEngine:
     """A capacity for each number of flows."""
 
-    def lose(stream: Stream) -> Sequence[int]:
-        traffic = stream.foreground
-        assert traffic is not None
-        flows = traffic.source_port.values * traffic.destination_port.values
-        return beyond(flows_cost_fps[flows], stream)
-
-    return FakeEngine(lose=lose)
+    return FakeEngine(lose=lambda stream: beyond(flows_cost_fps[flows_of(stream)], stream))
 
 
 def lasting(delays_ns: dict[int, float], lost: dict[int, int] | None = None) -> FakeEngine:
     """A longest delay, and lost frames, for each number of flows."""
-
-    def flows_of(stream: Stream) -> int:
-        traffic = stream.foreground
-        assert traffic is not None
-        return max(traffic.source_port.values, traffic.destination_port.values)
-
     return FakeEngine(
         lose=lambda stream: range((lost or {}).get(flows_of(stream), 0)),
         delays_ns=lambda stream: (1.0, delays_ns[flows_of(stream)]),

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from natxy.cli.frame_loss import rates_of
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
@@ -195,11 +194,9 @@ def test_trials_that_are_left_out_are_in_the_error(nat64: TrafficPlan) -> None:
     assert 0.3 * 0.2 < mean < 0.2, "one frame of 500 are 0.2 %, in six trials of ten"
 
 
-def measured_at(
-    engine: FakeEngine, nat64: TrafficPlan, dut: NoDut, rate_fps: int, **changes: Any
-) -> Measurement:
-    asked = plan(rates_fps=(rate_fps,), max_rate_fps=None, **changes)
-    return frame_loss(asked, engine.session(nat64, dut))
+def measured_at(engine: FakeEngine, nat64: TrafficPlan, **changes: Any) -> Measurement:
+    asked = plan(rates_fps=(10_000,), max_rate_fps=None, **changes)
+    return frame_loss(asked, engine.session(nat64))
 
 
 def of(result: Measurement, direction: Direction = "forward") -> tuple[float, float]:
@@ -212,7 +209,7 @@ def test_what_is_lost_while_the_gateway_is_away_does_not_count(nat64: TrafficPla
     """It is away for 10 of 100 ms; 20.2 ms are disturbed. Of the other 798 frames none was lost: a
     share of 7 in 798 would have been seen."""
     engine = FakeEngine(lose=lambda _: range(100), away_ns=lambda _: 1e7)
-    found = of(measured_at(engine, nat64, NoDut(), 10_000))
+    found = of(measured_at(engine, nat64))
     assert found == pytest.approx((0.0, 700 / 798))
 
 
@@ -220,7 +217,7 @@ def test_of_losses_that_fill_no_time_the_share_of_clean_frames_counts(nat64: Tra
     """798 of 1,000 frames are clean. 4 of these are lost, and 100 others."""
     engine = FakeEngine(lose=lambda _: [*range(100), 500, 600, 700, 800], away_ns=lambda _: 1e7)
     loss = 4 / 798 * 100
-    assert of(measured_at(engine, nat64, NoDut(), 10_000)) == pytest.approx((loss, 10.4 - loss))
+    assert of(measured_at(engine, nat64)) == pytest.approx((loss, 10.4 - loss))
 
 
 def test_the_loss_rate_of_an_overload_is_that_of_the_time_in_which_the_gateway_was_full(
@@ -231,7 +228,7 @@ def test_the_loss_rate_of_an_overload_is_that_of_the_time_in_which_the_gateway_w
     lost = [*range(100, 200), *range(201, 1000, 2)]
     lows = {"low_delays": [(0, 10_000), (300, 20_010_000), (600, 20_010_000)]}
     engine = FakeEngine(lose=lambda _: lost, away_ns=lambda _: 2e7, members=lambda _: lows)
-    loss, error = of(measured_at(engine, nat64, NoDut(), 10_000))
+    loss, error = of(measured_at(engine, nat64))
     assert loss == pytest.approx(50.0 * 0.8, abs=0.1)
     assert error == pytest.approx(50.0 * 0.1, abs=0.5), "the first loss came 100 frames earlier"
 
@@ -245,7 +242,7 @@ def test_pauses_make_a_loss_too_low(lost: int, nat64: TrafficPlan) -> None:
         lose=lambda _: range(lost),
         paused_ns=lambda stream: paused_s * 1e9 if stream.direction == "reverse" else 0.0,
     )
-    result = measured_at(engine, nat64, NoDut(), 10_000)
+    result = measured_at(engine, nat64)
     last_due_s = 999 / 10_000
     share = paused_s / (last_due_s + paused_s)
     forwarded = 2 * (1000 - lost)
@@ -258,7 +255,7 @@ def test_a_sender_that_is_late_at_the_end_gives_the_gateway_time(
     late_us: int, counts: bool, nat64: TrafficPlan
 ) -> None:
     engine = FakeEngine(lose=lambda _: range(500), excess_ns=late_us * 1e3)
-    result = measured_at(engine, nat64, NoDut(), 10_000)
+    result = measured_at(engine, nat64)
     share = late_us / (99_900 + late_us)
     assert of(result) == pytest.approx((50.0, 2 * 50 * share if counts else 0))
 
@@ -270,7 +267,7 @@ def test_what_a_gateway_forwards_in_pauses_is_no_more_than_came(nat64: TrafficPl
         lose=lambda stream: range(990 if stream.direction == "forward" else 1),
         paused_ns=lambda _: paused_s * 1e9,
     )
-    assert of(measured_at(engine, nat64, NoDut(), 10_000)) == pytest.approx((99.0, 1.0))
+    assert of(measured_at(engine, nat64)) == pytest.approx((99.0, 1.0))
 
 
 def test_what_a_bad_placement_may_have_lost_is_in_the_error(nat64: TrafficPlan) -> None:
@@ -299,7 +296,7 @@ def mixed(engine: FakeEngine, nat64: TrafficPlan) -> Session:
 
 def forward_of(result: Measurement, name: str) -> dict[str, float]:
     return {
-        f.at: f.values[0] for f in result.figures if f.direction == "forward_of" and f.name == name
+        f.at: f.values[0] for f in result.figures if f.direction == "forward" and f.name == name
     }
 
 
@@ -381,10 +378,10 @@ def test_each_rate_of_the_series_is_shown_as_soon_as_it_is_measured(nat64: Traff
     frame_loss(asked, FakeEngine().session(nat64, observer=shown))
     assert shown.seen == [
         "1 of 2",
-        "forward_of 1,000 fps",
+        "forward 1,000 fps",
         "reverse 1,000 fps",
         "2 of 2",
-        "forward_of 2,000 fps",
+        "forward 2,000 fps",
         "reverse 2,000 fps",
     ]
 

@@ -35,7 +35,7 @@ from natxy.trial.session import Session
 from tests.remarks import about, topics
 from tests.unit.clauses import codes
 from tests.unit.fake_engine import FakeEngine, beyond
-from tests.unit.overload import LOST, THROUGHPUT, TIMES, lasting, plan, slower_with
+from tests.unit.overload import LOST, THROUGHPUT, TIMES, flows_of, lasting, plan, slower_with
 
 
 def values(series: Series, count: int) -> list[int]:
@@ -117,9 +117,7 @@ def found_by_three_searches(rates_fps: dict[int, list[int]]) -> FakeEngine:
     searches: dict[int, list[int]] = {}
 
     def lose(stream: Stream) -> Sequence[int]:
-        traffic = stream.foreground
-        assert traffic is not None
-        flows = max(traffic.source_port.values, traffic.destination_port.values)
+        flows = flows_of(stream)
         seeds = searches.setdefault(flows, [])
         if (seed := engine.specs[-1].seed) not in seeds:
             seeds.append(seed)
@@ -168,12 +166,7 @@ def test_a_flow_needs_a_frame_of_its_kind(nat64: TrafficPlan) -> None:
 
 def sent_before(spec: TrialSpec) -> list[int]:
     """Flows of each phase, forward."""
-    sent = []
-    for phase in spec.phases:
-        traffic = next(iter(phase.streams)).foreground
-        assert traffic is not None
-        sent.append(traffic.source_port.values * traffic.destination_port.values)
-    return sent
+    return [flows_of(phase.streams[0]) for phase in spec.phases]
 
 
 def test_incremental_flows_start_in_four_groups(nat64: TrafficPlan) -> None:
@@ -254,10 +247,7 @@ def with_pauses(paused_s: float, lost: dict[int, int], *, always: bool = False) 
     """Whose sender of the reverse direction pauses in each trial, or in those of several flows."""
 
     def paused_ns(stream: Stream) -> float:
-        traffic = stream.foreground
-        assert traffic is not None
-        several = max(traffic.source_port.values, traffic.destination_port.values) > 1
-        pauses = stream.direction == "reverse" and (several or always)
+        pauses = stream.direction == "reverse" and (flows_of(stream) > 1 or always)
         return paused_s * 1e9 if pauses else 0.0
 
     return replace(lasting(dict.fromkeys(lost, 1.0), lost=lost), paused_ns=paused_ns)

@@ -18,6 +18,7 @@ from natxy.procedure.reset import BY_LOSS, BY_TIMESTAMPS, ResetPlan
 from natxy.trial.timing import Timing
 from tests.remarks import about
 from tests.unit.fake_engine import FakeEngine, frames_in
+from tests.unit.overload import flows_of
 
 TIMES: dict[str, Any] = {
     "timing": Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2)),
@@ -28,18 +29,12 @@ BURSTS = BackToBackPlan(
 )
 
 
-def flows_in(stream: Stream) -> int:
-    traffic = stream.foreground
-    assert traffic is not None
-    return max(traffic.source_port.values, traffic.destination_port.values)
-
-
 def holding(bursts: dict[int, Sequence[int]]) -> FakeEngine:
     """The longest bursts without loss that repetitions find, for each number of flows."""
     seeds: dict[int, list[int]] = {}
 
     def lose(stream: Stream) -> Sequence[int]:
-        flows, seed = flows_in(stream), engine.specs[-1].seed
+        flows, seed = flows_of(stream), engine.specs[-1].seed
         seen = seeds.setdefault(flows, [])
         if seed not in seen:
             seen.append(seed)
@@ -79,7 +74,7 @@ class Switch(NoDut):
 
 def away(frames: dict[int, int]) -> Callable[[Stream], Sequence[int]]:
     """Frames that a reset costs, for each number of flows."""
-    return lambda stream: range(400, 400 + frames[flows_in(stream)])
+    return lambda stream: range(400, 400 + frames[flows_of(stream)])
 
 
 def test_a_reset_that_takes_longer_with_more_flows(nat64: TrafficPlan) -> None:
