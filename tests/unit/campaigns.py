@@ -1,4 +1,4 @@
-"""A small campaign against an engine that is a script: its file, its plan, its run."""
+"""A small campaign against the fake engine: its file, its plan, its run."""
 
 from pathlib import Path
 from typing import Any

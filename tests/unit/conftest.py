@@ -1,4 +1,4 @@
-"""A testbed, and an engine that is a script."""
+"""A testbed, and the fake engine as a program."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Latency, PDV and IPDV against an engine that is a script: rates, trials, what is said."""
+"""Latency, PDV and IPDV against the fake engine: rates, trials, what is said."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Campaigns against an engine that is a script: order, resuming at any instant, failures."""
+"""Campaigns against the fake engine: order, resuming at any instant, failures."""
 
 import json
 import os
@@ -283,7 +283,7 @@ def test_a_program_can_follow_a_campaign(
     ended = [event for event in events if event["event"] == "cell-ended"]
     assert [event["number"] for event in started] == list(range(1, 9))
     left_s = [event["seconds_left"] for event in started]
-    assert left_s[0] > 20, "as planned, where a script takes no time"
+    assert left_s[0] > 20, "as planned, where a fake takes no time"
     assert left_s[-1] < 5
     assert all(not event["error"] and event["figures"] for event in ended)
     assert {event["figures"][0]["name"] for event in ended} == {"throughput", "PDV"}

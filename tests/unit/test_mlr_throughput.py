@@ -1,4 +1,4 @@
-"""MLRsearch as a procedure, against an engine that is a script."""
+"""MLRsearch as a procedure, against the fake engine."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -32,7 +32,7 @@ KEYS = [f"{size} B, {share} % foreground" for share in (100, 50) for size in (84
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`natxy pdv --frame-size 84,512 --foreground 100,50 --report` of a scripted engine."""
+    """`natxy pdv --frame-size 84,512 --foreground 100,50 --report` of the fake engine."""
     path = tmp_path_factory.mktemp("series")
     testbed = path / "testbed.toml"
     real = 'ipv4_real = "198.19.0.2"\n'

@@ -1,4 +1,4 @@
-"""siitperf's three commands against the engine that is a script: what they print, and when."""
+"""siitperf's three commands against the fake engine: what they print, and when."""
 
 import json
 import re

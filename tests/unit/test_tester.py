@@ -1,4 +1,4 @@
-"""The tester against an engine that is a script."""
+"""The tester against the fake engine."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The whole procedure against an engine that is a script: what it finds, keeps and prints."""
+"""The whole procedure against the fake engine: what it finds, keeps and prints."""
 
 import gzip
 import json
