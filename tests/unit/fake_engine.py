@@ -111,13 +111,11 @@ class Passage(NamedTuple):
 
 @dataclass(kw_only=True)
 class FakeEngine:
-    """An engine in this process, and the gateway: one without connections unless one is given."""
+    """A tester and its gateway, which has no connections unless `gateway` is given."""
 
     gateway: StatefulGateway | None = None
     lose: Lose = nothing  # a gateway without connections, these numbers
-    invalid: Callable[[TrialSpec], Reason | Json | None] = lambda _: (
-        None
-    )  # what is wrong with a trial
+    invalid: Callable[[TrialSpec], Reason | Json | None] = lambda _: None  # why a trial is
     too_slow: bool = True  # where a trial is invalid: a drop counter moved
     limit_fps: int = NO_LIMIT  # above it the tester is too slow
     excess_ns: float = 0.0  # by which it sends too slowly
@@ -125,10 +123,7 @@ class FakeEngine:
     paused_by: PauseReason = "core"
     members: Callable[[Stream], Json] = lambda _: {}  # of a stream's result, in place of others
     counters: Callable[[Stream], Json] = lambda _: {}  # of a kind, in place of others
-    delays_ns: Callable[[Stream], tuple[float, float]] = lambda _: (
-        1.0,
-        1.0,
-    )  # the last one differs
+    delays_ns: Callable[[Stream], tuple[float, float]] = lambda _: (1.0, 1.0)  # all, and the last
     misdelivers: int = 0
     all_wrong_by: str = ""  # the check that every frame fails; empty: none does
     icmp_errors: tuple[Json, ...] = ()  # that come to the left port in each trial
@@ -214,9 +209,10 @@ class FakeEngine:
         }
 
     def result(self, spec: TrialSpec) -> Json:
-        reason = self.invalid(spec)
-        slow = max(rate_of(stream) for each in spec.phases for stream in each.streams)
-        missed = slow > self.limit_fps or (reason is not None and self.too_slow)
+        rate_fps = max(rate_of(stream) for each in spec.phases for stream in each.streams)
+        too_fast = rate_fps > self.limit_fps
+        reason = LATE if too_fast else self.invalid(spec)
+        missed = too_fast or (reason is not None and self.too_slow)
         streams: list[Json] = []
         phases = []
         for phase in spec.phases:
@@ -224,7 +220,6 @@ class FakeEngine:
             streams += [self.stream(phase, stream, spec) for stream in phase.streams]
             if self.gateway and self.gateway.has_ended(phase, spec, streams[-1]):
                 break
-        reason = LATE if slow > self.limit_fps else reason
         return {
             **RESULT,
             "version": 3,

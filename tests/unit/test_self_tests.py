@@ -249,7 +249,7 @@ def test_the_command_that_finds_it_is_named() -> None:
 
 
 def test_the_offset_is_measured_where_no_frame_waits() -> None:
-    """The script's queue is as long as the rate is high; the reverse direction is the worse one."""
+    """The fake's queue is as long as the rate is high; the reverse direction is the worse one."""
 
     def delays(stream: Stream) -> dict[str, Any]:
         worse = 2.0 if stream.direction == "reverse" else 1.0
@@ -425,7 +425,7 @@ def test_a_place_that_takes_nothing_is_one_sentence() -> None:
 def test_the_command_keeps_it_for_the_next_measurement(
     engine: list[str], testbed_file: Path, kept: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The script's loop adds 45.5 µs: what natxy pdv then says beside its figures."""
+    """The fake's loop adds 45.5 µs: what natxy pdv then says beside its figures."""
     del engine
     measure = ["pdv", str(testbed_file), "--rate", "1000", "--duration", "0.05", "--drain", "0"]
     measure += ["--settle", "0", "--repetitions", "1", "--output", str(kept.parent / "results")]

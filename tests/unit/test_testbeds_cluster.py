@@ -1,4 +1,4 @@
-"""A local cluster of two workers, whose engine is the fake one: what it finds is known bit by bit."""
+"""A local cluster of two workers with the fake engine: what it finds is known bit by bit."""
 
 import json
 import socket
