@@ -19,8 +19,6 @@ RATE_FPS = 120_000
 DEPTH = 3000  # frames: what waits while the gateway is away for 25 ms is let through afterwards
 LEAST, MOST = 5, 200  # trials, until noise has met one of them, or left one out
 AS_A_SEARCH = Counting(above_fps=1, short=False)  # a FAIL at less than the rate is one at the rate
-
-
 Done = tuple[TrialRecord, int]
 
 

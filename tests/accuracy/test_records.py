@@ -25,8 +25,6 @@ from tests.valid import valid_trial
 RATE_FPS = 50_000
 FRAMES = int(RATE_FPS * TIMING.duration_s)
 EVERY = 40
-
-
 FAULTS = {
     "delays": {"kind": "delay", "uniform_ns": [0, 4_000_000], "seed": 2},
     "losses": {"kind": "loss", "every": EVERY},

@@ -52,8 +52,6 @@ COLUMN = """
 label = "{rate}"
 options = {{ max_rate = {rate} }}
 """
-
-
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="a lab needs root")
 
 

@@ -12,20 +12,10 @@ from typing import Any, Self
 from tests.programs import installed
 
 HERE = Path(__file__).parent
-
-
 PORT = 7007
-
-
 RING = "blocksz=65536,framesz=2048,framecnt=512,qdisc_bypass=1"
-
-
 LEFT_LINK = f"net_af_packet0,iface=left,{RING}"
-
-
 RIGHT_LINK = f"net_af_packet1,iface=right,{RING}"
-
-
 DPDK_RUN = Path("/var/run/dpdk")
 
 

@@ -15,11 +15,7 @@ from tests.labs.trials import testbed_of
 from tests.valid import valid
 
 RATE_FPS = 5000
-
-
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 10))
-
-
 LAB = """
 [tester]
 warm_up = '{warm_up}'

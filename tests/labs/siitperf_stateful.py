@@ -22,12 +22,6 @@ Stateful 1
 Enumerate-ports 3 # unique pseudorandom
 Responder-ports 3 # the name that Responder-tuples had
 """
-
-
 TESTER = "[tester]\ncores = [0]\nlateness_tolerance_us = 40000\n"
-
-
 NAMESPACE = TESTER + "[dut]\nkind = 'namespace'\nconntrack_entries = 8192\n"
-
-
 NAT44 = NAMESPACE + "driver = 'nat44'\n"

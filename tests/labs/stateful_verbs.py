@@ -13,11 +13,7 @@ from tests.valid import Done, valid_run
 
 # The lab's NAT44, with a rule that drops what connection tracking does not find in its windows.
 INVALID_DROP = "ct state invalid drop"
-
-
 ENTRIES = 4096
-
-
 COMMON = """\
 [tester]
 lateness_tolerance_us = 20000
@@ -26,8 +22,6 @@ count = 1024
 rate_fps = 10000
 incomplete = "repeat"
 """
-
-
 NAT44 = f"""\
 {COMMON}
 [traffic]
@@ -38,13 +32,9 @@ kind = "namespace"
 driver = "nat44"
 conntrack_entries = {ENTRIES}
 """
-
-
 TCP = NAT44.replace("[connections]", '[connections]\ntransport = "tcp"').replace(
     "[traffic]", "[traffic]\nframe_size_bytes = 98"
 )
-
-
 QUICK = ("--profile", "quick", "--repetitions", "1", "--seed", "5", "--json")
 
 

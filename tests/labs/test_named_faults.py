@@ -24,8 +24,6 @@ from tests.labs.named_faults import RATE_FPS, TIMING, lab
 WHILE_A_LINK_FALLS = Timing(duration_s=Fraction(1, 2), drain_s=Fraction(1, 5))
 MOST_FPS = 2000  # any router passes that
 PATIENCE = 50  # invalid trials of a rate; a search must not end at one that stays invalid
-
-
 DEVICES = pytest.mark.parametrize(
     "device", ["af_xdp", pytest.param("af_packet", marks=pytest.mark.long)]
 )

@@ -24,8 +24,6 @@ RATE_FPS = 20_000
 OPTIONS = ("--direction", "forward", "--frame-timeout", "0.01", "--max-rate", str(RATE_FPS))
 PATIENCE = ("--retry-time", "3")
 SHORT = ("--profile", "quick", "--error", "5%", "--repetitions", "3", "--seed", "5")
-
-
 pytestmark = [
     pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="sender and receiver have a CPU each"),
     pytest.mark.usefixtures("noise"),

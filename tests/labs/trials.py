@@ -11,17 +11,9 @@ from natxy.model.testbed import Testbed
 from natxy.trial.timing import Timing
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
-
-
 NATXY = [sys.executable, "-c", "from natxy.cli import main; main()"]
-
-
 ROOT = Path(__file__).parents[2]
-
-
 ROUTER4 = "[traffic]\nleft_ip_version = 4\nright_ip_version = 4\n{more}[dut]\nkind = 'namespace'\n"
-
-
 TAYGA = "[traffic]\navoid_zero_checksum = true\n{more}[dut]\nkind = 'namespace'\ndriver = 'tayga'\n"
 
 

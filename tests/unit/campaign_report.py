@@ -29,8 +29,6 @@ SCALE_UP = Experiment.model_validate_json(
         }
     )
 )
-
-
 TESTBEDS: dict[str, dict[str, Any]] = {f"{n} cores": {"dut": {"cores": n}} for n in (1, 2, 4)}
 
 

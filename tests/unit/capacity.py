@@ -33,8 +33,6 @@ WIDE = {
     "source_port": {"mode": "pseudorandom", "min": 1000, "max": 1999},
     "destination_port": {"mode": "pseudorandom", "min": 1, "max": 100},
 }
-
-
 PLAN = CapacityPlan(
     timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
     seed=7,

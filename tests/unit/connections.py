@@ -13,8 +13,6 @@ from natxy.trial.trial_plan import TrialPlan
 from tests.unit.traffic import port
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
-
-
 PORTS = {
     "source_port": {"mode": "pseudorandom", "min": 1000, "max": 1999},
     "destination_port": {"mode": "fixed", "min": 80, "max": 80},

@@ -8,13 +8,9 @@ from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 
 TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
-
-
 ESTABLISHMENT = EstablishmentPlan(
     timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1)
 )
-
-
 THROUGHPUT = ThroughputPlan(
     timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=200_000
 )

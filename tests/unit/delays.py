@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from natxy.model.distribution import Distribution
 
 ERROR = 2**-10  # of a bucket's distance from the minimum: what the engine promises
-
-
 TICK_NS = 1.0
-
-
 LOST_NS = 2e12
 
 

@@ -8,8 +8,6 @@ from natxy.model.measurement import (
 )
 
 FORWARD = Figure(name="PDV", unit="ns", direction="forward", values=(1000.0, 3000.0, 2000.0))
-
-
 BOUND = Figure(
     name="throughput", unit="fps", values=(5000.0, 4000.0), lower_bound=(True, False), primary=False
 )

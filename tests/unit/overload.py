@@ -12,11 +12,7 @@ from natxy.trial.timing import Timing
 from tests.unit.fake_engine import FakeEngine, beyond
 
 THROUGHPUT = "throughput"
-
-
 LOST = f"{DEGRADATION} of {THROUGHPUT}"
-
-
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
 
 

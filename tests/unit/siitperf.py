@@ -13,6 +13,4 @@ CPU-R-Recv 0
 CPU-R-Send 0
 CPU-L-Recv 0
 """
-
-
 PLACE = "[tester]\ncores = [0]\n[tester.left]\ndevice = 'a'\n[tester.right]\ndevice = 'b'\n"

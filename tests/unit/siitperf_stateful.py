@@ -19,12 +19,6 @@ Fwd-sport-max 10999
 Fwd-dport-min 80
 Fwd-dport-max 83
 """
-
-
 ENUMERATED = CONF + "Enumerate-ports 3\n"
-
-
 COMMON = "84 2000 1 300 2 2"
-
-
 PHASE_1 = "4000 3990 20000 300 600"  # N M R T D

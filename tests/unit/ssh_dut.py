@@ -4,8 +4,6 @@ from natxy.dut.recipe import Recipe
 from natxy.model.source import Source
 
 SOURCE = Source(name="lab.toml")
-
-
 RECIPE = """
 title = "A gateway"
 source = "this test"

@@ -18,21 +18,13 @@ MAP_E = {
     "psid_bits": 8,
     "gateway": BR,
 }
-
-
 LW4O6 = {**MAP_E, "mechanism": "lw4o6"}
-
-
 MAP_T = {
     **{key: value for key, value in MAP_E.items() if key != "gateway"},
     "mechanism": "map-t",
     "gateway_prefix": "2001:db8:ffff::/64",
 }
-
-
 DS_LITE = {"mechanism": "ds-lite", "count": 1000, "ipv6_prefix": "2001:db8::/40", "gateway": BR}
-
-
 CLAT = {
     "mechanism": "464xlat",
     "count": 1000,

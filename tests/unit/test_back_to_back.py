@@ -34,11 +34,7 @@ from tests.unit.kept import Kept
 from tests.unit.reasons import LATE, a_reason
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2))
-
-
 RATE_FPS = 100_000
-
-
 THROUGHPUT_FPS = 60_000
 
 

@@ -92,8 +92,6 @@ case "$*" in
     done ;;
 esac
 """
-
-
 CTEST = """#!/bin/sh
 case "$*" in
   *"$BREAKS"*) echo "1 tests failed"; exit 8 ;;

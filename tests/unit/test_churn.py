@@ -32,8 +32,6 @@ RANGES = {
     "source_port": {"mode": "pseudorandom", "min": 10_000, "max": 19_999},
     "destination_port": {"mode": "pseudorandom", "min": 1, "max": 100},
 }
-
-
 PLAN = ChurnPlan(
     timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
     seed=7,

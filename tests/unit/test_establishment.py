@@ -44,8 +44,6 @@ PLAN = EstablishmentPlan(
     repetitions=1,
     error=SearchError(rate_fps=1),
 )
-
-
 HALF = Fraction(1, 2)
 
 

@@ -18,8 +18,6 @@ from natxy.model.telemetry import CpuTime
 
 PLAN = AddressPlan(left_ip_version=6, right_ip_version=6)
 ROUTER = GuestConfig.model_validate({"kind": "guest", "driver": "kernel-router"})
-
-
 USED = """\
 50000
 cpu  300 0 300 9000 0 30 600 90 0 0

@@ -30,11 +30,7 @@ from tests.unit.kept import Kept
 from tests.unit.reasons import a_reason
 
 LASTS_S = Fraction(1, 20)
-
-
 NDR = rfc2544_goal(final_duration_s=LASTS_S)
-
-
 PDR = pdr_goal(LossTolerance(fraction=Fraction(1, 100)), final_duration_s=LASTS_S)
 
 
@@ -50,8 +46,6 @@ def plan(**changes: object) -> MlrThroughputPlan:
 
 
 LIMIT_FPS = 50_000
-
-
 limited = partial(beyond, LIMIT_FPS)
 
 

@@ -91,8 +91,6 @@ WRONG = {
     "an end without a key": ("cell-end", without("key"), "key is missing"),
     "a hook without a time": ("hook", without("when"), "when is missing"),
 }
-
-
 UNREAD = {(verb, "a trial at another time") for verb in ("status", "resume")}
 
 

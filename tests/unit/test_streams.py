@@ -250,8 +250,6 @@ ODD: list[Callable[[], None]] = [
     *(_no_input, _no_output, _no_errors, _nothing, _without_reader, _full_output, _full_errors),
     *(_ascii, _latin_1, _few_files, _no_folder, _no_home),
 ]
-
-
 STREAMS_OF_ONE = [("dut", odd) for odd in ODD]
 ABSENT = "absent/é●\udcff\x1b.toml"
 WITHOUT_FILE = ("demo", "self-test", "doctor", "init")  # they would measure, or write it
