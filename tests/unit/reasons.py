@@ -1,8 +1,11 @@
-"""Reasons for INVALID, with facts for their sentences."""
+"""Reasons for INVALID, with facts for their sentences, and a gateway that has one."""
 
+from dataclasses import dataclass
 from string import Formatter
 
+from natxy.dut.none import NoDut
 from natxy.model.reason import Code, Reason
+from tests.unit.fake_engine import FakeEngine
 
 
 def a_reason(code: Code, where: str = "forward", **facts: float) -> Reason:
@@ -12,3 +15,13 @@ def a_reason(code: Code, where: str = "forward", **facts: float) -> Reason:
 
 
 LATE = a_reason(Code.LEFT_LATE)
+
+
+@dataclass(kw_only=True)
+class Disturbed(NoDut):
+    """Is not in order in nine trials of ten."""
+
+    engine: FakeEngine
+
+    def trial_fault(self) -> Reason | None:
+        return a_reason(Code.GATEWAY_POLLED_LATE) if len(self.engine.specs) % 10 else None

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, MeasurementError, TesterLimit
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
-from natxy.model.reason import Code, Reason
+from natxy.model.reason import Reason
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
@@ -31,7 +30,7 @@ from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, text
 from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.kept import Kept
-from tests.unit.reasons import LATE, a_reason
+from tests.unit.reasons import LATE, Disturbed
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2))
 RATE_FPS = 100_000
@@ -55,16 +54,6 @@ def longer_than(frames: int) -> FakeEngine:
 
 
 SLOW_FPS = 8_000
-
-
-@dataclass(kw_only=True)
-class Disturbed(NoDut):
-    """Is not in order in nine trials of ten."""
-
-    engine: FakeEngine
-
-    def trial_fault(self) -> Reason | None:
-        return a_reason(Code.GATEWAY_POLLED_LATE) if len(self.engine.specs) % 10 else None
 
 
 @dataclass(frozen=True, kw_only=True)

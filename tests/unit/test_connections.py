@@ -12,7 +12,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.model.traffic_spec import PacketFormat, Traffic
+from natxy.model.traffic_spec import Traffic
 from natxy.model.trial_spec import Phase, Side
 from natxy.procedure.delay_variation import PdvPlan, pdv
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
@@ -29,17 +29,13 @@ from tests.unit.connections import PORTS, TIMING, plan, segments_of, spec_of
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.fake_engine import FakeEngine
 from tests.unit.stateful_gateway import StatefulGateway
-from tests.unit.traffic import port
+from tests.unit.traffic import ends, port
 
 
 def foreground(phase: Phase, direction: str) -> Traffic:
     (found,) = (stream.foreground for stream in phase.streams if stream.direction == direction)
     assert found
     return found
-
-
-def ends(pair: PacketFormat) -> tuple[int, str, str]:
-    return pair.ip_version, pair.source.address, pair.destination.address
 
 
 @pytest.mark.parametrize("initiator", ["left", "right"])

@@ -32,16 +32,13 @@ from natxy.search.mlr_goal import rfc2544_goal
 from natxy.trial.closing import Closer
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
+from tests.unit.capacity import WIDE
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.stateful_gateway import StatefulGateway
 
 TIMING = Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20))
 PLAN: dict[str, Any] = {"timing": TIMING, "seed": 7, "repetitions": 1}
-WIDE = {
-    "source_port": {"mode": "pseudorandom", "min": 1000, "max": 1999},
-    "destination_port": {"mode": "pseudorandom", "min": 1, "max": 100},
-}
 
 
 def ran_s(specs: list[TrialSpec]) -> float:

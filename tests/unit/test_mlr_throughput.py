@@ -1,14 +1,13 @@
 """MLRsearch as a procedure, against the fake engine."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import pytest
 
-from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
@@ -27,7 +26,7 @@ from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts
 from tests.unit.fake_engine import FakeEngine, beyond, due_ns, frames_in, rate_of
 from tests.unit.kept import Kept
-from tests.unit.reasons import a_reason
+from tests.unit.reasons import Disturbed, a_reason
 
 LASTS_S = Fraction(1, 20)
 NDR = rfc2544_goal(final_duration_s=LASTS_S)
@@ -243,16 +242,6 @@ def test_a_loss_beyond_every_goal_is_one_however_long_the_sender_paused(
     assert found.figure("NDR").lower_bound == (False,)
     assert found.figure("NDR").values[0] == pytest.approx(LIMIT_FPS, rel=0.0015)
     assert found.counts.invalid_trials == 0
-
-
-@dataclass(kw_only=True)
-class Disturbed(NoDut):
-    """Is not in order in nine trials of ten."""
-
-    engine: FakeEngine
-
-    def trial_fault(self) -> Reason | None:
-        return a_reason(Code.GATEWAY_POLLED_LATE) if len(self.engine.specs) % 10 else None
 
 
 def test_trials_that_are_spoilt_now_and_then_are_repeated(nat64: TrafficPlan) -> None:

@@ -18,29 +18,18 @@ from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Topic
 from natxy.model.testbed import Port
-from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
 from natxy.procedure.series import PREVIOUS, Searching
-from natxy.procedure.throughput import ThroughputPlan
-from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.seeds import MAX_SEED
-from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.clauses import codes
 from tests.unit.connections import plan as traffic_plan
+from tests.unit.degradation import ESTABLISHMENT, THROUGHPUT
 from tests.unit.fake_engine import FakeEngine
 from tests.unit.kept import Kept
 from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
-
-TIMING = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(1, 20))
-ESTABLISHMENT = EstablishmentPlan(
-    timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1)
-)
-THROUGHPUT = ThroughputPlan(
-    timing=TIMING, seed=7, repetitions=1, error=SearchError(rate_fps=1), max_rate_fps=200_000
-)
 
 
 @dataclass(kw_only=True)

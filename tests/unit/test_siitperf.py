@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from natxy.cli import arguments_of, run_command
+from natxy.cli import arguments_of
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_result import TrialResult
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.lines import missing_figures, result_lines
 from tests.unit.fake_engine import KIND, STREAM, Json
 from tests.unit.results import result_of
-from tests.unit.siitperf import CONF, PLACE
+from tests.unit.siitperf import CONF, PLACE, free_of_info, siitperf
 
 Captured = pytest.CaptureFixture[str]
 
@@ -25,14 +25,6 @@ def place(tmp_path: Path, engine: list[str], monkeypatch: pytest.MonkeyPatch) ->
     Path("place.toml").write_text(PLACE)
     monkeypatch.setenv("NATXY_TESTBED", "place.toml")
     return tmp_path
-
-
-def siitperf(words: str) -> int:
-    return run_command(["siitperf", *words.split()])
-
-
-def free_of_info(text: str) -> list[str]:
-    return [line for line in text.splitlines() if not line.startswith("Info: ")]
 
 
 def test_tp_prints_frames_sent_and_received(place: Path, capsys: Captured) -> None:

@@ -8,7 +8,8 @@ import pytest
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import TrafficSection
 from natxy.siitperf.arguments import Arguments, read_arguments
-from natxy.siitperf.configuration import Configuration, read_configuration
+from natxy.siitperf.configuration import Configuration
+from tests.unit.siitperf import configured
 
 CPUS = "CPU-L-Send 2\nCPU-R-Recv 4\nCPU-R-Send 6\nCPU-L-Recv 8\n"
 IPV4 = "IP-L-Vers 4\nIP-R-Vers 4\n"
@@ -20,12 +21,7 @@ Configure = Callable[[str], Configuration]
 
 @pytest.fixture
 def configure(tmp_path: Path) -> Configure:
-    def of(text: str) -> Configuration:
-        path = tmp_path / "siitperf.conf"
-        path.write_text(CPUS + text)
-        return read_configuration(path, lambda _: None)
-
-    return of
+    return lambda text: configured(tmp_path, CPUS + text)
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Port, Testbed, TesterSection, read_testbed
-from natxy.siitperf.arguments import Arguments, read_arguments
-from natxy.siitperf.configuration import Configuration, read_configuration
+from natxy.siitperf.configuration import Configuration
 from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import cpu_keys, testbed_of
 from natxy.siitperf.whole_testbed import check_ports
+from tests.unit.siitperf import arguments_of, configured
 from tests.unit.siitperf_stateful import COMMON, CONF, ENUMERATED, PHASE_1
 
 NAT64 = """\
@@ -46,16 +46,7 @@ def warned() -> list[str]:
 
 @pytest.fixture
 def configure(tmp_path: Path, warned: list[str]) -> Configure:
-    def of(text: str) -> Configuration:
-        path = tmp_path / "siitperf.conf"
-        path.write_text(text)
-        return read_configuration(path, warned.append)
-
-    return of
-
-
-def arguments_of(configuration: Configuration, words: str) -> Arguments:
-    return read_arguments("tp", words.split(), configuration, lambda _: None)
+    return lambda text: configured(tmp_path, text, warned.append)
 
 
 def asked_of(configuration: Configuration, warned: list[str], words: str) -> ConnectionsSection:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from natxy.cli import run_command
 from natxy.dut.base import Dut, TableParameters
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TesterSection
@@ -17,16 +16,15 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Phase
 from natxy.siitperf import program
-from natxy.siitperf.arguments import Arguments, read_arguments
-from natxy.siitperf.configuration import Configuration, read_configuration
+from natxy.siitperf.arguments import Arguments
+from natxy.siitperf.configuration import read_configuration
 from natxy.siitperf.judgement import missing_entries, too_slow
 from natxy.trial.session import Session
 from tests.unit.fake_engine import FakeEngine
 from tests.unit.reasons import LATE
+from tests.unit.siitperf import PLACE, arguments_of, free_of_info, siitperf
 from tests.unit.siitperf_stateful import COMMON, ENUMERATED, PHASE_1
 from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
-
-PLACE = "[tester]\ncores = [0]\n[tester.left]\ndevice = 'a'\n[tester.right]\ndevice = 'b'\n"
 
 Captured = pytest.CaptureFixture[str]
 Start = Callable[..., FakeEngine]
@@ -53,18 +51,6 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
         return engine
 
     return of
-
-
-def siitperf(words: str) -> int:
-    return run_command(["siitperf", *words.split()])
-
-
-def arguments_of(configuration: Configuration, words: str) -> Arguments:
-    return read_arguments("tp", words.split(), configuration, lambda _: None)
-
-
-def free_of_info(text: str) -> list[str]:
-    return [line for line in text.splitlines() if not line.startswith("Info: ")]
 
 
 def test_the_preliminary_lines_come_first(start: Start, capsys: Captured) -> None:

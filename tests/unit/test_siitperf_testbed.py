@@ -10,7 +10,7 @@ from natxy.cli import run_command
 from natxy.errors import ConfigurationError, DeviceError
 from natxy.model.testbed import AddressField, Port, Testbed, TesterSection, read_testbed
 from natxy.model.traffic_spec import Series
-from natxy.siitperf.configuration import Configuration, read_configuration
+from natxy.siitperf.configuration import Configuration
 from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.testbed_toml import testbed_toml
@@ -21,6 +21,7 @@ from natxy.siitperf.whole_testbed import (
     first_two_devices,
     with_devices,
 )
+from tests.unit.siitperf import configured
 
 FIGURE_2 = """\
 IP-L-Vers 6 # Left Sender fg. IP ver.
@@ -63,12 +64,7 @@ def warned() -> list[str]:
 
 @pytest.fixture
 def configure(tmp_path: Path) -> Configure:
-    def of(text: str) -> Configuration:
-        path = tmp_path / "siitperf.conf"
-        path.write_text(text)
-        return read_configuration(path, lambda _: None)
-
-    return of
+    return lambda text: configured(tmp_path, text)
 
 
 def test_addresses_are_our_real_and_virtual_ones(configure: Configure) -> None:

@@ -11,17 +11,13 @@ from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan, frames_of
-from natxy.model.traffic_spec import FieldBits, PacketFormat
+from natxy.model.traffic_spec import FieldBits
 from natxy.model.trial_spec import Segment, TrialSpec
 from natxy.trial.frame_formats import frame_formats
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.spec_examples import VALID
-from tests.unit.traffic import SEGMENTS, plan, port
-
-
-def ends(pair: PacketFormat) -> tuple[int, str, str]:
-    return pair.ip_version, pair.source.address, pair.destination.address
+from tests.unit.traffic import SEGMENTS, ends, plan, port
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from natxy.model.packet_formats import PacketFormat
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
@@ -28,3 +29,7 @@ def plan(**traffic: Any) -> TrafficPlan:
     tester = {"left": port("left"), "right": port("right")}
     testbed: Testbed = source.validated(Testbed, {"tester": tester, "traffic": traffic})
     return TrafficPlan(testbed=testbed, source=source)
+
+
+def ends(pair: PacketFormat) -> tuple[int, str, str]:
+    return pair.ip_version, pair.source.address, pair.destination.address
