@@ -39,7 +39,7 @@ RESULT: Json = EVENTS["result"]["result"]
 STREAM: Json = {**RESULT["streams"][0], "tags": None, "losses": None, "connections": None}
 KIND: Json = {**STREAM["kinds"]["foreground"], "hop_limit": 63, "ipdv": None}
 PORT: Json = {**RESULT["ports"][0], "clock_error_ns": None, "icmp_errors": []}
-LATE = {"code": "left_late", "where": "forward", "facts": {"late_ns": 1.0, "limit_ns": 1.0}}
+LATE = {"code": "left_late", "where": "forward", "facts": {"late_ns": 2e6, "limit_ns": 1e6}}
 
 
 def nothing(stream: Stream) -> Sequence[int]:

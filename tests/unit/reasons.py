@@ -1,10 +1,12 @@
 """Reasons for INVALID, with facts for their sentences, and a gateway that has one."""
 
+import json
 from dataclasses import dataclass
 from string import Formatter
 
 from natxy.dut.none import NoDut
 from natxy.model.reason import Code, Reason
+from tests.unit import fake_engine
 from tests.unit.fake_engine import FakeEngine
 
 
@@ -14,7 +16,7 @@ def a_reason(code: Code, where: str = "forward", **facts: float) -> Reason:
     return Reason.of(code, where, **(dict.fromkeys(names, 1.0) | facts))
 
 
-LATE = a_reason(Code.LEFT_LATE)
+LATE = Reason.model_validate_json(json.dumps(fake_engine.LATE))
 
 
 @dataclass(kw_only=True)
