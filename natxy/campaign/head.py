@@ -62,11 +62,18 @@ def _when(data: CampaignData) -> str:
 
 
 def _conformity(data: CampaignData) -> str:
-    """Says whether the results conform to their RFCs, and what differs most."""
+    """Says whether all was measured, whether it conforms to its RFCs, and what differs most."""
     references = [result.reference for cell in data.cells for result in cell.results]
     deviations = list(dict.fromkeys(_deviations(data)))
+    failed = sum(bool(cell.error) for cell in data.cells)
+    without = f"{failed} of {len(data.plan.cells)} cells failed" if failed else ""
     if not references:
-        return ""
+        return without
+    differs = _differs(references, deviations)
+    return f"{without}; {differs[:1].lower()}{differs[1:]}" if failed else differs
+
+
+def _differs(references: Sequence[str], deviations: Sequence[Deviation]) -> str:
     if not deviations:
         named = ", ".join(dict.fromkeys(filter(None, references)))
         return f"Conforms to {named}" if named else "No RFC defines what was measured"

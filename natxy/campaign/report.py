@@ -21,8 +21,9 @@ from natxy.report.chart_files import write_data
 from natxy.report.charts import Chart, named_apart
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.junit import Cases, junit
+from natxy.report.report_files import keep_only
 from natxy.report.table_rows import CampaignTable, Notes
-from natxy.report.trial_charts import course_charts, distribution_charts, pauses_chart, trace_chart
+from natxy.report.trial_charts import course_charts, distribution_charts, time_chart, trace_chart
 from natxy.whole_file import write_whole
 
 TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
@@ -69,18 +70,25 @@ def write_report(report: Report, into: Path, *, html: bool, records: Path | None
     `records` is a file that --records wrote; its delays are plotted over time.
     """
     data, table = report.data, report.table
-    for name, shown in report.tables.items():
-        for ending, made in TEXTS.items():
-            write_whole(into / f"{name}.{ending}", made(shown))
+    texts = {
+        f"{name}.{ending}": made(shown)
+        for name, shown in report.tables.items()
+        for ending, made in TEXTS.items()
+    }
     charts = charts_of(data, table, records)
-    write_data(charts, into / "data", scaled_down=data.plan.quick)
-    write_delays(data.delays, into / "data", table.title, table.warning)
-    write_whole(into / "junit.xml", junit(_suite(data)))
+    texts["junit.xml"] = junit(_suite(data))
     if html:
-        write_whole(into / "report.html", campaign_html(report.tables, charts, told(data)))
+        texts["report.html"] = campaign_html(report.tables, charts, told(data))
+    for name, written in texts.items():
+        write_whole(into / name, written)
+    files = [into / name for name in texts]
+    files += write_data(charts, into / "data", scaled_down=data.plan.quick)
+    files += write_delays(data.delays, into / "data", table.title, table.warning)
+    if html:
         from natxy.report.pictures import write_pictures  # needs the extra "report"
 
-        write_pictures(charts, into / "data", table.title, table.warning)
+        files += write_pictures(charts, into / "data", table.title, table.warning)
+    keep_only(files, into)
 
 
 def _suite(data: CampaignData) -> Cases:
@@ -159,7 +167,7 @@ def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = N
     of_trials = [
         *distribution_charts(curves),
         trace_chart(trials),
-        pauses_chart(trials),
+        time_chart(trials),
         *course_charts(delay_course(records) if records else []),
     ]
     named = named_apart([*of_trials, *figures])  # labels are free, the names of these are not

@@ -72,6 +72,14 @@ def test_it_says_which_gateway_when_where_and_by_which_command(data: CampaignDat
     )
 
 
+def test_a_campaign_whose_cells_failed_does_not_just_conform(data: CampaignData) -> None:
+    good = with_deviations(data, reference="RFC 8219").cells
+    bad = CellResult(column="b", measure="pdv", round=1, results=(), error="it died")
+    failed = replace(data, cells=(*good, bad))
+    assert head_of(failed)["Conformity"] == "1 of 8 cells failed; conforms to RFC 8219"
+    assert head_of(replace(data, cells=(bad,)))["Conformity"] == "1 of 8 cells failed"
+
+
 def test_a_campaign_without_a_result_says_nothing_of_conformity(data: CampaignData) -> None:
     assert head_of(replace(data, cells=()))["Conformity"] == ""
 
