@@ -69,8 +69,13 @@ def _traffic(measured: Sequence[Conditions]) -> str:
     ways = [BOTH if each.direction == "both" else f"{each.direction} only" for each in measured]
     sizes = [f"{each.frame_size_bytes:,}" for each in measured]
     shares = [f"{each.foreground_percent:g}" for each in measured]
-    all_of = [" or ".join(dict.fromkeys(each)) for each in (versions, ways, sizes, shares)]
+    all_of = [_or(list(dict.fromkeys(each))) for each in (versions, ways, sizes, shares)]
     return "{}, {}, {} B (as IPv6), {} % foreground".format(*all_of) if measured else ""
+
+
+def _or(words: Sequence[str]) -> str:
+    """Returns "84, 512 or 1,518"."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def _machine(machine: Mapping[str, Any]) -> str:

@@ -2,10 +2,10 @@
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import natxy
-from natxy.campaign.data import CampaignData, read_data
+from natxy.campaign.data import CampaignData, TrialPoint, read_data
 from natxy.campaign.delay_course import delay_course
 from natxy.campaign.delay_files import write_delays
 from natxy.campaign.folder import CampaignFolder
@@ -26,6 +26,12 @@ from natxy.report.table_rows import CampaignTable, Notes
 from natxy.report.trial_charts import course_charts, distribution_charts, time_chart, trace_chart
 from natxy.whole_file import write_whole
 
+# What the trials of a command have as their rate.
+FRAMES, EITHER = "frames a second per direction", "frames or connections a second"
+RATES = {
+    **dict.fromkeys(("establishment", "tear-down"), "connections a second"),
+    **dict.fromkeys(("scale-up", "degradation", "churn"), EITHER),
+}
 TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
 
 
@@ -138,12 +144,12 @@ def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
 
 def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = None) -> list[Chart]:
     """Returns the plots of figures, delays and trials, and of what `records` holds."""
-    counting = {each.name for each in data.plan.experiment.measure if each.command == "capacity"}
+    commands = {each.name: each.command for each in data.plan.experiment.measure}
     found = _found(data)
     trials = [
         {
             **asdict(point),
-            "tried": point.made if point.measure in counting else point.rate_fps,
+            **_tried(point, commands[point.measure]),
             "cell": (cell := _cell(point.measure, point.column, point.series, point.round)),
             "result": found.get(cell),
         }
@@ -172,6 +178,13 @@ def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = N
     ]
     named = named_apart([*of_trials, *figures])  # labels are free, the names of these are not
     return [*named[len(of_trials) :], *named[: len(of_trials)]]
+
+
+def _tried(point: TrialPoint, command: str) -> dict[str, Any]:
+    """Returns what a trial tried, and of which quantity that is."""
+    if command == "capacity":
+        return {"tried": point.made, "quantity": "connections"}
+    return {"tried": point.rate_fps, "quantity": RATES.get(command, FRAMES)}
 
 
 def _cell(measure: str, column: str, series: str, round_: int) -> str:

@@ -10,7 +10,8 @@ from natxy.report.html_text import in_script, page_text, style
 
 EVENTS = "/events"  # where the server tells what has changed
 LIVE_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    "connect-src 'self'; img-src data:"
 )
 
 

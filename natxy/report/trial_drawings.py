@@ -66,7 +66,7 @@ def trace(chart: Chart, look: Look) -> Any:
     x = alt.X("number:Q", title="trial", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(**ROOM))
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
         x=x,
-        y=alt.Y("tried:Q", title="rate per direction, or connections", scale=scale),
+        y=alt.Y("tried:Q", title=None, scale=scale),
         color=alt.Color(
             "verdict:N", legend=legend, scale=alt.Scale(domain=verdicts, range=colours)
         ),
@@ -78,7 +78,13 @@ def trace(chart: Chart, look: Look) -> Any:
         .mark_rule(strokeDash=[4, 4])
         .encode(y=alt.Y("mean(result):Q"), color=alt.value(RESULT))
     )
-    return _of_each(alt.layer(points, found), chart, look, zooms=True)
+    # Above the axis, since it may differ from search to search.
+    quantity = (
+        base.transform_filter("datum.number === 1")
+        .mark_text(align="left", baseline="bottom", dy=-4, fontWeight="bold", fontSize=look.font_px)
+        .encode(x=alt.value(0), y=alt.value(0), text="quantity:N")
+    )
+    return _of_each(alt.layer(points, found, quantity), chart, look, zooms=True)
 
 
 def _of_each(drawn: Any, chart: Chart, look: Look, *, zooms: bool = False) -> Any:

@@ -36,7 +36,14 @@ TRIALS = 1_000
 
 
 def traced(**more: Any) -> dict[str, Any]:
-    known = {"cell": "a", "number": 1, "tried": 1000, "result": 900.0, "verdict": "PASS"}
+    known = {
+        "cell": "a",
+        "quantity": "connections",
+        "number": 1,
+        "tried": 1000,
+        "result": 900.0,
+        "verdict": "PASS",
+    }
     known |= {"rate_fps": 1000, "median_us": None, "p999_us": None, "busy_percent": None}
     return {**known, "at_s": 0.5, "paused_ms": 0.0, "away_ms": 1.5, **more}
 
@@ -44,7 +51,7 @@ def traced(**more: Any) -> dict[str, Any]:
 def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
     trials = [traced(), traced(number=2, tried=None, verdict="FAIL"), traced(cell="b")]
     chart = trace_chart(trials)
-    points, found = layers_of(chart)
+    points, found, quantity = layers_of(chart)
     encoding = points["encoding"]
     assert [encoding[of]["field"] for of in ("x", "y", "color", "shape")] == [
         "number",
@@ -52,7 +59,7 @@ def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
         "verdict",
         "verdict",
     ]
-    assert encoding["y"]["title"] == "rate per direction, or connections", "as the search has it"
+    assert quantity["encoding"]["text"]["field"] == "quantity", "it may differ from cell to cell"
     assert encoding["y"]["scale"]["type"] == "log", "a search grows by factors"
     shapes = encoding["shape"]["scale"]
     assert dict(zip(shapes["domain"], shapes["range"], strict=True)) == {
@@ -79,10 +86,11 @@ def test_a_search_for_connections_is_traced_by_their_number(
     trials = tuple(replace(trial, made=4000) for trial in data.trials)
     changed = replace(data, plan=replace(data.plan, experiment=asked), trials=trials)
     charts = {chart.key: chart for chart in charts_of(changed, table_of(changed))}
-    tried = {row["measure"]: set[int]() for row in charts["trials"].rows}
-    for row in charts["trials"].rows:
-        tried[row["measure"]].add(row["tried"])
-    assert tried == {"throughput": {4000}, "pdv": {1000}}
+    tried = {(row["measure"], row["tried"], row["quantity"]) for row in charts["trials"].rows}
+    assert tried == {
+        ("throughput", 4000, "connections"),
+        ("pdv", 1000, "frames a second per direction"),
+    }
 
 
 def test_the_result_of_a_search_stands_among_its_trials(experiment: Path, tmp_path: Path) -> None:
