@@ -83,15 +83,15 @@ def write_report(report: Report, into: Path, *, html: bool, records: Path | None
     }
     charts = charts_of(data, table, records)
     texts["junit.xml"] = junit(_suite(data))
-    if html:
-        texts["report.html"] = campaign_html(report.tables, charts, told(data))
     for name, written in texts.items():
         write_whole(into / name, written)
     files = [into / name for name in texts]
     files += write_data(charts, into / "data", scaled_down=data.plan.quick)
     files += write_delays(data.delays, into / "data", table.title, table.warning)
-    if html:
-        from natxy.report.pictures import write_pictures  # needs the extra "report"
+    if html:  # needs the extra "report"
+        files.append(into / "report.html")
+        write_whole(files[-1], campaign_html(report.tables, charts, told(data)))
+        from natxy.report.pictures import write_pictures
 
         files += write_pictures(charts, into / "data", table.title, table.warning)
     keep_only(files, into)

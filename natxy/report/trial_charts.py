@@ -15,7 +15,7 @@ OVER_TIME = {  # the quantity and the name of a field of trials
 
 def trace_chart(trials: Rows) -> Chart:
     """Returns what each trial tried, and its verdict."""
-    title = "Trials: what each one tried, its verdict, and the result of a search"
+    title = "Trials: what each one tried, and its verdict"
     return Chart(key="trials", title=title, kind="trace", rows=trials, words={"choice": "cell"})
 
 
