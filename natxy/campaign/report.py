@@ -198,9 +198,9 @@ def _found(data: CampaignData) -> dict[str, float]:
         _cell(cell.measure, cell.column, series, cell.round): figure.benchmark
         for cell, shown in zip(data.cells, as_shown(data.plan.experiment, data.cells), strict=True)
         for series, result in zip(shown.series, cell.results, strict=True)
-        for figure in result.figures[:1]
+        for figure in [each for each in result.figures if each.primary][:1]
         if figure.unit in searched and figure.values and not figure.at
-        if result.conditions.search is not None
+        if result.conditions.search is not None or figure.unit == "connections"
     }
 
 

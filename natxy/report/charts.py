@@ -34,7 +34,9 @@ class Chart:
 
     @property
     def is_drawn(self) -> bool:
-        """A single value is in the table, and needs no plot."""
+        """A single value is in the table, and needs no plot; nor do trials that are no search."""
+        if self.kind == "trace":
+            return len({row["tried"] for row in self.rows}) > 1
         return len(self.rows) > 1
 
 

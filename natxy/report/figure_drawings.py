@@ -22,6 +22,7 @@ SHAPES = {"exact": "circle", "lower": "triangle-right", "upper": "triangle-left"
 MEASURED, MISSING = "datum.missing === ''", "datum.missing !== ''"
 RANGE = "datum.minimum < datum.maximum"
 MEDIA = "#888"
+LARGE = 10_000  # from here on, an axis has 20k in place of 20,000
 DASHES = alt.Scale(domain=["forward", "reverse"], range=[[1, 0], [6, 3]])
 
 
@@ -73,11 +74,12 @@ def _any(rows: Rows, field: str) -> bool:
 def lines(chart: Chart, look: Look) -> Any:
     """Draws a line over a quantity, such as the offered rate; it ends where nothing is known."""
     words = chart.words
+    largest = max(row[words["x"]] for row in chart.rows)
     x = alt.X(
         f"{words['x']}:Q",
         title=words["x_title"],
         scale=alt.Scale(**ROOM, **({"type": "log"} if words["x_is_wide"] else {})),
-        axis=alt.Axis(format="~s"),
+        axis=alt.Axis(format="~s" if largest >= LARGE else ",~r"),
     )
     shown: dict[str, Any] = {"domain": [0, 100]} if words["is_share"] else ROOM
     y = alt.Y("benchmark:Q", title=words["axis"], scale=alt.Scale(**shown))

@@ -1,5 +1,7 @@
 """Draws trials: what a search tried, what disturbed it, and the delays of the frames."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -78,13 +80,15 @@ def trace(chart: Chart, look: Look) -> Any:
         .mark_rule(strokeDash=[4, 4])
         .encode(y=alt.Y("mean(result):Q"), color=alt.value(RESULT))
     )
-    # Above the axis, since it may differ from search to search.
+    # Within the plot, since it may differ from search to search.
     quantity = (
         base.transform_filter("datum.number === 1")
-        .mark_text(align="left", baseline="bottom", dy=-4, fontWeight="bold", fontSize=look.font_px)
+        .mark_text(align="left", baseline="top", dx=4, dy=4, fontSize=look.font_px)
         .encode(x=alt.value(0), y=alt.value(0), text="quantity:N")
     )
-    return _of_each(alt.layer(points, found, quantity), chart, look, zooms=True)
+    has_result = any(row.get("result") is not None for row in chart.rows)
+    layers = (points, quantity, *([found] if has_result else []))
+    return _of_each(alt.layer(*layers), chart, look, zooms=True)
 
 
 def _of_each(drawn: Any, chart: Chart, look: Look, *, zooms: bool = False) -> Any:
@@ -125,7 +129,11 @@ def _quantity(quantity: str, chart: Chart, look: Look, *, until_s: float, is_las
         "value:Q",
         title=quantity,
         scale=alt.Scale(type="log", nice=False) if is_wide else alt.Scale(),
-        axis=alt.Axis(format=",~r", tickCount=4, minExtent=ROOM_OF_LABELS_PX),
+        axis=alt.Axis(
+            format=",~r",
+            minExtent=ROOM_OF_LABELS_PX,
+            **({"values": _powers(values)} if is_wide else {"tickCount": 4}),
+        ),
     )
     return (
         alt.Chart()
@@ -139,6 +147,12 @@ def _quantity(quantity: str, chart: Chart, look: Look, *, until_s: float, is_las
         )
         .properties(width=look.panel_px, height=STRIP_PX)
     )
+
+
+def _powers(values: Sequence[float]) -> list[float]:
+    """Returns the powers of ten around values: so low a plot has no room for lines between."""
+    lowest, highest = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return [10.0**power for power in range(lowest, highest + 1)]
 
 
 def course(chart: Chart, look: Look) -> Any:

@@ -51,7 +51,7 @@ def traced(**more: Any) -> dict[str, Any]:
 def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
     trials = [traced(), traced(number=2, tried=None, verdict="FAIL"), traced(cell="b")]
     chart = trace_chart(trials)
-    points, found, quantity = layers_of(chart)
+    points, quantity, found = layers_of(chart)
     encoding = points["encoding"]
     assert [encoding[of]["field"] for of in ("x", "y", "color", "shape")] == [
         "number",
@@ -68,6 +68,7 @@ def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
         "INVALID": "triangle-up",
     }, "without colours they can be told apart as well"
     assert (found["mark"]["type"], found["encoding"]["y"]["field"]) == ("rule", "result")
+    assert len(layers_of(trace_chart([traced(result=None)]))) == 2, "there is no result"
     spec = specification(chart)
     assert spec["transform"] == [{"filter": "datum.cell == chosen_cell"}]
     (choice,) = (each for each in spec["params"] if each["name"] == "chosen_cell")
