@@ -66,7 +66,7 @@ def with_bound(figure: Figure) -> tuple[float, Bound]:
     error = max(figure.errors, default=0.0)
     if bound != "exact" or not error or error < number or figure.name.startswith(SIGNED):
         return number, bound
-    if figure.name.endswith(TOO_LONG) and "IPDV" not in figure.name:
+    if number and figure.name.endswith(TOO_LONG) and "IPDV" not in figure.name:
         return number, "upper"
     return (min(number + error, 100.0) if figure.unit == "%" else number + error), "upper"
 

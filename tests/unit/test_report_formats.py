@@ -78,7 +78,7 @@ def table(*labels: str, note: str = "a note", title: str = "title") -> CampaignT
 
 def plot(key: str, title: str, *rows: dict[str, Any]) -> Chart:
     """A plot of delays over time, which needs no more than its data."""
-    return Chart(key=key, title=title, kind="course", rows=list(rows))
+    return Chart(key=key, title=title, kind="course", rows=list(rows), words={"choice": "trial"})
 
 
 def cells_of(written: str) -> list[list[str]]:
