@@ -48,6 +48,9 @@ class TrialPoint:
     lost_percent: float | None  # None: the trial is INVALID, or sent nothing
     paused_ms: float  # the tester's senders
     away_ms: float  # the gateway
+    # Delays of the frames, of the direction in which they are longer; None: none came.
+    median_us: float | None = None
+    p999_us: float | None = None
     # From the telemetry of the gateway; None: not known.
     busy_percent: float | None = None  # of its busiest CPU
     memory_bytes: int | None = None
@@ -261,6 +264,18 @@ def _read(record: dict[str, Any], reading: _Reading) -> None:
 def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint:
     started = datetime.fromisoformat(record["started"])
     reading.begin = reading.begin or started
+    return TrialPoint(
+        column=reading.cell["column"],
+        measure=reading.cell["measure"],
+        series=series,
+        round=reading.cell["round"],
+        at_s=round((started - reading.begin).total_seconds(), 3),
+        **trial_members(record),
+    )
+
+
+def trial_members(record: dict[str, Any]) -> dict[str, Any]:
+    """Returns the members of a TrialPoint that a trial's record has itself."""
     kinds = [
         kind
         for stream in record["result"]["streams"]
@@ -274,29 +289,36 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
     losses = filter(None, (record["lost_connections"],))
     why = (*map(Reason.model_validate, reasons), *map(LossOfConnections.model_validate, losses))
     streams = filter(None, (record["phase_1"], *record["result"]["streams"]))
-    return TrialPoint(
-        column=reading.cell["column"],
-        measure=reading.cell["measure"],
-        series=series,
-        round=reading.cell["round"],
-        repetition=record["repetition"],
-        number=record["number"],
-        at_s=round((started - reading.begin).total_seconds(), 3),
-        rate_fps=_verdict_fps(record),
-        verdict=record["verdict"],
-        lost_percent=100 * lost / sent if sent and record["verdict"] != INVALID else None,
-        paused_ms=round(max(pauses, default=0.0) / 1e6, 4),
-        away_ms=round(record["away_ns"] / 1e6, 4),
+    return {
+        "repetition": record["repetition"],
+        "number": record["number"],
+        "rate_fps": _verdict_fps(record),
+        "verdict": record["verdict"],
+        "lost_percent": 100 * lost / sent if sent and record["verdict"] != INVALID else None,
+        "paused_ms": round(max(pauses, default=0.0) / 1e6, 4),
+        "away_ms": round(record["away_ns"] / 1e6, 4),
+        **_delays(kinds),
         **_telemetry(record),
-        reason=next(map(str, why), ""),
-        made=next((each["due"] for each in streams if each["phase"] == ESTABLISH), None),
-    )
+        "reason": next(map(str, why), ""),
+        "made": next((each["due"] for each in streams if each["phase"] == ESTABLISH), None),
+    }
 
 
 def _verdict_fps(record: dict[str, Any]) -> int:
     """Returns what TrialRecord.verdict_fps is."""
     counted_fps: int | None = record["counted_fps"] if record["verdict"] == "PASS" else None
     return record["rate_fps"] if counted_fps is None else counted_fps
+
+
+def _delays(kinds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Returns the members of a TrialPoint; none if no frame has a delay."""
+    known = [kind["delay"] for kind in kinds if kind["delay"]["count"]]
+    if not known:
+        return {}
+    return {
+        f"{name}_us": round(max(each[of] for each in known) / 1000, 3)
+        for name, of in (("median", "p50_ns"), ("p999", "p999_ns"))
+    }
 
 
 def _telemetry(record: dict[str, Any]) -> dict[str, Any]:

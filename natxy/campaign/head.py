@@ -7,25 +7,23 @@ from typing import Any
 from natxy.campaign.data import INVALID, CampaignData
 from natxy.campaign.machines import titled
 from natxy.model.deviation import Deviation, Differs
+from natxy.model.measurement import Conditions
 from natxy.report.numbers import seconds_left
 
 SHORT = (Differs.DURATION, Differs.DURATIONS)
 MINUTE = "%Y-%m-%d %H:%M"
+BOTH = "both directions at once"
 
 
 def head_of(data: CampaignData) -> dict[str, str]:
     """Returns lines by their names; an empty one is not known."""
     invalid = sum(point.verdict == INVALID for point in data.trials)
-    gateways = dict.fromkeys(
-        titled(gateway["dut"])
-        for each in data.machines.values()
-        for gateway in _gateways(each)
-        if gateway.get("dut")
-    )
+    gateways = _gateways(data)
     machines = dict.fromkeys(filter(None, map(_machine, data.machines.values())))
     return {
-        "Gateways" if len(gateways) > 1 else "Gateway": "; ".join(gateways),
+        "Gateways" if len(gateways) > 1 else "Gateway": "\n".join(gateways),
         "Tester": "; ".join(machines),
+        "Traffic": _traffic([result.conditions for cell in data.cells for result in cell.results]),
         "When": _when(data),
         "Command": data.command,
         "Conformity": _conformity(data),
@@ -34,11 +32,50 @@ def head_of(data: CampaignData) -> dict[str, str]:
     }
 
 
-def _gateways(machine: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Returns what a campaign's cells measured, or a measurement's own gateway."""
-    own = [machine] if "dut" in machine else []
-    gateways: Sequence[Mapping[str, Any]] = machine.get("gateways", own)
-    return gateways
+def _gateways(data: CampaignData) -> list[str]:
+    """Returns what was measured, with the columns if there are several gateways."""
+    columns: dict[str, list[str]] = {}  # by the words of the gateway
+    for machine in data.machines.values():
+        own = [machine] if "dut" in machine else []
+        for gateway in machine.get("gateways", own):
+            if gateway.get("dut"):
+                known = columns.setdefault(_gateway(gateway["dut"]), [])
+                known += _columns_of(gateway.get("cells", ()), data)
+    if len(columns) < 2:
+        return list(columns)
+    return [
+        f"{'; '.join(dict.fromkeys(labels))}: {words}" if any(labels) else words
+        for words, labels in columns.items()
+    ]
+
+
+def _columns_of(titles: Sequence[str], data: CampaignData) -> list[str]:
+    """Returns the columns of cells; each has its measurement and its column as a title."""
+    labels = {
+        ", ".join(filter(None, (cell.measure, cell.column))): cell.column for cell in data.cells
+    }
+    return [labels[title] for title in titles if title in labels]
+
+
+def _gateway(described: Mapping[str, Any]) -> str:
+    kernel = described.get("kernel")
+    software = "; ".join(filter(None, (described.get("software"), kernel)))
+    return titled({**described, "software": software})
+
+
+def _traffic(measured: Sequence[Conditions]) -> str:
+    """Says what was sent: the same of all results, or each one that there is."""
+    versions = [f"IPv{each.left_ip_version} to IPv{each.right_ip_version}" for each in measured]
+    ways = [BOTH if each.direction == "both" else f"{each.direction} only" for each in measured]
+    sizes = [f"{each.frame_size_bytes:,}" for each in measured]
+    shares = [f"{each.foreground_percent:g}" for each in measured]
+    all_of = [_or(list(dict.fromkeys(each))) for each in (versions, ways, sizes, shares)]
+    return "{}, {}, {} B (as IPv6), {} % foreground".format(*all_of) if measured else ""
+
+
+def _or(words: Sequence[str]) -> str:
+    """Returns "84, 512 or 1,518"."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def _machine(machine: Mapping[str, Any]) -> str:
@@ -56,17 +93,27 @@ def _when(data: CampaignData) -> str:
     begin = datetime.fromisoformat(data.started)
     shown = f"{begin:{MINUTE}} UTC"
     if not data.ended:
-        return shown
+        last_s = max((point.at_s for point in data.trials), default=0.0)
+        return (
+            f"{shown}, the last trial {seconds_left(last_s)} after the first" if last_s else shown
+        )
     took_s = (datetime.fromisoformat(data.ended) - begin).total_seconds()
     return f"{shown}, took {seconds_left(took_s)}"
 
 
 def _conformity(data: CampaignData) -> str:
-    """Says whether the results conform to their RFCs, and what differs most."""
+    """Says whether all was measured, whether it conforms to its RFCs, and what differs most."""
     references = [result.reference for cell in data.cells for result in cell.results]
     deviations = list(dict.fromkeys(_deviations(data)))
+    failed = sum(bool(cell.error) for cell in data.cells)
+    without = f"{failed} of {len(data.plan.cells)} cells failed" if failed else ""
     if not references:
-        return ""
+        return without
+    differs = _differs(references, deviations)
+    return f"{without}; {differs[:1].lower()}{differs[1:]}" if failed else differs
+
+
+def _differs(references: Sequence[str], deviations: Sequence[Deviation]) -> str:
     if not deviations:
         named = ", ".join(dict.fromkeys(filter(None, references)))
         return f"Conforms to {named}" if named else "No RFC defines what was measured"

@@ -2,10 +2,10 @@
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import natxy
-from natxy.campaign.data import CampaignData, read_data
+from natxy.campaign.data import CampaignData, TrialPoint, read_data
 from natxy.campaign.delay_course import delay_course
 from natxy.campaign.delay_files import write_delays
 from natxy.campaign.folder import CampaignFolder
@@ -21,10 +21,17 @@ from natxy.report.chart_files import write_data
 from natxy.report.charts import Chart, named_apart
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.junit import Cases, junit
+from natxy.report.report_files import keep_only
 from natxy.report.table_rows import CampaignTable, Notes
-from natxy.report.trial_charts import course_charts, distribution_charts, pauses_chart, trace_chart
+from natxy.report.trial_charts import course_charts, distribution_charts, time_chart, trace_chart
 from natxy.whole_file import write_whole
 
+# What the trials of a command have as their rate.
+FRAMES, EITHER = "frames a second per direction", "frames or connections a second"
+RATES = {
+    **dict.fromkeys(("establishment", "tear-down"), "connections a second"),
+    **dict.fromkeys(("scale-up", "degradation", "churn"), EITHER),
+}
 TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
 
 
@@ -69,18 +76,25 @@ def write_report(report: Report, into: Path, *, html: bool, records: Path | None
     `records` is a file that --records wrote; its delays are plotted over time.
     """
     data, table = report.data, report.table
-    for name, shown in report.tables.items():
-        for ending, made in TEXTS.items():
-            write_whole(into / f"{name}.{ending}", made(shown))
+    texts = {
+        f"{name}.{ending}": made(shown)
+        for name, shown in report.tables.items()
+        for ending, made in TEXTS.items()
+    }
     charts = charts_of(data, table, records)
-    write_data(charts, into / "data", scaled_down=data.plan.quick)
-    write_delays(data.delays, into / "data", table.title, table.warning)
-    write_whole(into / "junit.xml", junit(_suite(data)))
-    if html:
-        write_whole(into / "report.html", campaign_html(report.tables, charts, told(data)))
-        from natxy.report.pictures import write_pictures  # needs the extra "report"
+    texts["junit.xml"] = junit(_suite(data))
+    for name, written in texts.items():
+        write_whole(into / name, written)
+    files = [into / name for name in texts]
+    files += write_data(charts, into / "data", scaled_down=data.plan.quick)
+    files += write_delays(data.delays, into / "data", table.title, table.warning)
+    if html:  # needs the extra "report"
+        files.append(into / "report.html")
+        write_whole(files[-1], campaign_html(report.tables, charts, told(data)))
+        from natxy.report.pictures import write_pictures
 
-        write_pictures(charts, into / "data", table.title, table.warning)
+        files += write_pictures(charts, into / "data", table.title, table.warning)
+    keep_only(files, into)
 
 
 def _suite(data: CampaignData) -> Cases:
@@ -130,12 +144,12 @@ def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
 
 def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = None) -> list[Chart]:
     """Returns the plots of figures, delays and trials, and of what `records` holds."""
-    counting = {each.name for each in data.plan.experiment.measure if each.command == "capacity"}
+    commands = {each.name: each.command for each in data.plan.experiment.measure}
     found = _found(data)
     trials = [
         {
             **asdict(point),
-            "tried": point.made if point.measure in counting else point.rate_fps,
+            **_tried(point, commands[point.measure]),
             "cell": (cell := _cell(point.measure, point.column, point.series, point.round)),
             "result": found.get(cell),
         }
@@ -159,11 +173,18 @@ def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = N
     of_trials = [
         *distribution_charts(curves),
         trace_chart(trials),
-        pauses_chart(trials),
+        time_chart(trials),
         *course_charts(delay_course(records) if records else []),
     ]
     named = named_apart([*of_trials, *figures])  # labels are free, the names of these are not
     return [*named[len(of_trials) :], *named[: len(of_trials)]]
+
+
+def _tried(point: TrialPoint, command: str) -> dict[str, Any]:
+    """Returns what a trial tried, and of which quantity that is."""
+    if command == "capacity":
+        return {"tried": point.made, "quantity": "connections"}
+    return {"tried": point.rate_fps, "quantity": RATES.get(command, FRAMES)}
 
 
 def _cell(measure: str, column: str, series: str, round_: int) -> str:
@@ -177,9 +198,9 @@ def _found(data: CampaignData) -> dict[str, float]:
         _cell(cell.measure, cell.column, series, cell.round): figure.benchmark
         for cell, shown in zip(data.cells, as_shown(data.plan.experiment, data.cells), strict=True)
         for series, result in zip(shown.series, cell.results, strict=True)
-        for figure in result.figures[:1]
+        for figure in [each for each in result.figures if each.primary][:1]
         if figure.unit in searched and figure.values and not figure.at
-        if result.conditions.search is not None
+        if result.conditions.search is not None or figure.unit == "connections"
     }
 
 

@@ -23,6 +23,9 @@ HEAD_OCTETS = 16_384  # of a request
 HEAD_S = 10.0  # in which a client sends it
 BODY_S = 60.0  # in which a client takes the page
 CONNECTIONS = 32
+STREAMS = 8  # of these, at most so many wait for events
+LOOK_S = 1.0  # after which the data of events are looked at again
+ALIVE_S = 15.0  # after which a client is asked whether it is still there
 END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::(?P<port>\d{1,5}))?")
 HTTP_PORT = 80
@@ -62,12 +65,28 @@ class Page:
         return self._body
 
 
-class CampaignServer(ThreadingHTTPServer):
-    """Serves pages by their paths, and nothing else."""
+def _text_of(events: Page) -> bytes:
+    """Returns the text of events; empty if the folder cannot be read now."""
+    try:
+        return events.body()
+    except (NatxyError, OSError):
+        return b""
 
-    def __init__(self, host: str, port: int, pages: dict[str, Page]) -> None:
+
+class CampaignServer(ThreadingHTTPServer):
+    """Serves pages by their paths, and nothing else.
+
+    What is among `events` is one line of text, which is sent whenever it has changed, as
+    server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+    """
+
+    def __init__(
+        self, host: str, port: int, pages: dict[str, Page], events: dict[str, Page] | None = None
+    ) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self.pages = pages
+        self.pages, self.events = pages, events or {}
+        self.ended = threading.Event()
+        self.streams = threading.BoundedSemaphore(STREAMS)
         self.asked_host = host
         self.making = threading.Lock()
         self._free = threading.BoundedSemaphore(CONNECTIONS)
@@ -88,6 +107,10 @@ class CampaignServer(ThreadingHTTPServer):
             super().process_request_thread(request, client_address)
         finally:
             self._free.release()
+
+    def server_close(self) -> None:
+        self.ended.set()
+        super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Says nothing: the client has gone, or its browser shows the error."""
@@ -158,7 +181,11 @@ class Handler(BaseHTTPRequestHandler):
             return named["name"] in own
 
     def do_GET(self) -> None:
-        page = self.server.pages.get(self.path.partition("?")[0])
+        path = self.path.partition("?")[0]
+        if self.command != "HEAD" and (events := self.server.events.get(path)):
+            self._send_events(events)
+            return
+        page = self.server.pages.get(path)
         if page is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
@@ -178,6 +205,35 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+
+    def _send_events(self, of: Page) -> None:
+        """Sends the text now and whenever it changes, until the client goes or the server ends."""
+        if not self.server.streams.acquire(blocking=False):
+            self.send_error(HTTPStatus.SERVICE_UNAVAILABLE, explain="Too many pages are open.")
+            return
+        try:
+            self.send_response(HTTPStatus.OK)
+            self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+            self.end_headers()
+            self._send_changes(of)
+        except OSError:
+            return  # the client has gone
+        finally:
+            self.server.streams.release()
+
+    def _send_changes(self, of: Page) -> None:
+        sent, last_s = b"", 0.0
+        while not self.server.ended.is_set():
+            with self.server.making:
+                body = _text_of(of)
+            if body != sent:
+                self.wfile.write(b"data: " + body + b"\n\n")
+            elif time.monotonic() - last_s >= ALIVE_S:
+                self.wfile.write(b":\n\n")
+            if body != sent or time.monotonic() - last_s >= ALIVE_S:
+                sent, last_s = body, time.monotonic()
+            if self.server.ended.wait(LOOK_S) or self._has_gone():
+                return
 
     def do_HEAD(self) -> None:
         self.do_GET()

@@ -23,7 +23,7 @@ from natxy.model.remark import Remark
 from natxy.model.trial_record import TrialRecord
 from natxy.report.cell_figures import in_directions, rate_words, told_apart, variant_of
 from natxy.report.found_words import found
-from natxy.report.numbers import seconds_left
+from natxy.report.numbers import seconds_left, with_bound
 from natxy.statistics import median
 from natxy.trial.observer import Observer
 
@@ -164,15 +164,15 @@ class JsonProgress(Observer):
         )
 
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
-        _print_event("repetition-ended", figures=_described(figures))
+        _print_event("repetition-ended", figures=described(figures))
 
 
 def _print_event(event: str, **members: Any) -> None:
     print(json.dumps({"event": event, **members}, ensure_ascii=False), flush=True)
 
 
-def _described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
-    """Returns the main figures, as JSON."""
+def described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
+    """Returns the main figures, as JSON: their benchmarks are those of the tables."""
     return [
         {
             "name": figure.name,
@@ -185,8 +185,8 @@ def _described(figures: Iterable[Figure]) -> list[dict[str, Any]]:
             "unit": figure.unit,
             "median": median(figure.values),
             "statistic": figure.statistic,
-            "benchmark": figure.benchmark,
-            "bound": figure.benchmark_bound,
+            "benchmark": with_bound(figure)[0],
+            "bound": with_bound(figure)[1],
         }
         for figure in figures
         if figure.primary and figure.values
@@ -208,5 +208,5 @@ def _figures(results: Sequence[Measurement], *, summed: bool) -> list[dict[str, 
         }
         for series, result in zip(words, results, strict=True)
         for figure in in_directions(result, summed=summed).figures
-        for described in _described([figure])
+        for described in described([figure])
     ]

@@ -37,4 +37,4 @@ def report(
     if made.published is not None:
         say_lines(result_console, text(made.published))
     write_report(made, output or folder / "report", html=html, records=records)
-    tell(f"Report: {output or folder / 'report'}")
+    tell(f"Report: {output or folder / 'report'}, with all figures in table.txt")

@@ -1,15 +1,17 @@
 """`natxy serve`: shows a campaign in a browser while it runs."""
 
-from collections.abc import Hashable
+import json
+from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from natxy.campaign.data import read_data
+from natxy.campaign.data import read_data, trial_members
 from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.plan import plan_again
-from natxy.campaign.records import read_campaign
+from natxy.campaign.journal import as_journal
+from natxy.campaign.plan import Cell, plan_again
+from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.report import page_of
 from natxy.cli.campaign_server import CampaignServer, Page, take_lowest_priority
 from natxy.cli.campaigns import pace_of, tell
@@ -17,9 +19,11 @@ from natxy.cli.resume import FolderArgument
 from natxy.cli.status import left_of, said_of
 from natxy.errors import ConfigurationError
 from natxy.report.campaign_html import POLICY
-from natxy.report.live_page import LiveCell, live_page
+from natxy.report.live_page import EVENTS, LIVE_POLICY, live_page
+from natxy.visible import visible
 
 LOOPBACK = "127.0.0.1"
+MOST_TRIALS = 500  # of the cell that runs, the newest ones
 
 
 def serve(
@@ -49,14 +53,17 @@ def served(folder: Path, host: str = LOOPBACK, port: int = 0) -> CampaignServer:
     """Returns a server of the campaign's pages that has not started yet."""
     campaign = CampaignFolder(path=folder)
     campaign.asked()
+
+    def of(make: Callable[[], str], policy: str) -> Page:
+        return Page(make=make, data=lambda: _data(campaign), policy=policy)
+
     pages = {
-        "/": Page(make=lambda: page(campaign), data=lambda: _data(campaign)),
-        "/report.html": Page(
-            make=lambda: page_of(read_data(campaign)), data=lambda: _data(campaign), policy=POLICY
-        ),
+        "/": of(lambda: live_page(live(campaign)), LIVE_POLICY),
+        "/report.html": of(lambda: page_of(read_data(campaign)), POLICY),
     }
+    events = {EVENTS: of(lambda: json.dumps(live(campaign)), LIVE_POLICY)}
     try:
-        return CampaignServer(host, port, pages)
+        return CampaignServer(host, port, pages, events)
     except OSError as error:
         raise ConfigurationError(
             f"{host}:{port}: cannot be listened on: {error.strerror}"
@@ -69,24 +76,37 @@ def _data(campaign: CampaignFolder) -> Hashable:
     return campaign.is_run, of.st_ino, of.st_mtime_ns, of.st_size
 
 
-def page(campaign: CampaignFolder) -> str:
-    """Returns the page of the campaign as its journal is now."""
+def live(campaign: CampaignFolder) -> dict[str, Any]:
+    """Returns what the page of the campaign shows, as its journal is now: JSON values."""
     asked, state = campaign.asked(), read_campaign(campaign.journal)
     plan = plan_again(asked.experiment, asked.testbed, state.header)
-    runs, cells = campaign.is_run, []
-    for cell in plan.cells:
-        known = state.cells.get(cell.key)
-        running = runs and cell.key == state.last and known is not None and known.end is None
-        name = f"{cell.title}, round {cell.round}" if cell.round > 1 else cell.title
-        cells.append(
-            LiveCell(
-                name=name,
-                said=said_of(cell, state, runs=runs),
-                state="running" if running else "failed" if known and known.failed else "",
-                ended=state.ended(cell.key),
-            )
-        )
+    runs = campaign.is_run
+    cells = [_cell(cell, state, runs=runs) for cell in plan.cells]
     still = [cell for cell in plan.cells if not state.ended(cell.key)]
-    left = left_of(still, pace_of(plan, state, testbeds=len(asked.testbeds)))
-    has_report = any(cell.ended for cell in cells)
-    return live_page(asked.experiment.title, cells, has_report=has_report, left=left)
+    last = state.cells.get(state.last)
+    with as_journal(campaign.journal):
+        trials = [
+            trial_members(record)
+            for record in (last.past if runs and last else [])[-MOST_TRIALS:]
+            if record["record"] == "trial"
+        ]
+    return {
+        "title": visible(asked.experiment.title),
+        "ended": sum(cell["ended"] for cell in cells),
+        "failed": sum(cell["state"] == "failed" for cell in cells),
+        "left": left_of(still, pace_of(plan, state, testbeds=len(asked.testbeds))),
+        "cells": cells,
+        "trials": trials,
+    }
+
+
+def _cell(cell: Cell, state: CampaignState, *, runs: bool) -> dict[str, Any]:
+    known = state.cells.get(cell.key)
+    running = runs and cell.key == state.last and known is not None and known.end is None
+    name = f"{cell.title}, round {cell.round}" if cell.round > 1 else cell.title
+    return {
+        "name": visible(name),
+        "said": visible(said_of(cell, state, runs=runs)),
+        "state": "running" if running else "failed" if known and known.failed else "",
+        "ended": state.ended(cell.key),
+    }

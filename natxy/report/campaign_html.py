@@ -9,6 +9,7 @@ from typing import Any
 
 from natxy.errors import ConfigurationError
 from natxy.report.charts import Chart
+from natxy.report.html_text import in_script, style
 from natxy.report.summary_table import summary_table
 from natxy.report.table_rows import CampaignTable
 from natxy.visible import visible
@@ -40,6 +41,7 @@ def campaign_html(tables: Mapping[str, CampaignTable], charts: Sequence[Chart], 
     machines = {name: json.dumps(about, indent=2) for name, about in told.machines.items()}
     text: str = page.render(
         policy=POLICY,
+        style=style(),
         quick=QUICK if told.quick else "",
         summary=summary_table(tables["table"]),
         **{"published": None, "counted": None, **tables},
@@ -47,7 +49,7 @@ def campaign_html(tables: Mapping[str, CampaignTable], charts: Sequence[Chart], 
         head=told.head,
         folded={**told.files, **machines},
         made_by=told.made_by,
-        data=_in_script(json.dumps(list(map(_drawn, drawn)), ensure_ascii=False)),
+        data=in_script(json.dumps(list(map(_drawn, drawn)), ensure_ascii=False)),
         bundle=_bundle_of(vl_convert).replace("</script", r"<\/script"),
     )
     return text
@@ -57,8 +59,9 @@ def _drawn(chart: Chart) -> dict[str, Any]:
     """Returns a chart as the page's script draws it; needs the libraries."""
     from natxy.report.drawings import specification
 
-    # The axis of such dots has the names that a legend would have.
+    # The axis of such dots has the names that a legend would have; a map has its values in it.
     named = chart.kind == "dots" and chart.words["place"] == chart.words["of"]
+    named = named or chart.kind == "heat"
     return {
         "key": chart.key,
         "kind": chart.kind,
@@ -104,8 +107,3 @@ def _bundle_of(vl_convert: Any) -> str:
     """Returns the JavaScript that draws the charts; it takes 1.5 s, and is the same for each."""
     text: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return text
-
-
-def _in_script(text: str) -> str:
-    """Returns JSON that cannot end the script element that holds it."""
-    return text.replace("<", r"\u003c").replace("\u2028", r"\u2028").replace("\u2029", r"\u2029")

@@ -7,9 +7,21 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any, Literal
 
+WIDE = 100  # from this ratio of the largest to the smallest value on, their axis is logarithmic
 LONGEST_NAME_BYTES = 120  # of a file, with room for -2 and .parquet
+SIZE, MIX, SHARE = "frame_size_bytes", "foreground_percent", "at_percent"  # fields of rows
+TITLES = {  # of an axis, by the unit of a point or by the field of rows
+    "fps": "offered rate, frames a second per direction",
+    "flows": "flows",
+    "subscribers": "subscribers",
+    "connections": "connections",
+    "cores": "cores of the gateway",
+    SIZE: "frame size as IPv6, octets",
+    SHARE: "offered rate, % of the media's",
+    MIX: "foreground, %",
+}
 Rows = list[dict[str, Any]]
-Kind = Literal["dots", "lines", "percentiles", "trace", "pauses", "course"]
+Kind = Literal["dots", "lines", "percentiles", "trace", "time", "course", "heat"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +34,9 @@ class Chart:
 
     @property
     def is_drawn(self) -> bool:
-        """A single value is in the table, and needs no plot."""
+        """A single value is in the table, and needs no plot; nor do trials that are no search."""
+        if self.kind == "trace":
+            return len({row["tried"] for row in self.rows}) > 1
         return len(self.rows) > 1
 
 

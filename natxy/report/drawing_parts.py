@@ -12,6 +12,7 @@ DATA = alt.NamedData("rows")  # the page has them once
 ROW_PX, VALUE_PX = 34, 20  # of a label with two lines, and of a value, in a plot of dots
 HEIGHT_PX = 260
 PANEL_PX = 200  # the height of a panel, of which a plot may have several
+MOST_PANELS = 12  # of a picture, so that it fits a page
 LONGEST_LABEL_PX = 300  # Vega would cut a label at 180
 LONGEST_SHORT = 24  # letters of a legend's label that leave room for another one beside it
 LINES = "split(datum.label, ', ')"  # a label has a line for each of its parts
@@ -58,6 +59,11 @@ def values_of(field: str, chart: Chart) -> list[Any]:
     return list(dict.fromkeys(row[field] for row in chart.rows))
 
 
+def shown(names: list[Any]) -> list[Any]:
+    """Returns the values of which a picture has a panel each."""
+    return names[:MOST_PANELS]
+
+
 def colour(field: str, chart: Chart, look: Look) -> alt.Color:
     legend = look.legend(values_of(field, chart))
     return alt.Color(f"{field}:N", legend=legend, sort=None)
@@ -74,11 +80,11 @@ def sized(drawn: Any, look: Look, height: int = HEIGHT_PX) -> Any:
     )
 
 
-def panels(drawn: Any, field: str, chart: Chart, look: Look) -> Any:
+def panels(drawn: Any, field: str, chart: Chart, look: Look, height: int = PANEL_PX) -> Any:
     """Returns a drawing with a panel for each value of a field."""
     header = alt.Header(title=None, labelFontSize=look.font_px + 1, labelLimit=LONGEST_LABEL_PX)
     facet = alt.Facet(f"{field}:N", header=header, sort=values_of(field, chart))
-    sized_anew = drawn.properties(width=look.panel_px, height=PANEL_PX)
+    sized_anew = drawn.properties(width=look.panel_px, height=height)
     return sized_anew.facet(facet, columns=look.columns)
 
 

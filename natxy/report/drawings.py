@@ -10,15 +10,17 @@ from typing import Any
 from natxy.report.charts import Chart, Kind
 from natxy.report.drawing_parts import LONGEST_LABEL_PX, PAGE, Look
 from natxy.report.figure_drawings import dots, lines
-from natxy.report.trial_drawings import course, pauses, percentiles, trace
+from natxy.report.heat_drawing import heat
+from natxy.report.trial_drawings import course, over_time, percentiles, trace
 
 DRAW: Mapping[Kind, Callable[[Chart, Look], Any]] = {
     "dots": dots,
     "lines": lines,
     "percentiles": percentiles,
     "trace": trace,
-    "pauses": pauses,
+    "time": over_time,
     "course": course,
+    "heat": heat,
 }
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from natxy.model.measurement import Figure, Unit
 from natxy.report.cell_figures import CellResult, ColumnFigures, Key, Place
-from natxy.report.charts import Chart, Rows, file_name
+from natxy.report.charts import SHARE, SIZE, TITLES, WIDE, Chart, Rows, file_name
+from natxy.report.heat_charts import heat_charts
 from natxy.report.numbers import rate, with_bound
 from natxy.report.table_rows import CampaignTable
 from natxy.statistics import median
@@ -22,18 +23,9 @@ AXES: dict[str, tuple[str, float]] = {  # by unit
     "times": ("times", 1.0),
     "octets": ("octets", 1.0),
 }
-SIZE, SHARE = "frame_size_bytes", "at_percent"  # fields of rows
-WIDE = 100  # from this ratio of the largest to the smallest number on, their axis is logarithmic
+MOST_COLOURS = 4  # that are easily told apart
+DASHED = "; forward, and dashed: reverse"
 MARKS = {"lower": "▶", "upper": "◀"}
-X_TITLES = {
-    "fps": "offered rate, frames a second per direction",
-    "flows": "flows",
-    "subscribers": "subscribers",
-    "connections": "connections",
-    "cores": "cores of the gateway",
-    SIZE: "frame size as IPv6, octets",
-    SHARE: "offered rate, % of the media's",
-}
 
 
 def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[Chart]:
@@ -48,10 +40,9 @@ def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[C
             for key, figure in of[column].figures.items():
                 if figure.primary and (figure.values or figure.missing):
                     rows.setdefault(figure.unit, []).append(_row(column, key, of[column]))
-        charts += [
-            _figures(measure, unit, columns, of_unit, alone=len(rows) == 1)
-            for unit, of_unit in rows.items()
-        ]
+        for unit, of_unit in rows.items():
+            drawn = _figures(measure, unit, columns, of_unit, alone=len(rows) == 1)
+            charts += [drawn, *heat_charts(drawn)]
     return charts
 
 
@@ -114,9 +105,16 @@ def _figures(measure: str, unit: Unit, columns: Sequence[str], rows: Rows, *, al
     told = _telling(rows, ("column", *parts) if in_series else parts)
     for row in rows:
         row["line"] = _line(row, told, x)
+    # As many colours as gateways and figures, and each direction a kind of line.
+    is_dashed = bool(x) and "direction" in told and len(_of("line", rows)) > MOST_COLOURS
+    if is_dashed:
+        told.remove("direction")
+        for row in rows:
+            row["line_of_both"] = _line(row, told, x)
+    words = measure if alone else f"{measure}: {', '.join(names)}"
     return Chart(
         key=file_name(measure if alone else f"{measure} {label.replace('%', 'percent')}"),
-        title=_title(measure if alone else f"{measure}: {', '.join(names)}", rows),
+        title=_title(words, rows) + DASHED * is_dashed,
         kind="lines" if x else "dots",
         rows=rows,
         words={
@@ -141,7 +139,7 @@ def _over(x: str, unit: Unit, rows: Rows) -> dict[str, Any]:
     counts = x == "at_value" and rows[0]["at_unit"] != "fps"
     return {
         "x": x,
-        "x_title": X_TITLES[rows[0]["at_unit"] if x == "at_value" else x],
+        "x_title": TITLES[rows[0]["at_unit"] if x == "at_value" else x],
         "x_is_wide": counts and min(values) > 0 and max(values) / min(values) >= WIDE,
         "is_share": unit == "%"
         and all(0 <= (row[end] or 0) <= 100 for row in rows for end in ("minimum", "maximum")),

@@ -22,6 +22,8 @@ SHAPES = {"exact": "circle", "lower": "triangle-right", "upper": "triangle-left"
 MEASURED, MISSING = "datum.missing === ''", "datum.missing !== ''"
 RANGE = "datum.minimum < datum.maximum"
 MEDIA = "#888"
+LARGE = 10_000  # from here on, an axis has 20k in place of 20,000
+DASHES = alt.Scale(domain=["forward", "reverse"], range=[[1, 0], [6, 3]])
 
 
 def dots(chart: Chart, look: Look) -> Any:
@@ -72,16 +74,22 @@ def _any(rows: Rows, field: str) -> bool:
 def lines(chart: Chart, look: Look) -> Any:
     """Draws a line over a quantity, such as the offered rate; it ends where nothing is known."""
     words = chart.words
+    largest = max(row[words["x"]] for row in chart.rows)
     x = alt.X(
         f"{words['x']}:Q",
         title=words["x_title"],
         scale=alt.Scale(**ROOM, **({"type": "log"} if words["x_is_wide"] else {})),
-        axis=alt.Axis(format="~s"),
+        axis=alt.Axis(format="~s" if largest >= LARGE else ",~r"),
     )
     shown: dict[str, Any] = {"domain": [0, 100]} if words["is_share"] else ROOM
     y = alt.Y("benchmark:Q", title=words["axis"], scale=alt.Scale(**shown))
-    base = alt.Chart(DATA).encode(x=x, color=colour("line", chart, look))
-    layers = [base.mark_line().encode(y=y), _points(base, chart.rows).encode(y=y)]
+    is_dashed = "line_of_both" in chart.rows[0]
+    hue = colour("line_of_both" if is_dashed else "line", chart, look)
+    base = alt.Chart(DATA).encode(x=x, color=hue, detail="line:N")
+    drawn = base.mark_line().encode(y=y)
+    if is_dashed:
+        drawn = drawn.encode(strokeDash=alt.StrokeDash("direction:N", legend=None, scale=DASHES))
+    layers = [drawn, _points(base, chart.rows).encode(y=y)]
     if any(row["minimum"] != row["maximum"] for row in chart.rows):
         rule = base.transform_filter(RANGE).mark_rule()
         layers.append(rule.encode(y=alt.Y("minimum:Q"), y2=alt.Y2("maximum:Q")))
@@ -92,7 +100,7 @@ def lines(chart: Chart, look: Look) -> Any:
         tips = ["line:N", f"{words['x']}:Q", "missing:N"]
         layers.append(mark.encode(y=alt.datum(0), tooltip=tips))
     if _any(chart.rows, "media_fps"):
-        media = base.mark_line(strokeDash=[4, 4])
+        media = base.mark_line(strokeDash=[1, 3])
         layers.append(media.encode(y=alt.Y("media_fps:Q"), color=alt.value(MEDIA)))
     return sized(alt.layer(*layers), look)
 

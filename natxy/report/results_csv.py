@@ -6,6 +6,7 @@ from typing import Any
 from natxy.model.measurement import COUNTERS, Figure, Measurement
 from natxy.report.cell_figures import rate_words
 from natxy.report.csv_text import csv_text
+from natxy.report.numbers import with_bound
 from natxy.statistics import summary
 
 FILE_NAME = "results.csv"
@@ -42,7 +43,7 @@ PLACES = {
     **_in_place(
         "seed", "variant", "figure", "direction", "at", "at_value", "at_unit", "found", "uncertain"
     ),
-    **_in_place("unit", "rates", "statistic", "bound", "missing", "largest_error"),
+    **_in_place("unit", "rates", "statistic", "benchmark", "bound", "missing", "largest_error"),
     **_in_place(*STATISTICS),
     **_in_place("conforms", "deviations", "remarks", "trials", "invalid_trials", "overturned"),
     # Of valid trials; the gateway's absences are 0 if it is not watched.
@@ -114,6 +115,7 @@ def _at(conditions: Any, path: str) -> Any:
 def figure_entry(figure: Figure, *, rates: str = "") -> dict[str, Any]:
     """Returns a figure and its statistics as a flat mapping; they are None without a value."""
     of = summary(figure.values) if figure.values else None
+    number, bound = with_bound(figure) if of else (None, None)
     return {
         "figure": figure.name,
         "direction": figure.direction or "",
@@ -126,7 +128,8 @@ def figure_entry(figure: Figure, *, rates: str = "") -> dict[str, Any]:
         "unit": figure.unit,
         "rates": rates,
         "statistic": figure.statistic,
-        "bound": figure.benchmark_bound if of else None,
+        "benchmark": number,
+        "bound": bound,
         "missing": figure.missing,
         "largest_error": max(figure.errors, default=""),
         **({name: getattr(of, name) for name in STATISTICS} if of else NO_STATISTICS),

@@ -11,6 +11,7 @@ from natxy.model.coded import Statement
 from natxy.model.deviation import STANDING
 from natxy.model.measurement import Measurement
 from natxy.report.cell_figures import rate_words
+from natxy.report.numbers import with_bound
 from natxy.report.results_csv import figure_entry
 from natxy.whole_file import write_whole
 
@@ -82,7 +83,8 @@ def _only_rate(result: Measurement) -> dict[str, Any]:
     if [figure.unit for figure in main] != ["fps"]:
         return {}
     (figure,) = main
-    return {"rate_fps_per_direction": figure.benchmark, "bound": figure.benchmark_bound}
+    number, bound = with_bound(figure)
+    return {"rate_fps_per_direction": number, "bound": bound}
 
 
 def cell_entry(

@@ -103,6 +103,7 @@ def _figure(defs: Schema) -> Schema:
         "uncertain": {"enum": ["yes", "no"]},
         "rates": TEXT,
         "statistic": {"enum": list(get_args(Statistic))},
+        "benchmark": {"type": ["number", "null"]},
         "bound": {"enum": [*get_args(Bound), None]},
         "largest_error": {"anyOf": [NUMBER, {"const": ""}]},
         **{name: {"type": ["number", "null"]} for name in STATISTICS},

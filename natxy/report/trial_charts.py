@@ -2,23 +2,39 @@
 
 from natxy.report.charts import Chart, Rows
 
+NOISE = "away, ms"
+OVER_TIME = {  # the quantity and the name of a field of trials
+    "rate_fps": ("rate per direction", "rate"),
+    "median_us": ("delay, µs", "median delay"),
+    "p999_us": ("delay, µs", "99.9 % of the delays"),
+    "busy_percent": ("CPU, %", "busiest CPU of the gateway"),
+    "paused_ms": (NOISE, "tester paused"),
+    "away_ms": (NOISE, "gateway away"),
+}
+
 
 def trace_chart(trials: Rows) -> Chart:
     """Returns what each trial tried, and its verdict."""
-    title = "Searches: what each trial tried, and its verdict"
-    return Chart(key="trials", title=title, kind="trace", rows=trials)
+    title = "Trials: what each one tried, and its verdict"
+    return Chart(key="trials", title=title, kind="trace", rows=trials, words={"choice": "cell"})
 
 
-def pauses_chart(trials: Rows) -> Chart:
-    """Returns how long the tester paused and the gateway was away in each trial."""
+def time_chart(trials: Rows) -> Chart:
+    """Returns the rate and the delays of each trial, the gateway's busiest CPU, and how long the
+    tester paused and the gateway was away, over the time of the campaign."""
     rows = [
-        {"at_s": row["at_s"], "cell": row["cell"], "who": who, "ms": row[field]}
+        {
+            **{name: row[name] for name in ("at_s", "cell", "verdict")},
+            "quantity": quantity,
+            "what": what,
+            "value": row[field],
+        }
         for row in trials
-        for who, field in (("tester paused", "paused_ms"), ("gateway away", "away_ms"))
-        if row[field]
+        for field, (quantity, what) in OVER_TIME.items()
+        if row[field] is not None and (row[field] or quantity != NOISE)
     ]
-    title = "Noise: pauses of the tester and absences of the gateway in each trial"
-    return Chart(key="pauses", title=title, kind="pauses", rows=rows)
+    title = "Over time: rate, delay, CPU and pauses of each trial"
+    return Chart(key="over-time", title=title, kind="time", rows=rows)
 
 
 def distribution_charts(curves: Rows) -> list[Chart]:
@@ -40,4 +56,5 @@ def course_charts(slots: Rows) -> list[Chart]:
     if not slots:
         return []
     title = "Delays over time: median, minimum and maximum of the frames that left together"
-    return [Chart(key="delay-over-time", title=title, kind="course", rows=slots)]
+    words = {"choice": "trial"}
+    return [Chart(key="delay-over-time", title=title, kind="course", rows=slots, words=words)]

@@ -1,10 +1,12 @@
 """Draws trials: what a search tried, what disturbed it, and the delays of the frames."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
-from natxy.report.charts import Chart
+from natxy.report.charts import WIDE, Chart
 from natxy.report.drawing_parts import (
     DATA,
     PANEL_PX,
@@ -13,6 +15,7 @@ from natxy.report.drawing_parts import (
     choice,
     colour,
     panels,
+    shown,
     sized,
     values_of,
     zoom,
@@ -27,6 +30,7 @@ VERDICTS = {
 NINES = [1, 10, 100, 1000, 10_000, 100_000]  # 1 / (1 - share)
 SHARES = "datum.value <= 1 ? '0 %' : format(100 - 100 / datum.value, '.10~g') + ' %'"
 RESULT = "#888"
+STRIP_PX, ROOM_OF_LABELS_PX = 80, 60
 
 
 def percentiles(chart: Chart, look: Look) -> Any:
@@ -64,7 +68,7 @@ def trace(chart: Chart, look: Look) -> Any:
     x = alt.X("number:Q", title="trial", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(**ROOM))
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
         x=x,
-        y=alt.Y("tried:Q", title="rate per direction, or connections", scale=scale),
+        y=alt.Y("tried:Q", title=None, scale=scale),
         color=alt.Color(
             "verdict:N", legend=legend, scale=alt.Scale(domain=verdicts, range=colours)
         ),
@@ -76,34 +80,79 @@ def trace(chart: Chart, look: Look) -> Any:
         .mark_rule(strokeDash=[4, 4])
         .encode(y=alt.Y("mean(result):Q"), color=alt.value(RESULT))
     )
-    return _of_each("cell", alt.layer(points, found), chart, look, zooms=True)
+    # Within the plot, since it may differ from search to search.
+    quantity = (
+        base.transform_filter("datum.number === 1")
+        .mark_text(align="left", baseline="top", dx=4, dy=4, fontSize=look.font_px)
+        .encode(x=alt.value(0), y=alt.value(0), text="quantity:N")
+    )
+    has_result = any(row.get("result") is not None for row in chart.rows)
+    layers = (points, quantity, *([found] if has_result else []))
+    return _of_each(alt.layer(*layers), chart, look, zooms=True)
 
 
-def _of_each(field: str, drawn: Any, chart: Chart, look: Look, *, zooms: bool = False) -> Any:
-    """Returns the drawing of the value of a field that a reader chooses; of all in a picture."""
-    if look.is_alone and len(values_of(field, chart)) == 1:
+def _of_each(drawn: Any, chart: Chart, look: Look, *, zooms: bool = False) -> Any:
+    """Returns the drawing of the value that a reader chooses; in a picture, of the first ones."""
+    field = chart.words["choice"]
+    names = values_of(field, chart)
+    if look.is_alone and len(names) == 1:
         return sized(drawn, look)
     if look.is_alone:
-        shown = panels(drawn, field, chart, look)
-        return shown.resolve_scale(x="independent", y="independent")
+        first = drawn.transform_filter(alt.FieldOneOfPredicate(field=field, oneOf=shown(names)))
+        return panels(first, field, chart, look).resolve_scale(x="independent", y="independent")
     chosen = choice(field, chart.rows)
-    shown = drawn.transform_filter(f"datum.{field} == {chosen.name}")
-    return sized(shown.add_params(chosen, *([zoom()] if zooms else [])), look)
+    only = drawn.transform_filter(f"datum.{field} == {chosen.name}")
+    return sized(only.add_params(chosen, *([zoom()] if zooms else [])), look)
 
 
-def pauses(chart: Chart, look: Look) -> Any:
-    """Draws how long the tester paused and the gateway was away in each trial."""
-    drawn = (
-        alt.Chart(DATA)
-        .mark_point(filled=True, opacity=0.6)
-        .encode(
-            x=alt.X("at_s:Q", title="seconds since the first trial", scale=alt.Scale(**ROOM)),
-            y=alt.Y("ms:Q", title="ms", scale=alt.Scale(**ROOM)),
-            color=colour("who", chart, look),
-            tooltip=["cell:N", "who:N", "at_s:Q", "ms:Q"],
-        )
+def over_time(chart: Chart, look: Look) -> Any:
+    """Draws what differs from trial to trial, a panel for each quantity, over one axis of time."""
+    quantities = values_of("quantity", chart)
+    last_s = max(row["at_s"] for row in chart.rows)
+    drawn = [
+        _quantity(each, chart, look, until_s=last_s, is_last=each == quantities[-1])
+        for each in quantities
+    ]
+    return alt.vconcat(*drawn, spacing=6, data=DATA).resolve_scale(color="shared")
+
+
+def _quantity(quantity: str, chart: Chart, look: Look, *, until_s: float, is_last: bool) -> Any:
+    values = [row["value"] for row in chart.rows if row["quantity"] == quantity]
+    is_wide = min(values) > 0 and max(values) / min(values) >= WIDE
+    x = alt.X(
+        "at_s:Q",
+        title="seconds since the first trial" if is_last else None,
+        scale=alt.Scale(domain=[0, until_s], **ROOM),
+        axis=alt.Axis(labels=is_last, ticks=is_last),
     )
-    return sized(drawn if look.is_alone else drawn.add_params(zoom()), look)
+    y = alt.Y(
+        "value:Q",
+        title=quantity,
+        scale=alt.Scale(type="log", nice=False) if is_wide else alt.Scale(),
+        axis=alt.Axis(
+            format=",~r",
+            minExtent=ROOM_OF_LABELS_PX,
+            **({"values": _powers(values)} if is_wide else {"tickCount": 4}),
+        ),
+    )
+    return (
+        alt.Chart()
+        .transform_filter(alt.datum.quantity == quantity)
+        .mark_point(filled=True, size=25, opacity=0.7)
+        .encode(
+            x=x,
+            y=y,
+            color=colour("what", chart, look),
+            tooltip=[f"{name}:N" for name in ("cell", "verdict", "what", "at_s", "value")],
+        )
+        .properties(width=look.panel_px, height=STRIP_PX)
+    )
+
+
+def _powers(values: Sequence[float]) -> list[float]:
+    """Returns the powers of ten around values: so low a plot has no room for lines between."""
+    lowest, highest = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    return [10.0**power for power in range(lowest, highest + 1)]
 
 
 def course(chart: Chart, look: Look) -> Any:
@@ -120,4 +169,4 @@ def course(chart: Chart, look: Look) -> Any:
         y2=alt.Y2("maximum_us:Q"),
     )
     line = base.mark_line(strokeWidth=1.5).encode(y=alt.Y("median_us:Q", title="delay, µs"))
-    return _of_each("trial", alt.layer(area, line), chart, look)
+    return _of_each(alt.layer(area, line), chart, look)

@@ -2,6 +2,7 @@
 nothing, and its controls do what they say."""
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ from natxy.report.cell_figures import CellResult
 from natxy.report.charts import Chart, file_name
 from natxy.report.figure_charts import figure_charts
 from natxy.report.table_rows import CampaignTable
-from natxy.report.trial_charts import distribution_charts, trace_chart
+from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
 from tests.browser.pages import (
     DESKTOP,
     PATIENCE_S,
@@ -36,6 +37,7 @@ from tests.browser.pages import (
 )
 from tests.unit.campaigns import EXPERIMENT, run
 from tests.unit.conftest import NAT64, fake_engine
+from tests.unit.heat import cell, maps
 from tests.unit.measurement_report import measurement
 
 pytestmark = pytest.mark.long
@@ -94,9 +96,10 @@ def test_each_chart_is_drawn(
             "computed-dispersion",
             "delays",
             "trials",
+            "over-time",
             "delay-over-time",
         )
-    ], "nobody paused"
+    ]
     assert list(faults(browser)) == []
     assert clicked_through(browser, theme) == []
     assert list(faults(browser)) == []
@@ -132,6 +135,52 @@ def page_of(folder: Path, *charts: Chart) -> Path:
     page = folder / "report.html"
     page.write_text(campaign_html({"table": table}, charts, told))
     return page
+
+
+def test_a_map_has_a_field_for_each_pair_the_darker_the_more(
+    browser: Chrome, tmp_path: Path
+) -> None:
+    """Four sizes and flows; the last one has no valid trial."""
+    opened(browser, page_of(tmp_path, *maps(cell("", (84, 512), (10, 100)))), DESKTOP, "light")
+    place = "#chart-overload-map svg"
+    fields = browser.find_elements(By.CSS_SELECTOR, f"{place} .mark-rect.role-mark path")
+    words = browser.find_elements(By.CSS_SELECTOR, f"{place} .mark-text.role-mark text")
+    assert [each.text for each in words] == ["≥ 1.19k", "119", "≥ 195", "?"]
+    shades = [
+        sum(map(int, re.findall(r"\d+", field.value_of_css_property("fill")))) for field in fields
+    ]
+    assert shades[0] < shades[2] < shades[1], "1,190, 195 and 119 frames a second"
+    columns = [round(each.rect["x"]) for each in fields]
+    assert columns[0] == columns[2] < columns[1]
+    assert fields[0].rect["y"] < fields[2].rect["y"], "84 octets stand above 512"
+    assert list(faults(browser)) == []
+
+
+def test_each_quantity_has_its_panel_over_time(browser: Chrome, tmp_path: Path) -> None:
+    known = {"cell": "a", "verdict": "PASS", "median_us": 10.0, "p999_us": 20.0}
+    trials = [
+        {
+            **known,
+            "at_s": at,
+            "rate_fps": 1000,
+            "busy_percent": 10.0 * at,
+            "paused_ms": 0,
+            "away_ms": 2,
+        }
+        for at in range(5)
+    ]
+    opened(browser, page_of(tmp_path, time_chart(trials)), PHONE, "light")
+    panels = browser.find_elements(By.CSS_SELECTOR, "#chart-over-time .mark-symbol.role-mark")
+    counts = [len(each.find_elements(By.TAG_NAME, "path")) for each in panels]
+    assert counts == [5, 10, 5, 5]
+    cpu = panels[2].find_elements(By.TAG_NAME, "path")
+    heights = [point.rect["y"] for point in cpu]
+    assert heights == sorted(heights, reverse=True), "it grows"
+    lefts = [[p.find_elements(By.TAG_NAME, "path")[-1].rect["x"] for p in panels]]
+    assert max(lefts[0]) - min(lefts[0]) < 2, "one axis of time"
+    legend = browser.find_element(By.ID, "legend-over-time").text
+    assert "busiest CPU of the gateway" in legend
+    assert list(faults(browser)) == []
 
 
 def losses(*percent: float | None) -> list[Figure]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from natxy.cli.narrator import described
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.campaign_table import campaign_table
@@ -18,6 +19,7 @@ from natxy.report.figure_charts import figure_charts
 from natxy.report.found_words import found
 from natxy.report.gateway_table import gateway_table
 from natxy.report.measurement_table import measurement_tables
+from natxy.report.numbers import with_bound
 from natxy.report.results_csv import results_csv
 from tests.unit.drawings import layers_of
 from tests.unit.measurement_report import measurement
@@ -122,3 +124,27 @@ def test_a_rate_is_the_same_in_each_place_and_says_what_it_counts() -> None:
     assert chart.words["axis"] == "throughput, frames a second, sum of both directions"
     (entry,) = csv.DictReader(io.StringIO(results_csv([of])))
     assert (entry["median"], entry["rates"]) == ("240000.0", "per direction")
+
+
+@pytest.mark.parametrize(
+    ("known", "shown"),
+    [
+        ({"name": "PDV", "unit": "ns", "errors": (70.0, 20.0, 90.0)}, (20.0, "upper")),
+        ({"name": "typical latency", "unit": "ns", "errors": (9.0,) * 3}, (20.0, "exact")),
+        ({"name": "maximum IPDV", "unit": "ns", "errors": (30.0,) * 3}, (50.0, "upper")),
+        ({"name": "minimum IPDV", "unit": "ns", "errors": (30.0,) * 3}, (20.0, "exact")),
+        ({"name": "frame loss rate", "unit": "%", "errors": (90.0,) * 3}, (100.0, "upper")),
+        ({"name": "throughput", "unit": "fps", "lower_bound": (True,) * 3}, (20.0, "lower")),
+    ],
+)
+def test_an_error_as_large_as_its_figure_makes_a_bound_everywhere(
+    known: dict[str, Any], shown: tuple[float, str]
+) -> None:
+    """What can only be too long is at most itself; the others are at most the sum of both."""
+    of = Figure(**{"name": "", "values": (20.0, 10.0, 90.0), **known})
+    assert with_bound(of) == shown
+    (entry,) = csv.DictReader(io.StringIO(results_csv([result(of)])))
+    assert (float(entry["benchmark"]), entry["bound"]) == shown
+    assert entry["median"] == "20.0", "the statistics are those of the values"
+    (told,) = described([of])
+    assert (told["benchmark"], told["bound"], told["median"]) == (*shown, 20.0)

@@ -20,7 +20,7 @@ from natxy.cli.campaigns import (
     start,
 )
 from natxy.cli.narrator import Pace
-from natxy.cli.serve import page
+from natxy.cli.serve import live
 from natxy.cli.status import said_of
 from natxy.dut.none import NoDut
 from tests.unit.campaign import Killed
@@ -130,15 +130,15 @@ def test_the_status_tells_a_cell_that_runs_from_one_that_was_interrupted(
 
 def test_a_browser_sees_it_as_well(interrupted: Path) -> None:
     folder = CampaignFolder(path=interrupted)
-    idle = page(folder)
-    assert " left. " in idle
-    assert "interrupted after" in idle
-    assert "a trial that had not ended is lost" in idle
-    assert '<tr class="running">' not in idle
+    idle = live(folder)
+    assert idle["left"].endswith(" left")
+    (said,) = (each["said"] for each in idle["cells"] if "interrupted after" in each["said"])
+    assert "a trial that had not ended is lost" in said
+    assert "running" not in {each["state"] for each in idle["cells"]}
     with folder.locked():
-        runs = page(folder)
-    assert runs.count('<tr class="running">') == 1
-    assert "running, " in runs
+        runs = live(folder)
+    (running,) = (each for each in runs["cells"] if each["state"] == "running")
+    assert running["said"].startswith("running, ")
 
 
 def test_nothing_is_left_of_a_campaign_that_has_ended(

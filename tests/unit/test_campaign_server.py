@@ -312,6 +312,32 @@ def test_many_connections_are_refused_at_once_and_then_answered_again() -> None:
         assert get(server) == 200
 
 
+def test_events_are_sent_when_they_change_and_only_to_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(campaign_server, "LOOK_S", 0.05)
+    monkeypatch.setattr(campaign_server, "STREAMS", 1)
+    counted = Counted()
+    server = CampaignServer("127.0.0.1", 0, {}, {"/events": counted.page})
+    with running(server):
+        request = f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port_of(server)}\r\n\r\n".encode()
+        with (
+            socket.create_connection(("127.0.0.1", port_of(server)), timeout=WAIT_S) as client,
+            client.makefile() as lines,
+        ):
+            client.sendall(request)
+            while not (line := next(lines)).startswith("data: "):
+                pass
+            assert line == "data: <p>made 1</p>\n"
+            assert status(server, request) == 503
+            counted.state += 1
+            assert [next(lines), next(lines)] == ["\n", "data: <p>made 2</p>\n"]
+        deadline = time.monotonic() + WAIT_S
+        while not server.streams.acquire(blocking=False) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert time.monotonic() < deadline, "the place of a client that has gone is free"
+
+
 def test_a_folder_that_has_gone_is_a_sentence_in_the_browser(
     experiment: Path, tmp_path: Path
 ) -> None:

@@ -86,7 +86,6 @@ def test_a_report_has_a_file_for_each_distribution(experiment: Path, tmp_path: P
 
 
 def test_labels_that_are_one_name_of_a_file_have_a_file_each(tmp_path: Path) -> None:
-    (tmp_path / "delays-old-forward.hgrm").write_text("of an earlier report")
     curves = [
         DelayCurve(
             column=column,

@@ -34,9 +34,10 @@ def test_loss_has_a_line_over_the_rate_for_each_column_and_direction() -> None:
         for rate in (2000, 1000)
         for direction in ("forward", "reverse")
     ]
-    (chart,) = figure_charts(
+    chart, *maps = figure_charts(
         ("84 B", "1,518 B"), [cell("84 B", *figures), cell("1,518 B", *figures)]
     )
+    assert [each.kind for each in maps] == ["heat"]
     assert chart.kind == "lines"
     assert {(row["at_value"], row["line"]) for row in chart.rows} == {
         (rate, f"{column}, {direction}")
@@ -59,6 +60,24 @@ def test_loss_has_a_line_over_the_rate_for_each_column_and_direction() -> None:
         "minimum",
         "maximum",
     )
+
+
+def test_many_lines_have_a_colour_for_each_gateway_and_a_dash_for_reverse() -> None:
+    """Eight colours are hardly told apart."""
+    figures = [
+        loss_at(rate, direction, 1.0)
+        for rate in (1000, 2000)
+        for direction in ("forward", "reverse")
+    ]
+    columns = ("router", "tayga", "Jool")
+    (chart,) = figure_charts(columns, [cell(column, *figures) for column in columns])
+    assert chart.title.endswith("; forward, and dashed: reverse")
+    assert {row["line_of_both"] for row in chart.rows} == set(columns)
+    line, *_ = layers_of(chart)
+    assert line["encoding"]["color"]["field"] == "line_of_both"
+    dashes = line["encoding"]["strokeDash"]
+    assert (dashes["field"], dashes["scale"]["range"][0]) == ("direction", [1, 0])
+    assert line["encoding"]["detail"]["field"] == "line", "a line for each direction"
 
 
 def test_the_offered_rate_is_a_share_of_the_medias_where_it_has_one() -> None:
@@ -126,7 +145,7 @@ def test_throughput_is_a_line_over_the_frame_size_beside_the_medias() -> None:
 
 def test_each_mix_has_a_line_of_its_own_over_the_frame_size() -> None:
     results = (*over_sizes(84, 512), *over_sizes(84, 512, m=2))
-    (chart,) = figure_charts(
+    chart, _ = figure_charts(
         ("",), [CellResult(column="", measure="throughput", round=1, results=results)]
     )
     assert chart.words["x"] == "frame_size_bytes"

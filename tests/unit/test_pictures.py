@@ -16,8 +16,9 @@ from natxy.report.charts import Chart
 from natxy.report.figure_charts import figure_charts
 from natxy.report.one_line import one_line
 from natxy.report.pictures import COLUMN, picture, write_pictures
-from natxy.report.trial_charts import distribution_charts, pauses_chart, trace_chart
+from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
 from tests.unit.campaigns import run
+from tests.unit.heat import cell, maps
 from tests.unit.measurement_report import measurement
 
 COLUMN_PT = 252  # 3.5 inches, the width of a column in a paper with two
@@ -25,8 +26,16 @@ LEAST_PT = 7.0
 
 
 def trial(number: int, cell: str = "throughput, router", **more: Any) -> dict[str, Any]:
-    known = {"cell": cell, "number": number, "tried": 10**number, "result": 100.0, "at_s": number}
-    return {**known, "verdict": "PASS", "paused_ms": 1.5, "away_ms": 2.5, **more}
+    known: dict[str, Any] = {
+        "cell": cell,
+        "quantity": "frames a second",
+        "number": number,
+        "tried": 10**number,
+        "result": 100.0,
+        "at_s": number,
+    }
+    known |= {"verdict": "PASS", "paused_ms": 1.5, "away_ms": 2.5, "busy_percent": 10.0 * number}
+    return {**known, "rate_fps": 10**number, "median_us": 20.0, "p999_us": 90.0, **more}
 
 
 def dots() -> Chart:
@@ -53,7 +62,8 @@ CURVES = [
 CHARTS = {
     "dots": dots(),
     "trace": trace_chart(TRIALS),
-    "pauses": pauses_chart(TRIALS),
+    "time": time_chart(TRIALS),
+    "heat": maps(cell("", (84, 512), (10, 100)))[0],
     "percentiles": distribution_charts(CURVES)[0],
 }
 
@@ -85,7 +95,7 @@ def test_a_picture_has_its_title_and_loads_nothing(kind: str) -> None:
 def test_colours_that_differ_have_a_legend() -> None:
     assert ">forward<" in drawn(CHARTS["dots"])
     assert ">PASS<" in drawn(CHARTS["trace"])
-    assert ">gateway away<" in drawn(CHARTS["pauses"])
+    assert ">gateway away<" in drawn(CHARTS["time"])
     one = replace(CHARTS["percentiles"], rows=[row for row in CURVES if row["panel"] == "tayga"])
     for row in one.rows:
         row.setdefault("frames_per_later", 10.0)
@@ -94,10 +104,19 @@ def test_colours_that_differ_have_a_legend() -> None:
 
 def test_what_a_reader_of_the_page_chooses_is_all_in_the_picture() -> None:
     svg = drawn(CHARTS["trace"])
-    for cell in ("throughput, router", "pdv, router"):
-        assert f">{cell}<" in svg
+    for name in ("throughput, router", "pdv, router"):
+        assert f">{name}<" in svg
     assert svg.count('aria-roledescription="point"') in (0, len(TRIALS))
     assert len(re.findall(r"<g class=\"mark-symbol role-mark", svg)) == 2, "a panel each"
+
+
+def test_a_picture_has_panels_for_a_page_and_says_what_is_left_out() -> None:
+    many = trace_chart([trial(number, f"cell {cell}") for cell in range(30) for number in (1, 2)])
+    svg = drawn(many)
+    assert len(re.findall(r"<g class=\"mark-symbol role-mark", svg)) == 12
+    assert "The first 12 of 30" in svg
+    assert ">cell 11<" in svg
+    assert ">cell 12<" not in svg
 
 
 @pytest.mark.parametrize("label", ["\x1b[2K", "<b>", "a & b", "two\nlines", "\u202eabc", "a\0b"])
@@ -119,9 +138,7 @@ def test_a_label_is_no_more_than_text(label: str, tmp_path: Path) -> None:
 
 def test_pictures_stand_beside_the_data_of_what_the_page_shows(tmp_path: Path) -> None:
     none = trace_chart([])
-    one = replace(pauses_chart(TRIALS), rows=pauses_chart(TRIALS).rows[:1])
-    for ending in ("svg", "pdf"):
-        (tmp_path / f"trials.{ending}").write_text("of an earlier report")
+    one = replace(time_chart(TRIALS), rows=time_chart(TRIALS).rows[:1])
     write_pictures([CHARTS["dots"], none, one], tmp_path, "A campaign", "Scaled down by --quick")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pdv.pdf", "pdv.svg"]
     assert (tmp_path / "pdv.pdf").read_bytes().startswith(b"%PDF-")

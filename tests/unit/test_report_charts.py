@@ -26,7 +26,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.reason import Code
 from natxy.report.chart_files import write_data
 from natxy.report.drawings import specification
-from natxy.report.trial_charts import distribution_charts, pauses_chart, trace_chart
+from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
 from tests.unit.campaigns import planned, run
 from tests.unit.drawings import layers_of
 from tests.unit.reasons import a_reason
@@ -36,14 +36,22 @@ TRIALS = 1_000
 
 
 def traced(**more: Any) -> dict[str, Any]:
-    known = {"cell": "a", "number": 1, "tried": 1000, "result": 900.0, "verdict": "PASS"}
+    known = {
+        "cell": "a",
+        "quantity": "connections",
+        "number": 1,
+        "tried": 1000,
+        "result": 900.0,
+        "verdict": "PASS",
+    }
+    known |= {"rate_fps": 1000, "median_us": None, "p999_us": None, "busy_percent": None}
     return {**known, "at_s": 0.5, "paused_ms": 0.0, "away_ms": 1.5, **more}
 
 
 def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
     trials = [traced(), traced(number=2, tried=None, verdict="FAIL"), traced(cell="b")]
     chart = trace_chart(trials)
-    points, found = layers_of(chart)
+    points, quantity, found = layers_of(chart)
     encoding = points["encoding"]
     assert [encoding[of]["field"] for of in ("x", "y", "color", "shape")] == [
         "number",
@@ -51,7 +59,7 @@ def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
         "verdict",
         "verdict",
     ]
-    assert encoding["y"]["title"] == "rate per direction, or connections", "as the search has it"
+    assert quantity["encoding"]["text"]["field"] == "quantity", "it may differ from cell to cell"
     assert encoding["y"]["scale"]["type"] == "log", "a search grows by factors"
     shapes = encoding["shape"]["scale"]
     assert dict(zip(shapes["domain"], shapes["range"], strict=True)) == {
@@ -60,6 +68,7 @@ def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
         "INVALID": "triangle-up",
     }, "without colours they can be told apart as well"
     assert (found["mark"]["type"], found["encoding"]["y"]["field"]) == ("rule", "result")
+    assert len(layers_of(trace_chart([traced(result=None)]))) == 2, "there is no result"
     spec = specification(chart)
     assert spec["transform"] == [{"filter": "datum.cell == chosen_cell"}]
     (choice,) = (each for each in spec["params"] if each["name"] == "chosen_cell")
@@ -78,10 +87,11 @@ def test_a_search_for_connections_is_traced_by_their_number(
     trials = tuple(replace(trial, made=4000) for trial in data.trials)
     changed = replace(data, plan=replace(data.plan, experiment=asked), trials=trials)
     charts = {chart.key: chart for chart in charts_of(changed, table_of(changed))}
-    tried = {row["measure"]: set[int]() for row in charts["trials"].rows}
-    for row in charts["trials"].rows:
-        tried[row["measure"]].add(row["tried"])
-    assert tried == {"throughput": {4000}, "pdv": {1000}}
+    tried = {(row["measure"], row["tried"], row["quantity"]) for row in charts["trials"].rows}
+    assert tried == {
+        ("throughput", 4000, "connections"),
+        ("pdv", 1000, "frames a second per direction"),
+    }
 
 
 def test_the_result_of_a_search_stands_among_its_trials(experiment: Path, tmp_path: Path) -> None:
@@ -97,13 +107,29 @@ def test_the_result_of_a_search_stands_among_its_trials(experiment: Path, tmp_pa
     assert charts["throughput"].rows[0]["benchmark"] == 100_000
 
 
-def test_the_noise_has_both_sides() -> None:
-    trials = [traced(), traced(paused_ms=2, away_ms=3)]
-    assert [(row["who"], row["ms"]) for row in pauses_chart(trials).rows] == [
-        ("gateway away", 1.5),
-        ("tester paused", 2),
-        ("gateway away", 3),
+def test_rate_delay_cpu_and_pauses_have_a_panel_each_over_one_time() -> None:
+    known = {"rate_fps": 1000, "median_us": 12.0, "p999_us": 90.0, "busy_percent": 50.0}
+    other = {"rate_fps": 100_000, "median_us": None, "p999_us": None, "busy_percent": 0.0}
+    chart = time_chart([traced(**known), traced(**other, at_s=2.0, away_ms=0.0)])
+    assert [(row["quantity"], row["what"], row["value"]) for row in chart.rows] == [
+        ("rate per direction", "rate", 1000),
+        ("delay, µs", "median delay", 12.0),
+        ("delay, µs", "99.9 % of the delays", 90.0),
+        ("CPU, %", "busiest CPU of the gateway", 50.0),
+        ("away, ms", "gateway away", 1.5),
+        ("rate per direction", "rate", 100_000),
+        ("CPU, %", "busiest CPU of the gateway", 0.0),
+    ], "what is not known has no point, and who was not away none either"
+    strips = specification(chart)["vconcat"]
+    assert [each["encoding"]["y"]["title"] for each in strips] == [
+        "rate per direction",
+        "delay, µs",
+        "CPU, %",
+        "away, ms",
     ]
+    assert {tuple(each["encoding"]["x"]["scale"]["domain"]) for each in strips} == {(0, 2.0)}
+    kinds = [each["encoding"]["y"]["scale"].get("type") for each in strips]
+    assert kinds == ["log", None, None, None], "rates grow by factors"
 
 
 def curve(panel: str, *points: tuple[float, float]) -> list[dict[str, Any]]:
@@ -263,11 +289,19 @@ def test_a_plot_without_data_has_no_file(experiment: Path, tmp_path: Path) -> No
     made = tmp_path / "report" / "data"
     made.mkdir(parents=True)
     for ending in ("csv", "parquet"):
-        (made / f"pauses.{ending}").write_text("of an earlier report")
+        (made / f"gone.{ending}").write_text("of an earlier report")
+    (tmp_path / "report" / "files.txt").write_text("data/gone.csv\ndata/gone.parquet\n../kept\n")
+    (tmp_path / "kept").touch()
+    (made / "own.csv").write_text("nobody has listed it")
     write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=False)
     names = {path.name for path in made.iterdir()}
     assert {"trials.csv", "trials.parquet"} <= names
-    assert not {"pauses.csv", "pauses.parquet"} & names, "nobody paused"
+    assert not {"gone.csv", "gone.parquet"} & names
+    assert "own.csv" in names
+    assert (tmp_path / "kept").exists(), "it is not in the folder"
+    listed = (tmp_path / "report" / "files.txt").read_text().splitlines()
+    assert {"table.txt", "junit.xml", "data/trials.csv"} <= set(listed)
+    assert all((tmp_path / "report" / name).is_file() for name in listed)
     assert all(path.stat().st_size > 1 for path in made.iterdir())
 
 

@@ -20,7 +20,7 @@ from natxy.report.chart_files import rows_csv, write_data
 from natxy.report.charts import Chart, file_name, named_apart
 from natxy.report.figure_charts import figure_charts
 from natxy.report.junit import Cases, junit
-from natxy.report.live_page import LiveCell, live_page
+from natxy.report.live_page import live_page
 from natxy.report.one_line import one_line
 from natxy.report.results_csv import results_csv
 from natxy.report.table_rows import CampaignTable, Row, Spread, Value
@@ -78,7 +78,7 @@ def table(*labels: str, note: str = "a note", title: str = "title") -> CampaignT
 
 def plot(key: str, title: str, *rows: dict[str, Any]) -> Chart:
     """A plot of delays over time, which needs no more than its data."""
-    return Chart(key=key, title=title, kind="course", rows=list(rows))
+    return Chart(key=key, title=title, kind="course", rows=list(rows), words={"choice": "trial"})
 
 
 def cells_of(written: str) -> list[list[str]]:
@@ -198,8 +198,8 @@ def test_a_page_takes_no_label_for_an_element() -> None:
     plain = campaign_html({"table": table("a")}, [], harmless)
     for element in ("<img", "</script>"):
         assert made.count(element) == plain.count(element)
-    cell = LiveCell(name=evil, said=evil, state="", ended=True)
-    assert "<img" not in live_page(evil, [cell], has_report=False)
+    cell = {"name": evil, "said": evil, "state": "", "ended": True}
+    assert "<img" not in live_page({"title": evil, "cells": [cell]})
 
 
 LABELS = [

@@ -72,6 +72,30 @@ def test_it_says_which_gateway_when_where_and_by_which_command(data: CampaignDat
     )
 
 
+def test_a_campaign_whose_cells_failed_does_not_just_conform(data: CampaignData) -> None:
+    good = with_deviations(data, reference="RFC 8219").cells
+    bad = CellResult(column="b", measure="pdv", round=1, results=(), error="it died")
+    failed = replace(data, cells=(*good, bad))
+    assert head_of(failed)["Conformity"] == "1 of 8 cells failed; conforms to RFC 8219"
+    assert head_of(replace(data, cells=(bad,)))["Conformity"] == "1 of 8 cells failed"
+
+
+def test_it_says_of_each_column_which_gateway_it_has(data: CampaignData) -> None:
+    duts = {"84 B": {"name": "a", "software": "tayga 0.9.2"}, "512 B": {"name": "b", "kernel": "6"}}
+    machine = {
+        "gateways": [
+            {"dut": dut, "cells": [f"{measure}, {column}"]}
+            for measure in ("throughput", "pdv")
+            for column, dut in duts.items()
+        ]
+    }
+    head = head_of(replace(data, machines={"": machine}))
+    assert head["Gateways"] == "84 B: a (tayga 0.9.2)\n512 B: b (6)"
+    assert head["Traffic"].startswith(
+        "IPv6 to IPv4, both directions at once, 84 or 512 B (as IPv6)"
+    )
+
+
 def test_a_campaign_without_a_result_says_nothing_of_conformity(data: CampaignData) -> None:
     assert head_of(replace(data, cells=()))["Conformity"] == ""
 
@@ -83,7 +107,10 @@ def test_a_single_measurement_has_a_head_as_well(testbed_file: Path, tmp_path: P
     assert run_command(["pdv", *words]) == 0
     head = head_of(read_data(CampaignFolder(path=tmp_path / "pdv")))
     assert head["Command"].startswith("natxy ")
-    assert head["When"].endswith(" UTC"), "how long it took is not in its journal"
+    assert " UTC" in head["When"]
+    assert head["Traffic"] == (
+        "IPv6 to IPv4, both directions at once, 84 B (as IPv6), 100 % foreground"
+    )
     assert head["Gateway"]
     assert "1 of 1 cells; seed 3" in head["Trials"]
     page = (tmp_path / "pdv" / "report" / "report.html").read_text()

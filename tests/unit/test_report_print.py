@@ -1,14 +1,14 @@
 """Tests of the HTML report on paper; tests/browser/test_report.py looks at it."""
 
 import re
-from importlib.resources import files
 
 import pytest
 
 from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.html_text import style
 from natxy.report.table_rows import CampaignTable
 
-STYLE = (files("natxy.report") / "report.html").read_text().partition("</style>")[0]
+STYLE = style()
 DARK = ':root[data-theme="dark"]'
 
 

@@ -1,14 +1,17 @@
 """The pages of a running campaign: on loopback, as the journal is now, and nothing else."""
 
+import json
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 import pytest
 
-from natxy.cli.serve import served
+from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.journal import Journal, read_journal
+from natxy.cli.serve import live, served
 from natxy.errors import ConfigurationError
-from natxy.report.live_page import LiveCell, live_page
+from natxy.report.live_page import EVENTS, live_page
 from tests.unit.campaigns import run
 from tests.unit.serve import running
 
@@ -29,7 +32,6 @@ def folder(experiment: Path, tmp_path: Path) -> Path:
 def test_a_browser_sees_the_cells_and_the_report(folder: Path) -> None:
     with running(served(folder)) as address:
         text = read(address)
-        assert "8 of 8 cells ended, 0 failed" in text
         assert "throughput, 84 B, round 2" in text
         assert "throughput 50,000 fps" in text
         assert 'id="chart-throughput"' in read(f"{address}/report.html")
@@ -43,18 +45,42 @@ def test_nothing_else_can_be_read(folder: Path, path: str) -> None:
         assert answer.code == 404
 
 
-def test_what_runs_and_what_failed_stand_out() -> None:
-    cells = [
-        LiveCell(name="throughput", said="350,000 fps", state="", ended=True),
-        LiveCell(name="pdv", said="failed: <died>", state="failed", ended=True),
-        LiveCell(name="latency", said="12 trials", state="running", ended=False),
-    ]
-    text = live_page("Rates & delays", cells, has_report=False)
-    assert "2 of 3 cells ended, 1 failed" in text
-    assert '<tr class="running"><td>3</td><td>latency</td><td>12 trials</td></tr>' in text
-    assert "failed: &lt;died&gt;" in text
-    assert "Rates &amp; delays" in text
-    assert "report.html" not in text
+def test_what_the_page_knows_cannot_end_its_script() -> None:
+    known = {"title": "Rates & </script><b>", "cells": [], "trials": []}
+    text = live_page(known)
+    assert "<title>Rates &amp; &lt;/script&gt;&lt;b&gt;</title>" in text
+    assert text.count("</script>") == 2
+    assert "Rates & \\u003c/script>" in text
+
+
+def test_it_tells_what_failed_and_what_each_cell_has_found(folder: Path) -> None:
+    known = live(CampaignFolder(path=folder))
+    assert (known["ended"], known["failed"], len(known["cells"])) == (8, 0, 8)
+    assert known["trials"] == [], "nothing runs"
+    assert {cell["state"] for cell in known["cells"]} == {""}
+
+
+def test_events_have_the_trials_of_the_cell_that_runs(folder: Path) -> None:
+    """The journal ends within the last cell, whose trials the page draws."""
+    campaign = CampaignFolder(path=folder)
+    records = list(read_journal(campaign.journal))
+    cut = max(place for place, each in enumerate(records) if each["record"] == "trial")
+    with Journal(campaign.journal, records[0], replace=True) as journal:
+        journal.append_written(records[1 : cut + 1])
+    with (
+        campaign.locked(),
+        running(served(folder)) as address,
+        urllib.request.urlopen(f"{address}{EVENTS}", timeout=30) as answer,
+    ):
+        assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+        line = answer.readline().decode()
+    known = json.loads(line.removeprefix("data: "))
+    (cell,) = (each for each in known["cells"] if each["state"] == "running")
+    assert not cell["ended"]
+    assert known["trials"]
+    last = known["trials"][-1]
+    assert (last["number"], last["verdict"]) == (records[cut]["number"], records[cut]["verdict"])
+    assert last["median_us"] > 0
 
 
 def test_it_listens_on_loopback_unless_asked(folder: Path) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 import natxy.trial.setup
-from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import FILE_NAME, Journal, read_journal
 from natxy.campaign.records import read_campaign
 from natxy.cli import run_command
+from natxy.cli.serve import live
 from natxy.dut.commanded import show_on_stderr
 from natxy.dut.config import NoDutConfig
 from natxy.dut.gateway_process import GatewayProcess
@@ -25,12 +26,13 @@ from natxy.model.traffic import TrafficPlan
 from natxy.report.chart_files import write_data
 from natxy.report.charts import Chart
 from natxy.report.html_text import page_text
-from natxy.report.live_page import LiveCell, live_page
+from natxy.report.live_page import live_page
 from natxy.tester.port_identity import ends_here, port_identity
 from natxy.tester.self_tests import state_file
 from natxy.trial.setup import set_up
+from natxy.visible import visible
 from natxy.whole_file import write_whole
-from tests.unit.campaigns import run
+from tests.unit.campaigns import HEADER, run
 
 Captured = pytest.CaptureFixture[str]
 TURNED = "\u202eecho harmless"
@@ -173,10 +175,20 @@ def test_a_command_that_hides_is_shown_wherever_it_is_printed(capsys: Captured) 
 def test_a_page_shows_what_hides_in_it() -> None:
     assert page_text(f"<b>{TURNED}") == "&lt;b&gt;\\u202eecho harmless"
     assert page_text("a = 1\r\n") == "a = 1\n"
-    cell = LiveCell(name=TURNED, state="running", said=TURNED, ended=False)
-    page = live_page(TURNED, [cell], has_report=False)
+    page = live_page({"title": visible(TURNED)})
     assert "\u202e" not in page
     assert page.count("\\u202eecho harmless") >= 3
+
+
+def test_a_running_campaign_shows_what_hides_in_its_title(experiment: Path, tmp_path: Path) -> None:
+    """JSON's notation of a character would be the character itself in the browser."""
+    written = experiment.read_text().replace("Throughput and loss", "Throughput \u202e and loss")
+    experiment.write_text(written)
+    folder = CampaignFolder(path=tmp_path / "campaign")
+    folder.create(read_asked(experiment))
+    with Journal(folder.journal, {**HEADER, "cells": 8}):
+        pass
+    assert live(folder)["title"].startswith("Throughput \\u202e and loss")
 
 
 def test_a_program_that_is_no_gateway_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

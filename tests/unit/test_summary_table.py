@@ -1,7 +1,11 @@
 """The summary of a campaign: a row for each figure, ten at most, and both directions in one."""
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from natxy.model.measurement import Bound
 from natxy.model.trial_spec import Direction
 from natxy.report.campaign_text import summary_text
 from natxy.report.summary_table import MOST_ROWS, summary_table
@@ -31,13 +35,49 @@ def test_a_figure_has_one_row_with_both_directions() -> None:
     assert summed_up(*rows) == [("PDV", ["→ 3 µs\n← 4 µs", "5 µs"])]
 
 
-def test_a_series_has_its_first_point_and_its_last() -> None:
-    rows = [
-        row("loss", text, point=f"{rate} fps", way=way)
-        for rate, text in ((1000, "0 %"), (2000, "3 %"), (3000, "no valid trial"))
-        for way in ("forward", "reverse")
+def series(points: int, *ways: Direction) -> list[Row]:
+    """Rows of 0 % at the first point, 1 % at the second, and so on."""
+    return [
+        row("loss", f"{place} %", point=f"{place + 1}000 fps", way=way)
+        for place in range(points)
+        for way in ways
     ]
-    assert summed_up(*rows) == [("loss 1000 fps … 3000 fps", ["0 % … no valid trial"])]
+
+
+def test_each_point_of_a_short_series_has_a_row() -> None:
+    rows = series(MOST_ROWS, "forward", "reverse")
+    assert len(summed_up(*rows)) == MOST_ROWS
+    assert summed_up(*rows)[1] == ("loss 2000 fps", ["1 %"])
+
+
+def test_a_long_series_has_its_first_point_and_its_last() -> None:
+    rows = series(MOST_ROWS + 1, "forward", "reverse")
+    assert summed_up(*rows) == [("loss 1000 fps … 11000 fps", ["0 % … 10 %"])]
+
+
+def lost(number: float | None, bound: Bound = "exact") -> Value:
+    return Value(number=number, text="" if number is None else f"{number} %", bound=bound)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([lost(0), lost(3), lost(50)], "2000 fps"),
+        ([lost(0), lost(3, "upper"), lost(50)], "≤ 3000 fps"),
+        ([lost(0), lost(3, "upper"), lost(50, "upper")], "from 2000 fps, or none"),
+        ([lost(0), lost(0), lost(None)], "none to 2000 fps"),
+        ([lost(None), lost(None), lost(None)], ""),
+    ],
+)
+def test_it_says_at_which_rate_a_gateway_loses_first(values: list[Value], said: str) -> None:
+    """An upper bound may be of a loss that there is not."""
+    losses = [
+        replace(row("frame loss rate", "", point=f"{place}000 fps"), values=(value,))
+        for place, value in enumerate(values, start=1)
+    ]
+    others = [row(f"figure {number}", "1") for number in range(8)]
+    found = dict(summed_up(*losses, *others))
+    assert found["first loss"] == [said]
 
 
 def test_conditions_and_what_is_computed_are_left_out() -> None:

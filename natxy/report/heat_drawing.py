@@ -1,0 +1,41 @@
+"""Draws a heat map: a field for each pair of two quantities, with its value in it."""
+
+from typing import Any
+
+import altair as alt
+
+from natxy.report.charts import Chart
+from natxy.report.drawing_parts import DATA, Look, panels, sized, values_of
+
+COLOURS = ["#eef5fc", "#7fb5e0"]  # both so light that black letters can be read on them
+INK = "#1b1f24"
+CELL_PX = 34
+SHOWN = (
+    "datum.missing !== '' ? '?' : "
+    "{exact: '', lower: '≥ ', upper: '≤ '}[datum.bound] + format(datum.benchmark, '.3~s')"
+)
+
+
+def heat(chart: Chart, look: Look) -> Any:
+    x, y = (
+        _axis(kind, chart.words[name], title)
+        for kind, name, title in zip((alt.X, alt.Y), ("x", "y"), chart.words["titles"], strict=True)
+    )
+    base = alt.Chart(DATA).encode(x=x, y=y)
+    scale = alt.Scale(range=COLOURS)
+    cells = base.mark_rect(stroke="white").encode(
+        color=alt.Color("benchmark:Q", scale=scale, legend=None),
+        tooltip=[f"{name}:N" for name in ("panel", "column", "at", "benchmark", "bound")],
+    )
+    said = base.mark_text(color=INK, fontSize=look.font_px).encode(text="shown:N")
+    drawn = alt.layer(cells, said.transform_calculate(shown=SHOWN))
+    height = CELL_PX * len(values_of(chart.words["y"], chart))
+    if len(values_of("panel", chart)) == 1:
+        return sized(drawn, look, height)
+    return panels(drawn, "panel", chart, look, height=height)
+
+
+def _axis(kind: Any, field: str, title: str) -> Any:
+    if field == "column":
+        return kind("column:N", title=None, sort=None, axis=alt.Axis(labelAngle=0))
+    return kind(f"{field}:O", title=title, axis=alt.Axis(labelAngle=0, format=",~r"))
