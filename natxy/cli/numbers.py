@@ -8,7 +8,8 @@ import click
 
 from natxy.errors import ConfigurationError
 
-WHOLE = re.compile(r"([+-]?\d{1,30}(?:_\d{1,30})*)(?:\.(\d{1,9}))?([kKMG]?)", re.ASCII)
+WHOLE = re.compile(r"([+-]?\d+(?:_\d+)*)(?:\.(\d+))?([kKMG]?)", re.ASCII)
+MOST_DIGITS = 4300  # Python converts no more
 ZEROS = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9}
 IN_HELP = "A count or a rate may be written as 10k, 1.5M, 2G or 10_000, in a list too."
 
@@ -21,7 +22,9 @@ def whole_number(text: str) -> int | None:
     digits, decimals, suffix = found.groups()
     decimals = (decimals or "").rstrip("0")
     zeros = ZEROS[suffix] - len(decimals)
-    return None if zeros < 0 else int(digits + decimals) * 10**zeros
+    if zeros < 0 or len(digits + decimals) + zeros > MOST_DIGITS:
+        return None
+    return int(digits + decimals) * 10**zeros
 
 
 def real_number(text: str) -> float | None:
