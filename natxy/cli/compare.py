@@ -13,12 +13,12 @@ from typing import Annotated, Any
 import click
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from natxy.campaign.data import CampaignData, read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.cli.campaigns import tell
 from natxy.cli.options import JsonOption, result_console
+from natxy.cli.sentences import quote
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
 from natxy.report.cell_figures import CellResult, as_shown
@@ -171,14 +171,15 @@ class Comparison:
     def notes(self) -> Iterator[str]:
         runs = [*self.before, *self.after]
         yield from _scaled_down([each.folder for each in runs if each.data.plan.quick], len(runs))
+        yield from _untold(self.differences)
         yield from missing(list(chain(*self.was)), list(chain(*self.now)))
         for name, error in self.failed.items():
             yield f"{name} failed: {error}"
 
     def reasons(self, share: float) -> Iterator[str]:
         """Yields why the job fails, except for cells that failed."""
-        was, now, folder = list(chain(*self.was)), list(chain(*self.now)), self.after[0].folder
-        yield from _reasons(self.differences, share, was, now, folder)
+        was, now = list(chain(*self.was)), list(chain(*self.now))
+        yield from _reasons(self.differences, share, was, now, self.after[0].folder)
 
     def document(self, share: float | None) -> dict[str, Any]:
         reasons = () if share is None else self.reasons(share)
@@ -194,7 +195,9 @@ def _show(made: Sequence[Comparison], share: float | None) -> None:
     """Prints a table for each comparison; a note that several have is printed once."""
     notes: dict[str, None] = {}
     for each in made:
-        result_console.print(_table(each.differences, each.title if len(made) > 1 else None))
+        if len(made) > 1:
+            quote(result_console, each.title)
+        result_console.print(_table(each.differences))
         notes |= dict.fromkeys(each.notes())
         notes |= dict.fromkeys(() if share is None else each.reasons(share))
     for line in (*_how_far(made, made[0].variation), *notes):
@@ -240,7 +243,7 @@ def _reasons(
     """Yields why the job fails, except for cells that failed; `folder` is that of `after`."""
     if not any(each.decides(share) for each in differences):
         yield (
-            "No figure could be judged: the last column of the table says why, or a bound leaves "
+            "No figure could be judged: a note says why, or a bound leaves "
             "open by how much a figure is worse (expected at least one that can be judged)."
         )
     if found := worse(differences, share):
@@ -269,28 +272,40 @@ def _percent(option: str, text: str) -> float:
     return float(match[1]) / 100
 
 
-def _table(differences: Sequence[Difference], title: str | None) -> Table:
-    table = Table(
-        title=title and Text(title), title_justify="left", box=box.SIMPLE, padding=(0, 1, 0, 0)
-    )
+def _table(differences: Sequence[Difference]) -> Table:
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("figure")
-    for name in ("column", "before", "after", "change", "interval"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+    for name in ("before", "after", "change", "interval"):
+        table.add_column(name, justify="right", no_wrap=True)
     for each in differences:
         table.add_row(
-            ", ".join(filter(None, (f"{each.measure}: {each.figure}", _unit(each)))),
-            each.column,
+            _words(each),
             *(
                 SIGNS[bound] + quantity(value, each.unit)
                 for bound, value in zip(each.bounds, (each.before, each.after), strict=True)
             ),
             f"{each.change * 100:+,.1f} %",
-            _interval(*each.interval),
-            ": ".join(filter(None, (each.verdict, each.reason))),
+            "\n".join(filter(None, (_interval(*each.interval), each.verdict))),
             style="bold" if each.verdict in ("worse", "better") else "",
         )
     return table
+
+
+def _words(each: Difference) -> str:
+    """Returns the figure, above which stands its column."""
+    figure = f"{each.figure}, {each.unit} {each.rates}" if each.rates else each.figure
+    measure = "" if each.measure in each.figure else f"{each.measure}: "
+    return "\n".join(filter(None, (each.column, measure + figure)))
+
+
+def _untold(differences: Sequence[Difference]) -> Iterator[str]:
+    """Yields why figures cannot be judged, each reason once."""
+    figures: dict[str, list[str]] = {}
+    for each in differences:
+        if each.reason:
+            figures.setdefault(each.reason, []).append(f"{each.figure} {each.column}".strip())
+    for reason, names in figures.items():
+        yield f"Cannot be told, because {reason}: {'; '.join(names)}"
 
 
 def _interval(low: float, high: float) -> str:
@@ -299,14 +314,14 @@ def _interval(low: float, high: float) -> str:
     if open_low and open_high:
         return ""
     if open_low:
-        return f"[≤ {high * 100:+,.1f} %]"
+        return f"[≤ {_percentage(high)} %]"
     if open_high:
-        return f"[≥ {low * 100:+,.1f} %]"
-    return f"[{low * 100:+,.1f} ... {high * 100:+,.1f} %]"
+        return f"[≥ {_percentage(low)} %]"
+    return f"[{_percentage(low)} ... {_percentage(high)} %]"
 
 
-def _unit(each: Difference) -> str:
-    return f"{each.unit} {each.rates}" if each.rates else ""
+def _percentage(share: float) -> str:
+    return f"{share * 100:+,.{1 if abs(share) < 1 else 0}f}"
 
 
 def _figure(each: Difference) -> dict[str, Any]:

@@ -414,7 +414,7 @@ def test_a_job_without_a_judgement_fails(
     run(experiment, after)
     assert status(after, after, *FAIL_IF) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "No figure could be judged: the last column of the table says why" in said
+    assert "No figure could be judged: a note says why" in said
     assert status(after, after) == 0
 
 
