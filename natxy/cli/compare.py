@@ -192,14 +192,15 @@ class Comparison:
 
 
 def _show(made: Sequence[Comparison], share: float | None) -> None:
-    """Prints a table for each comparison; a note that several have is printed once."""
-    notes: dict[str, None] = {}
+    """Prints a table for each comparison, and then all notes."""
+    notes: list[str] = []
     for each in made:
-        if len(made) > 1:
+        several = f"{each.after[0].folder}: " if len(made) > 1 else ""
+        if several:
             quote(result_console, each.title)
         result_console.print(_table(each.differences))
-        notes |= dict.fromkeys(each.notes())
-        notes |= dict.fromkeys(() if share is None else each.reasons(share))
+        reasons = () if share is None else each.reasons(share)
+        notes += (several + note for note in (*each.notes(), *reasons))
     for line in (*_how_far(made, made[0].variation), *notes):
         tell(line)
 
