@@ -148,10 +148,6 @@ class Comparison:
                 "(expected campaigns of one experiment, or measurements of one command)"
             )
 
-    @property
-    def title(self) -> str:
-        return f"{self.after[0].folder} beside {self.before[0].folder}"
-
     @cached_property
     def was(self) -> list[list[CellResult]]:
         return [as_shown(self.shown_as, each.data.cells) for each in self.before]
@@ -197,7 +193,7 @@ def _show(made: Sequence[Comparison], share: float | None) -> None:
     for each in made:
         several = f"{each.after[0].folder}: " if len(made) > 1 else ""
         if several:
-            quote(result_console, each.title)
+            quote(result_console, f"{each.after[0].folder} beside {each.before[0].folder}")
         result_console.print(_table(each.differences))
         reasons = () if share is None else each.reasons(share)
         notes += (several + note for note in (*each.notes(), *reasons))
