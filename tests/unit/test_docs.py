@@ -74,7 +74,7 @@ def test_links_resolve(page: Path) -> None:
 def test_natxy_commands_exist(page: Path) -> None:
     for line in code_lines(page):
         named = COMMAND.match(line)
-        if named is None:
+        if named is None or named[1] == "help":  # takes the name of another one
             continue
         verb, rest = named.groups()
         assert verb in commands(), f"{page_names(page)}: there is no `natxy {verb}`"
