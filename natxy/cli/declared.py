@@ -93,7 +93,7 @@ def _parameter(of: Parameter) -> click.Parameter:
     return click.Option(
         [of.name, *of.flags],
         type=kind,
-        is_flag=of.kind == "flag",
+        is_flag=of.kind == "flag" or None,  # False: its value could be omitted
         metavar=of.metavar,
         help=of.help,
         required=of.required,
