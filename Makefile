@@ -27,7 +27,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway plumbing -name CMakeLists.txt -o -name '*.cmake') \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
-.PHONY: help demo install check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference docs docs-serve \
+.PHONY: help demo install check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference man docs docs-serve \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-dev-build cpp-asan-ubsan-build cpp-tsan-build cpp-optimised optimised-build records schemas samples clean packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
@@ -100,6 +100,9 @@ docs-serve: $(DOCS) ## Show the documentation on http://127.0.0.1:8000 while it 
 
 reference: $(DEVELOPMENT) ## Write the generated pages of docs/reference.
 	@$(BIN)/python tools/reference.py
+
+man: $(INSTALLED) ## Write the man pages (build/man/natxy.1 and one for each command).
+	@$(BIN)/python tools/man.py
 
 samples: $(DEVELOPMENT) packages-test ## Measure the documentation's examples again; write their output and plots (minutes).
 	@$(BIN)/python tools/samples.py

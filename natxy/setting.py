@@ -18,7 +18,8 @@ UNITS = ("_fps", "_cps", "_s", "_frames", "_bytes")  # a field has its unit in i
 @dataclass(frozen=True)
 class Setting:
     """`help` has no full stop at its end; it may consist of texts and of settings, whose names
-    stand there. `default` is what holds in place of None, in words."""
+    stand there. `default` is what holds in place of None, in words. `short` is the line of `-h`,
+    which lists the options that people use; without it, only `--help` lists the option."""
 
     name: str  # of the field
     help: "str | tuple[str | Setting, ...]" = ""
@@ -29,6 +30,8 @@ class Setting:
     highest: "Fraction | int | None" = None
     panel: str | None = None  # heading in --help
     of_profile: bool = False  # the default is that of the profile
+    short: str = ""
+    letter: str = ""  # of an option that can be given as -o, too
 
     @property
     def flag(self) -> str:
@@ -38,6 +41,14 @@ class Setting:
 
     def __str__(self) -> str:
         return self.name
+
+
+class Argument(Setting):
+    """A setting that a command line gives by its place, as `metavar` shows it."""
+
+    @property
+    def flag(self) -> str:
+        return self.metavar or self.name.upper()
 
 
 def in_options(parts: "str | Iterable[object]") -> str:

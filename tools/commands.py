@@ -1,26 +1,33 @@
-"""Makes docs/reference/commands.md: the commands and their options, as the parsers have them."""
+"""Makes docs/reference/commands.md: the commands and their options, as they are declared."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-import click
-
-from natxy.cli.verbs import GROUPS, command_of
+from natxy.cli.declared import Declared, Parameter, declared
+from natxy.cli.help import GROUPS, usage_of
+from natxy.cli.numbers import IN_HELP
+from natxy.cli.verbs import VERBS, function_of
 
 SHARED = 10  # an option of so many commands is described once
 
 
-def commands_page(generated: str) -> str:
-    commands = {verb: command_of(verb) for verbs in GROUPS.values() for verb in verbs}
+def declared_now() -> dict[str, Declared]:
+    """Returns what all commands declare, for which it imports them."""
+    return {verb: declared(verb, function_of(verb)) for verb in VERBS}
+
+
+def commands_page(generated: str, commands: Mapping[str, Declared]) -> str:
     shared = shared_rows(commands.values())
     lines = [
         "# Commands",
         "",
         generated,
         "",
-        "`natxy COMMAND --help` shows the same. Options that most commands have are described "
-        "once, [at the end](#options-of-most-commands).",
+        "`natxy COMMAND --help` and `natxy help COMMAND` show the same, and `natxy COMMAND -h` the "
+        f"options that people use. {IN_HELP} Options that most commands have are described once, "
+        "[at the end](#options-of-most-commands). `natxy completion` prints scripts for bash, zsh "
+        "and fish, and `make man` writes man pages into `build/man`.",
     ]
     for group, verbs in GROUPS.items():
         lines += ["", f"## {group}"]
@@ -31,7 +38,7 @@ def commands_page(generated: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def shared_rows(commands: Iterable[click.Command]) -> dict[str, str]:
+def shared_rows(commands: Iterable[Declared]) -> dict[str, str]:
     """Returns the row of each option that many commands have, by name.
 
     It has the help of most of them, and the default if it is the same in all of these.
@@ -40,7 +47,7 @@ def shared_rows(commands: Iterable[click.Command]) -> dict[str, str]:
     whole: dict[str, set[str]] = {}
     for option in (option for command in commands for option in options_of(command)):
         text = row(option, without_default=True)
-        rows.setdefault(option.opts[-1], Counter())[text] += 1
+        rows.setdefault(option.flag, Counter())[text] += 1
         whole.setdefault(text, set()).add(row(option))
     most = {name: counted.most_common(1)[0] for name, counted in rows.items()}
     return {
@@ -50,20 +57,14 @@ def shared_rows(commands: Iterable[click.Command]) -> dict[str, str]:
     }
 
 
-def options_of(command: click.Command) -> list[click.Option]:
-    return [
-        each
-        for each in command.params
-        if isinstance(each, click.Option) and not each.hidden and "--help" not in each.opts
-    ]
+def options_of(command: Declared) -> list[Parameter]:
+    return [each for each in command.parameters if not each.argument]
 
 
-def command_lines(command: click.Command, shared: Mapping[str, str]) -> Iterator[str]:
-    yield " ".join((command.help or "").split())
-    arguments = [each for each in command.params if isinstance(each, click.Argument)]
-    words = [each.human_readable_name.upper() for each in arguments]
+def command_lines(command: Declared, shared: Mapping[str, str]) -> Iterator[str]:
+    yield " ".join(command.help.split())
     yield ""
-    yield f"    natxy {command.name} {' '.join(['[OPTIONS]', *words])}"
+    yield f"    natxy {command.name} {usage_of(command)}"
     options = options_of(command)
     own = [each for each in options if not is_shared(each, shared)]
     if own:
@@ -73,26 +74,23 @@ def command_lines(command: click.Command, shared: Mapping[str, str]) -> Iterator
     if others:
         yield ""
         yield f"Also: {', '.join(others)}."
+    yield from ("", "For example:", "", *(f"    {line}" for line in command.examples))
 
 
-def is_shared(option: click.Option, shared: Mapping[str, str]) -> bool:
+def is_shared(option: Parameter, shared: Mapping[str, str]) -> bool:
     """Tells whether the row of most commands is right for this option, too."""
-    known = shared.get(option.opts[-1])
+    known = shared.get(option.flag)
     return known in (row(option), row(option, without_default=True))
 
 
-def row(option: click.Option, *, without_default: bool = False) -> str:
-    names = ", ".join(f"`{name}`" for name in option.opts)
-    value = f" `{option.metavar}`" if option.metavar and not option.is_flag else ""
-    text = " ".join((option.help or "").split())
-    if without_default:
-        text = re.sub(r"\s*\[default: [^\]]*\]", "", text)
-    elif "[default" not in text and option.show_default and option.default not in (None, False):
-        text = f"{text} [default: {option.default}]"
+def row(option: Parameter, *, without_default: bool = False) -> str:
+    names = ", ".join(f"`{name}`" for name in option.flags)
+    value = f" `{option.metavar}`" if option.metavar else ""
+    text = re.sub(r"\s*\[default: [^\]]*\]", "", option.help) if without_default else option.help
     return f"| {names}{value} | {text} |".replace("[default", "\\[default")
 
 
-def with_default(option: click.Option) -> str:
+def with_default(option: Parameter) -> str:
     """Returns the option's name, with the defaults that depend on the command."""
-    found = re.search(r"\[default: ([^\]]*quick[^\]]*)\]", " ".join((option.help or "").split()))
-    return f"`{option.opts[-1]}`" + (f" ({found[1]})" if found else "")
+    found = re.search(r"\[default: ([^\]]*quick[^\]]*)\]", option.help)
+    return f"`{option.flag}`" + (f" ({found[1]})" if found else "")

@@ -35,7 +35,7 @@ MOST_ALIVE = {"search": 0.1, "procedure": 0.2}  # shares; a run with more of the
 SAMPLE = {"procedure": 400}  # of a room with more mutants, only so many are made
 SEED = 1
 # What takes long to import, and imports no file of ROOMS.
-PRELOADED = ("rich.console", "typer.testing", "natxy.model.trial_record", "natxy.model.published")
+PRELOADED = ("rich.console", "click", "natxy.model.trial_record", "natxy.model.published")
 TESTS_S = 20.0
 IMPORT_S = 2.0  # to import a test file, about
 MEMORY_BYTES = 4 * 2**30

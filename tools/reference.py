@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Writes the pages of docs/reference that follow from the source: testbed.md, commands.md,
-published.md, plans.md, durations.md and engine-members.md.
+published.md, plans.md, durations.md and engine-members.md; and natxy/cli/commands.json.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
-tools/testbed_keys.toml. The commands and their options are those of the parsers
-(tools/commands.py). The keys of a published table are those of its model, with their meanings in
-tools/published_keys.toml, and the list of the tables is that of experiments/published. The
-durations are those that `natxy plan` shows (tools/durations.py). The fields of plans are those of
-their classes (tools/plans.py), and the members of specs, events and results those of the models
-(tools/members.py).
+tools/testbed_keys.toml. The commands and their options are those that their functions declare
+(tools/commands.py); natxy/cli/commands.json has them for help and completion. The keys of a
+published table are those of its model, with their meanings in tools/published_keys.toml, and the
+list of the tables is that of experiments/published. The durations are those that `natxy plan` shows
+(tools/durations.py). The fields of plans are those of their classes (tools/plans.py), and the
+members of specs, events and results those of the models (tools/members.py).
 With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
@@ -20,11 +20,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from commands import commands_page
+from commands import commands_page, declared_now
 from durations import durations_page
 from members import members_page
 from plans import plans_page
 
+from natxy.cli.declared import FILE as COMMANDS
+from natxy.cli.declared import as_json
 from natxy.model.base import Model
 from natxy.model.published import Misprint, Published, read_published
 from natxy.model.published_settings import (
@@ -256,19 +258,20 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args().check
     stale = []
+    commands = declared_now()
     pages = {
-        "testbed.md": testbed_page(),
-        "commands.md": commands_page(GENERATED),
-        "published.md": published_page(),
-        "durations.md": durations_page(GENERATED),
-        "plans.md": plans_page(GENERATED),
-        "engine-members.md": members_page(GENERATED),
+        PAGES / "testbed.md": testbed_page(),
+        PAGES / "commands.md": commands_page(GENERATED, commands),
+        PAGES / "published.md": published_page(),
+        PAGES / "durations.md": durations_page(GENERATED),
+        PAGES / "plans.md": plans_page(GENERATED),
+        PAGES / "engine-members.md": members_page(GENERATED),
+        COMMANDS: as_json(commands.values()),
     }
-    for name, text in pages.items():
-        page = PAGES / name
+    for page, text in pages.items():
         if page.exists() and page.read_text() == text:
             continue
-        stale.append(name)
+        stale.append(page.name)
         if not check:
             page.write_text(text)
     if check and stale:

@@ -42,9 +42,9 @@ def main() -> None:
 def _import(arguments: Sequence[str]) -> int:
     """Imports what these arguments need."""
     limits.raise_open_files()
-    from natxy.cli.verbs import VERBS, function_of
+    from natxy.cli.verbs import VERBS, function_of, help_in
 
-    if arguments and arguments[0] in VERBS:
+    if arguments and arguments[0] in VERBS and not help_in(arguments[0], arguments[1:]):
         function_of(arguments[0])
     return 0
 

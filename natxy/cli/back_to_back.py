@@ -17,6 +17,11 @@ def back_to_back(options: SeriesOptions, **own: Any) -> Work:
     --duration is the duration of the longest burst that is tried. --drain is the shortest wait
     after a burst. The wait begins when the gateway, at its throughput, can have forwarded the
     burst.
+
+    Examples:
+        natxy back-to-back lab.toml --burst-rate 1M --profile quick
+        natxy back-to-back nics.toml
+        natxy back-to-back nics.toml --throughput 850k
     """
     # --duration and --drain are the bursts'; the search has the profile's trials.
     search = found_first(replace(options, duration=None, drain=None))

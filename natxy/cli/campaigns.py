@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import click
-import typer
 
 import natxy
 from natxy.campaign.dask_workers import check_installed, check_scheduler
@@ -25,21 +24,25 @@ from natxy.campaign.runner import Watcher, now
 from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli import sentences
 from natxy.cli.expected import duration_s, repeats_s
+from natxy.cli.help import GROUPS
 from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
 from natxy.cli.series import Work
-from natxy.cli.verbs import GROUPS, command_of
+from natxy.cli.verbs import command_of
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
+from natxy.setting import Setting
 
 T = TypeVar("T")
 EventsOption = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Write what happens to standard output, as one JSON object a line."
+    Setting(
+        "json_output",
+        "Write what happens to standard output, as one JSON object a line",
+        option="json",
     ),
 ]
 MEASURING = [verb for group in ("Measure", "Stateful") for verb in GROUPS[group] if verb != "trial"]

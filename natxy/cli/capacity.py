@@ -20,7 +20,13 @@ OF_GOAL = {field.name for field, _ in settings_of(CapacityGoal)}
     without=(*OF_PHASE_2, "networks"),
 )
 def capacity(options: SeriesOptions, **own: Any) -> Work:
-    """Find the connection tracking table capacity (RFC 9693)."""
+    """Find the connection tracking table capacity (RFC 9693).
+
+    Examples:
+        natxy capacity nat.toml --profile quick
+        natxy capacity nat.toml --c0 10k --most 1M
+        natxy capacity nat.toml --error 100
+    """
     of_goal = {name: own.pop(name) for name in OF_GOAL if name in own}
     of_goal.setdefault("rate_error", options.profile_of(PROFILES).rate_error)
     options.plan(CapacityPlan, PROFILES, goal=_goal(of_goal, 1, FIRST_CPS), **own)  # checks it

@@ -17,7 +17,13 @@ from natxy.trial.profile import PROFILES
 )
 def churn(options: SeriesOptions, **own: Any) -> Work:
     """Find the highest rate of new connections while a given load runs, or the highest load at a
-    given rate of new connections."""
+    given rate of new connections.
+
+    Examples:
+        natxy churn nat.toml --load 100k --profile quick
+        natxy churn nat.toml --new 5k
+        natxy churn nat.toml --load 100k --max-rate 50k
+    """
     return Work(
         options=options,
         name="churn",

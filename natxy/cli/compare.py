@@ -1,21 +1,26 @@
-"""`natxy compare`: says whether a gateway is worse than in an earlier campaign."""
+"""`natxy compare`: says whether gateways are worse than another, or than before."""
 
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 from rich import box
 from rich.table import Table
 
-from natxy.campaign.data import read_data
+from natxy.campaign.data import CampaignData, read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.cli.campaigns import tell
 from natxy.cli.options import JsonOption, result_console
+from natxy.cli.sentences import quote
 from natxy.errors import ConfigurationError
+from natxy.model.experiment import Experiment
 from natxy.report.cell_figures import CellResult, as_shown
 from natxy.report.comparison import (
     LEVEL,
@@ -29,103 +34,193 @@ from natxy.report.comparison import (
     worse,
 )
 from natxy.report.numbers import SIGNS, quantity
+from natxy.setting import Argument, Setting
 
 WORSE = 1  # exit status
 
 
+BEFORE = Setting(
+    "before",
+    "One more folder of the gateway of BASE; may be given several times",
+    "DIR",
+    default="none",
+    short="One more folder of BASE's gateway",
+)
+AFTER = Setting(
+    "after",
+    "One more folder of the gateway of OTHER, if there is one OTHER; may be given several times",
+    "DIR",
+    default="none",
+    short="One more folder of OTHER's gateway",
+)
+
+
 def compare(
-    before: Annotated[Path, typer.Argument(metavar="BEFORE", help="Folder of a campaign.")],
-    after: Annotated[Path, typer.Argument(metavar="AFTER", help="Folder of a later campaign.")],
-    more_before: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--before",
-            help="One more campaign of the gateway of BEFORE; may be given several times "
-            "[default: none].",
-            metavar="DIR",
-        ),
-    ] = None,
-    more_after: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--after",
-            help="One more campaign of the gateway of AFTER; may be given several times "
-            "[default: none].",
-            metavar="DIR",
-        ),
-    ] = None,
+    base: Annotated[
+        Path, Argument("base", "Folder of a campaign or a measurement, the base line", "BASE")
+    ],
+    other: Annotated[
+        list[Path], Argument("other", "Folders to compare with it, each by itself", "OTHER")
+    ],
+    before: Annotated[list[Path] | None, BEFORE] = None,
+    after: Annotated[list[Path] | None, AFTER] = None,
     run_variation: Annotated[
         str,
-        typer.Option(
-            help="Standard deviation of a figure of one gateway from campaign to campaign on this "
-            "machine.",
-            metavar="PERCENT",
+        Setting(
+            "run_variation",
+            "Standard deviation of a figure of one gateway from run to run on this machine",
+            "PERCENT",
         ),
     ] = f"{RUN_VARIATION * 100:g}%",
     fail_if: Annotated[
         str | None,
-        typer.Option(
-            help="Exit with status 1 if a main figure is worse, and by more than a share, "
-            "if no figure can be judged, if a cell of AFTER failed, or if AFTER lacks a cell or a "
-            "main figure that BEFORE has: worse-by=5% [default: only show].",
-            metavar="worse-by=PERCENT",
+        Setting(
+            "fail_if",
+            "Exit with status 1 if a main figure is worse, and by more than a share, if no figure "
+            "can be judged, if a cell of OTHER failed, or if OTHER lacks a cell or a main figure "
+            "that BASE has: worse-by=5%",
+            "worse-by=PERCENT",
+            default="only show",
+            short="Exit with status 1 if a figure is worse",
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the main figures of two gateways, or of one before and after a change."""
+    """Compare the main figures of gateways, or of one before and after a change.
+
+    BASE and each OTHER are folders of campaigns, or of single measurements.
+
+    Examples:
+        natxy compare natxy-results/monday natxy-results/tuesday
+        natxy compare jool tayga vpp
+        natxy compare release main --fail-if worse-by=5%
+    """
     share, variation = share_of(fail_if), _percent("--run-variation", run_variation)
-    folders = [before, *(more_before or []), after, *(more_after or [])]
-    first = len(more_before or []) + 1  # of AFTER
-    data = [read_data(CampaignFolder(path=folder)) for folder in folders]
+    if after and len(other) > 1:
+        raise ConfigurationError(AFTER, ": is possible with one OTHER (expected one)")
+    known = [_read(folder) for folder in (base, *(before or ()))]
     # All with the rates that the first one shows: per direction, or the sum of both.
-    shown = [as_shown(data[0].plan.experiment, each.cells) for each in data]
-    was, now = ([cell for cells in side for cell in cells] for side in _sides(shown, first))
-    differences = compared(*_sides(shown, first), variation)
-    if not differences:
-        raise ConfigurationError(
-            f"{before} and {after}: have no figure in common (expected campaigns of one experiment)"
+    experiment = known[0].data.plan.experiment
+    made = [
+        Comparison(
+            before=known,
+            after=[_read(each) for each in (folder, *(after or ()))],
+            shown_as=experiment,
+            variation=variation,
+            level=LEVEL / len(other),
         )
-    quick = [path for path, each in zip(folders, data, strict=True) if each.plan.quick]
-    notes = [*_how_far(differences, variation), *_scaled_down(quick, len(folders))]
-    notes += missing(was, now)
-    failed = failures(now)
-    notes += [f"{name} failed: {error}" for name, error in failed.items()]
-    reasons = [] if share is None else list(_reasons(differences, share, was, now, after))
+        for folder in other
+    ]
+    reasons = [] if share is None else [line for each in made for line in each.reasons(share)]
     if as_json:
-        typer.echo(json.dumps(_document(differences, [*notes, *reasons]), indent=2))
+        document = {"level": LEVEL, "comparisons": [each.document(share) for each in made]}
+        print(json.dumps(document, indent=2))
     else:
-        result_console.print(_table(differences))
-        for line in [*notes, *reasons]:
-            tell(line)
-    if reasons or (failed and share is not None):
-        raise typer.Exit(WORSE)
+        _show(made, share)
+    if reasons or (share is not None and any(each.failed for each in made)):
+        raise click.exceptions.Exit(WORSE)
 
 
-def _sides(
-    campaigns: list[list[CellResult]], first: int
-) -> tuple[list[list[CellResult]], list[list[CellResult]]]:
-    return campaigns[:first], campaigns[first:]
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    folder: Path
+    data: CampaignData
 
 
-def _how_far(differences: Sequence[Difference], run_variation: float) -> Iterator[str]:
+def _read(folder: Path) -> Measured:
+    return Measured(folder=folder, data=read_data(CampaignFolder(path=folder)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two gateways, of each of which there may be several runs."""
+
+    before: Sequence[Measured]
+    after: Sequence[Measured]
+    shown_as: Experiment
+    variation: float
+    level: float  # of all figures together
+
+    def __post_init__(self) -> None:
+        if not self.differences:
+            raise ConfigurationError(
+                f"{self.before[0].folder} and {self.after[0].folder}: have no figure in common "
+                "(expected campaigns of one experiment, or measurements of one command)"
+            )
+
+    @cached_property
+    def was(self) -> list[list[CellResult]]:
+        return [as_shown(self.shown_as, each.data.cells) for each in self.before]
+
+    @cached_property
+    def now(self) -> list[list[CellResult]]:
+        return [as_shown(self.shown_as, each.data.cells) for each in self.after]
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        return compared(self.was, self.now, self.variation, self.level)
+
+    @cached_property
+    def failed(self) -> Mapping[str, str]:
+        return failures(list(chain(*self.now)))
+
+    def notes(self) -> Iterator[str]:
+        runs = [*self.before, *self.after]
+        yield from _scaled_down([each.folder for each in runs if each.data.plan.quick], len(runs))
+        yield from _untold(self.differences)
+        yield from missing(list(chain(*self.was)), list(chain(*self.now)))
+        for name, error in self.failed.items():
+            yield f"{name} failed: {error}"
+
+    def reasons(self, share: float) -> Iterator[str]:
+        """Yields why the job fails, except for cells that failed."""
+        was, now = list(chain(*self.was)), list(chain(*self.now))
+        yield from _reasons(self.differences, share, was, now, self.after[0].folder)
+
+    def document(self, share: float | None) -> dict[str, Any]:
+        reasons = () if share is None else self.reasons(share)
+        return {
+            "base": str(self.before[0].folder),
+            "other": str(self.after[0].folder),
+            "figures": list(map(_figure, self.differences)),
+            "notes": [*_how_far([self], self.variation), *self.notes(), *reasons],
+        }
+
+
+def _show(made: Sequence[Comparison], share: float | None) -> None:
+    """Prints a table for each comparison, and then all notes."""
+    notes: list[str] = []
+    for each in made:
+        several = f"{each.after[0].folder}: " if len(made) > 1 else ""
+        if several:
+            quote(result_console, f"{each.after[0].folder} beside {each.before[0].folder}")
+        result_console.print(_table(each.differences))
+        reasons = () if share is None else each.reasons(share)
+        notes += (several + note for note in (*each.notes(), *reasons))
+    for line in (*_how_far(made, made[0].variation), *notes):
+        tell(line)
+
+
+def _how_far(made: Sequence[Comparison], run_variation: float) -> Iterator[str]:
     """Yields what the intervals are, and what they rest on."""
+    differences = [difference for each in made for difference in each.differences]
+    level = made[0].level * len(made)
     yield (
         f"If nothing has changed, all {len(differences)} intervals together have 0 in them with a "
-        f"probability of {1 - LEVEL:.0%} (Holm)."
+        f"probability of {1 - level:.3g} (Holm)."
     )
     if max(max(each.campaigns) for each in differences) == 1:
         yield (
-            "One campaign of each gateway does not show how much its figures differ from run to "
-            f"run. A standard deviation of {run_variation * 100:g} % is assumed "
-            "(--run-variation); more campaigns (--before, --after) show it."
+            "One run of each gateway does not show how much its figures differ from run to run. A "
+            f"standard deviation of {run_variation * 100:g} % is assumed (--run-variation); more "
+            "runs (--before, --after) show it."
         )
 
 
-def _scaled_down(folders: Sequence[Path], campaigns: int) -> Iterator[str]:
+def _scaled_down(folders: Sequence[Path], runs: int) -> Iterator[str]:
     """Yields a sentence about the campaigns that --quick has scaled down."""
-    if len(folders) == campaigns:
-        whose = "Both" if campaigns == 2 else "All"
+    if len(folders) == runs:
+        whose = "Both" if runs == 2 else "All"
         yield f"{whose} campaigns were scaled down by --quick: their figures are no results."
     elif folders:
         names = " and ".join(map(str, folders))
@@ -145,7 +240,7 @@ def _reasons(
     """Yields why the job fails, except for cells that failed; `folder` is that of `after`."""
     if not any(each.decides(share) for each in differences):
         yield (
-            "No figure could be judged: the last column of the table says why, or a bound leaves "
+            "No figure could be judged: a note says why, or a bound leaves "
             "open by how much a figure is worse (expected at least one that can be judged)."
         )
     if found := worse(differences, share):
@@ -174,26 +269,40 @@ def _percent(option: str, text: str) -> float:
     return float(match[1]) / 100
 
 
-def _table(differences: list[Difference]) -> Table:
+def _table(differences: Sequence[Difference]) -> Table:
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("figure")
-    for name in ("column", "before", "after", "change", "interval"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+    for name in ("before", "after", "change", "interval"):
+        table.add_column(name, justify="right", no_wrap=True)
     for each in differences:
         table.add_row(
-            ", ".join(filter(None, (f"{each.measure}: {each.figure}", _unit(each)))),
-            each.column,
+            _words(each),
             *(
                 SIGNS[bound] + quantity(value, each.unit)
                 for bound, value in zip(each.bounds, (each.before, each.after), strict=True)
             ),
             f"{each.change * 100:+,.1f} %",
-            _interval(*each.interval),
-            ": ".join(filter(None, (each.verdict, each.reason))),
+            "\n".join(filter(None, (_interval(*each.interval), each.verdict))),
             style="bold" if each.verdict in ("worse", "better") else "",
         )
     return table
+
+
+def _words(each: Difference) -> str:
+    """Returns the figure, above which stands its column."""
+    figure = f"{each.figure}, {each.unit} {each.rates}" if each.rates else each.figure
+    measure = "" if each.measure in each.figure else f"{each.measure}: "
+    return "\n".join(filter(None, (each.column, measure + figure)))
+
+
+def _untold(differences: Sequence[Difference]) -> Iterator[str]:
+    """Yields why figures cannot be judged, each reason once."""
+    figures: dict[str, list[str]] = {}
+    for each in differences:
+        if each.reason:
+            figures.setdefault(each.reason, []).append(f"{each.figure} {each.column}".strip())
+    for reason, names in figures.items():
+        yield f"Cannot be told, because {reason}: {'; '.join(names)}"
 
 
 def _interval(low: float, high: float) -> str:
@@ -202,18 +311,14 @@ def _interval(low: float, high: float) -> str:
     if open_low and open_high:
         return ""
     if open_low:
-        return f"[≤ {high * 100:+,.1f} %]"
+        return f"[≤ {_percentage(high)} %]"
     if open_high:
-        return f"[≥ {low * 100:+,.1f} %]"
-    return f"[{low * 100:+,.1f} ... {high * 100:+,.1f} %]"
+        return f"[≥ {_percentage(low)} %]"
+    return f"[{_percentage(low)} ... {_percentage(high)} %]"
 
 
-def _unit(each: Difference) -> str:
-    return f"{each.unit} {each.rates}" if each.rates else ""
-
-
-def _document(differences: Sequence[Difference], notes: Sequence[str]) -> dict[str, Any]:
-    return {"level": LEVEL, "figures": list(map(_figure, differences)), "notes": list(notes)}
+def _percentage(share: float) -> str:
+    return f"{share * 100:+,.{1 if abs(share) < 1 else 0}f}"
 
 
 def _figure(each: Difference) -> dict[str, Any]:

@@ -42,7 +42,13 @@ def degradation(
     of: FigureOption = "throughput",
     **own: Any,
 ) -> Work:
-    """Measure a figure at several numbers of connections (RFC 9693)."""
+    """Measure a figure at several numbers of connections (RFC 9693).
+
+    Examples:
+        natxy degradation nat.toml --counts 1k,10k,100k --profile quick
+        natxy degradation nat.toml --counts 1k,1M --of establishment
+        natxy degradation nat.toml --source-ports 40k --destination-ports 1,10
+    """
     sizes = sizes_of(counts, source_ports, destination_ports)
     listed = (
         one_each(setting, numbers_of(setting, text), len(sizes))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 import natxy
 from natxy.campaign.folder import PAGE, CampaignFolder, read_asked
@@ -21,9 +21,11 @@ from natxy.cli.options import (
 )
 from natxy.cli.sentences import quote
 from natxy.errors import ConfigurationError
+from natxy.exact import check as check_range
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import throughput_table
+from natxy.setting import Setting
 from natxy.whole_file import is_stream
 
 EXPERIMENT = Path("demo/demo.toml")  # in the folder of the experiments
@@ -33,38 +35,50 @@ NOT_A_RESULT = (
     "else runs on this machine; ≥ marks a lower bound."
 )
 OUTPUT = Path("build/demo/results.json")
+REPETITIONS = Setting(
+    "repetitions",
+    "Number of repetitions of each measurement",
+    "N",
+    default="5 of throughput, 1 or 3 of the others",
+    short="Number of repetitions of each measurement",
+)
+MOST_REPETITIONS = 10**6
 
 
 def demo(
     output: Annotated[
         Path,
-        typer.Option(
-            help="File for the results as JSON; the journal and the report are written beside it, "
-            "in place of those of an earlier demo.",
-            metavar="FILE",
+        Setting(
+            "output",
+            "File for the results as JSON; the journal and the report are written beside it, in "
+            "place of those of an earlier demo",
+            "FILE",
+            short="File for the results; the report is written beside it",
+            letter="o",
         ),
     ] = OUTPUT,
     gateway: Annotated[
         str,
-        typer.Option(
-            help='Measure only the gateways whose name contains TEXT, such as "NAT44" [default: '
-            "all].",
-            metavar="TEXT",
-            show_default=False,
+        Setting(
+            "gateway",
+            'Measure only the gateways whose name contains TEXT, such as "NAT44"',
+            "TEXT",
+            default="all",
+            short="Measure only the gateways whose name contains TEXT",
         ),
     ] = "",
     seed: SeedOption = None,
-    repetitions: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of repetitions of each measurement [default: 5 of throughput, 1 or 3 of "
-            "the others].",
-            metavar="N",
-        ),
-    ] = None,
+    repetitions: Annotated[int | None, REPETITIONS] = None,
 ) -> None:
-    """Measure four gateways on this machine, with short trials, and write an HTML report."""
+    """Measure four gateways on this machine, with short trials, and write an HTML report.
+
+    Examples:
+        natxy demo
+        natxy demo --gateway NAT44
+        natxy demo --output /tmp/demo/results.json
+    """
+    if repetitions is not None:
+        check_range(REPETITIONS, repetitions, lowest=1, highest=MOST_REPETITIONS)
     asked = read_asked(demo_experiment())
     plan = plan_of(
         asked.experiment,
@@ -93,7 +107,7 @@ def demo(
         tell(line)
     quote(result_console, _report(folder.path))
     if shown.failed:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _labels(experiment: Experiment, text: str) -> list[str]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +22,7 @@ from natxy.dut.recipe import MEASURED, Recipe, drivers, read_recipe, recipe_name
 from natxy.dut.recipe_keys import Keys
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
+from natxy.setting import Argument
 
 ACTIONS = ("list", "show", "check")
 LAB, GUEST, MACHINE = "lab", "guest", "machine"
@@ -43,14 +43,20 @@ class Named:
 
 
 def dut(
-    action: Annotated[str, typer.Argument(metavar="list|show|check")],
+    action: Annotated[str, Argument("action", metavar="list|show|check")],
     name: Annotated[
         str,
-        typer.Argument(metavar="[NAME]", help="A driver or recipe; check takes a testbed, too."),
+        Argument("name", "A driver or recipe; check takes a testbed, too", "NAME"),
     ] = "",
     json_output: JsonOption = False,
 ) -> None:
-    """Show the drivers and recipes that control gateways, and check one."""
+    """Show the drivers and recipes that control gateways, and check one.
+
+    Examples:
+        natxy dut list
+        natxy dut show guest/jool
+        natxy dut check guest/jool
+    """
     if action not in ACTIONS:
         raise unknown_value("ACTION", action, ACTIONS)
     if action == "list":
@@ -163,7 +169,7 @@ def _show_recipe(recipe: Recipe) -> None:
 
 
 def _check(name: str, json_output: bool) -> None:
-    show(_findings(name), name, json_output=json_output)
+    show(_findings(name), json_output=json_output, verbose=True)
 
 
 def _findings(name: str) -> list[Finding]:

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Annotated, Any
 
-import typer
-
 from natxy.cli.options import adding
 from natxy.cli.series import Work, needs_connections, planned
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
@@ -15,6 +13,7 @@ from natxy.procedure.establishment_search import (
     PROFILES,
     EstablishmentPlan,
 )
+from natxy.setting import Setting
 
 
 @measuring(
@@ -32,14 +31,21 @@ def establishment(
     options: SeriesOptions,
     validated: Annotated[
         bool,
-        typer.Option(
-            "--validated",
-            help="Validate the connections: after phase 1 the responder sends one frame to each.",
+        Setting(
+            "validated",
+            "Validate the connections: after phase 1 the responder sends one frame to each",
+            short="Send one frame back through each connection",
         ),
     ] = False,
     **own: Any,
 ) -> Work:
-    """Measure the maximum connection establishment rate (RFC 9693)."""
+    """Measure the maximum connection establishment rate (RFC 9693).
+
+    Examples:
+        natxy establishment nat.toml --profile quick
+        natxy establishment nat.toml --max-rate 1M
+        natxy establishment nat.toml --validated
+    """
     if validated:
         own.setdefault("alpha", DEFAULT_ALPHA)
     plan = options.plan(EstablishmentPlan, PROFILES, **own)

@@ -1,10 +1,10 @@
 """`natxy frame-loss`: measures the frame loss rate at each offered rate."""
 
-import re
 from dataclasses import replace
 from typing import Annotated, Any
 
-from natxy.cli.options import adding, words_of
+from natxy.cli.numbers import whole_number
+from natxy.cli.options import adding, numbers_of
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
@@ -23,11 +23,17 @@ def frame_loss(
     ] = None,
     rates: Annotated[
         str | None,
-        adding(RATES, ": a list such as 1000,2000 or FIRST:LAST:STEP such as 1000:10000:1000"),
+        adding(RATES, ": a list such as 1k,2k or FIRST:LAST:STEP such as 1k:10k:1k"),
     ] = None,
     **own: Any,
 ) -> Work:
-    """Measure the frame loss rate at each offered rate (RFC 2544 section 26.3)."""
+    """Measure the frame loss rate at each offered rate (RFC 2544 section 26.3).
+
+    Examples:
+        natxy frame-loss lab.toml --max-rate 500k --profile quick
+        natxy frame-loss lab.toml --max-rate 500k --step 5
+        natxy frame-loss lab.toml --rates 10k:100k:10k
+    """
     if rates is not None and ("max_rate_fps" in own or step is not None):
         raise ConfigurationError(
             "--rates: is not possible with --max-rate or --step (expected either the rates "
@@ -43,15 +49,14 @@ def rates_of(text: str | None) -> tuple[int, ...]:
     """Reads `1000,2000` or `1000:10000:1000`, LAST included; returns none if there is no text."""
     if text is None:
         return ()
-    if re.fullmatch(r"[1-9]\d{0,9}(,[1-9]\d{0,9})*", text):
-        return tuple(int(rate) for rate in words_of("--rates", text))
-    match = re.fullmatch(r"([1-9]\d{0,9}):([1-9]\d{0,9}):([1-9]\d{0,9})", text)
-    if match:
-        first, last, step = (int(rate) for rate in match.groups())
+    if ":" not in text:
+        return numbers_of("--rates", text)
+    ends = [number for word in text.split(":") if (number := whole_number(word))]
+    if len(ends) == len(text.split(":")) == 3 and min(ends) > 0:
+        first, last, step = ends
         rates = range(first, last + 1, step)
         if 0 < len(rates) <= MOST_RATES:
             return tuple(rates)
     raise ConfigurationError(
-        f'--rates: "{text}" is not a series of rates (expected for example 1000,2000 or '
-        "1000:10000:1000)"
+        f'--rates: "{text}" is not a series of rates (expected for example 1k,2k or 1k:10k:1k)'
     )

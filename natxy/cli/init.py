@@ -9,11 +9,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from natxy.cli.choices import unknown_value
 from natxy.dut.recipe import drivers
 from natxy.errors import ConfigurationError
+from natxy.setting import Argument, Setting
 from natxy.siitperf.testbed_toml import imported
 from natxy.whole_file import write_whole
 
@@ -22,24 +21,34 @@ CORES = re.compile(r"^cores = \[[\d, ]+\]", re.MULTILINE)
 
 
 def init(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Testbed file to write.")],
+    file: Annotated[Path, Argument("file", "Testbed file to write", "FILE")],
     kind: Annotated[
         str,
-        typer.Option(
-            help="Kind of testbed: pci (two NICs) or namespace (a lab on this machine).",
-            metavar="KIND",
+        Setting(
+            "kind",
+            "Kind of testbed: pci (two NICs) or namespace (a lab on this machine)",
+            "KIND",
+            short="pci (two NICs) or namespace (a lab on this machine)",
         ),
     ] = "pci",
     from_: Annotated[
         Path | None,
-        typer.Option(
-            "--from",
-            help="Configuration of siitperf to convert, instead of a template.",
-            metavar="SIITPERF.CONF",
+        Setting(
+            "from_",
+            "Configuration of siitperf to convert, instead of a template",
+            "SIITPERF.CONF",
+            option="from",
+            short="Configuration of siitperf to convert",
         ),
     ] = None,
 ) -> None:
-    """Write a testbed file with a comment on every key."""
+    """Write a testbed file with a comment on every key.
+
+    Examples:
+        natxy init --kind namespace lab.toml
+        natxy init nics.toml
+        natxy init --from siitperf.conf testbed.toml
+    """
     if from_ is not None and kind != KINDS[0]:
         raise ConfigurationError(
             f"--kind: {kind} is not possible with --from (expected {KINDS[0]}, or no --kind)"

@@ -12,6 +12,12 @@ from natxy.procedure.delay_variation import ipdv as measure
 
 @measuring(PROFILES, [IpdvPlan], "rate_fps")
 def ipdv(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> Work:
-    """Measure IPDV: minimum, median and maximum (RFC 8219 section 7.3.2)."""
+    """Measure IPDV: minimum, median and maximum (RFC 8219 section 7.3.2).
+
+    Examples:
+        natxy ipdv lab.toml --profile quick
+        natxy ipdv lab.toml --rate 10k
+        natxy ipdv lab.toml --frame-size 84,512,1518
+    """
     plan = rate_plan(IpdvPlan, PROFILES, options, records=records, **own)
     return Work(options=options, name="ipdv", measures=(planned(plan, measure),), records=records)

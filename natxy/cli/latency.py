@@ -12,7 +12,13 @@ from natxy.procedure.latency import latency as measure
 
 @measuring(PROFILES, [LatencyPlan], "rate_fps", "tags", "tags_after_s")
 def latency(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> Work:
-    """Measure typical and worst-case latency (RFC 8219 section 7.2)."""
+    """Measure typical and worst-case latency (RFC 8219 section 7.2).
+
+    Examples:
+        natxy latency lab.toml --profile quick
+        natxy latency lab.toml --rate 10k
+        natxy latency lab.toml --rate 10k --records frames.parquet
+    """
     plan = rate_plan(LatencyPlan, PROFILES, options, records=records, **own)
     return Work(
         options=options, name="latency", measures=(planned(plan, measure),), records=records

@@ -6,13 +6,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated
 
 from natxy.cli.command_line import changed
+from natxy.cli.numbers import whole_number
 from natxy.cli.sentences import console_of
 from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
@@ -21,23 +19,13 @@ from natxy.model.testbed import MAX_CPU, ConnectionsSection, Testbed, TrafficSec
 from natxy.records.extra import RECORDS
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
-from natxy.setting import Setting, in_options
+from natxy.setting import Argument, Setting, in_options
 from natxy.trial.seeds import MAX_SEED, SEED, new_seed
 
 MOST_LISTED = 1000
+MOST_ERROR_FPS = 10**10
 # A percentage is a number of at most so many digits: Python converts no more than 4,300.
 PERCENT = r"(\d{1,9}(?:\.\d{1,30})?)\s*%"
-
-
-def option(setting: Setting, default: str = "") -> Any:
-    """Returns the option that gives a setting; `default` replaces the words of its default."""
-    words = in_options(default or setting.default)
-    return typer.Option(
-        setting.flag,
-        help=f"{in_options(setting.help)}{f' [default: {words}]' if words else ''}.",
-        metavar=setting.metavar,
-        rich_help_panel=setting.panel,
-    )
 
 
 def adding(setting: Setting, text: str) -> Setting:
@@ -51,53 +39,51 @@ def only(condition: str, setting: Setting) -> Setting:
     return replace(setting, help=f"{condition}: {said[0].lower()}{said[1:]}")
 
 
-# Options under a heading of --help.
-trials_option = partial(typer.Option, rich_help_panel="Trials")
-traffic_option = partial(typer.Option, rich_help_panel="Traffic")
-output_option = partial(typer.Option, rich_help_panel="Output")
-
 TestbedArgument = Annotated[
-    Path, typer.Argument(metavar="TESTBED", help="Testbed file; `natxy init` writes one.")
+    Path, Argument("testbed", "Testbed file; `natxy init` writes one", "TESTBED")
 ]
-FrameSizeOption = Annotated[
-    int | None,
-    traffic_option(
-        help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer "
-        "[default: the testbed's].",
-        metavar="BYTES",
-    ),
-]
-DirectionOption = Annotated[
-    str | None,
-    traffic_option(
-        help="Direction of the traffic: both, forward (left to right) or reverse [default: the "
-        "testbed's].",
-        metavar="WHICH",
-    ),
-]
-SeedOption = Annotated[int | None, option(SEED)]
-ConnectionsOption = Annotated[
-    int | None,
-    traffic_option(
-        help="Connections that each trial first creates in a stateful gateway (phase 1) [default: "
-        "the testbed's].",
-        metavar="N",
-    ),
-]
-EstablishmentRateOption = Annotated[
-    int | None,
-    traffic_option(
-        help="Rate of phase 1, in connections a second [default: the testbed's].", metavar="CPS"
-    ),
-]
-RecordsOption = Annotated[Path | None, option(RECORDS)]
+FRAME_SIZE = Setting(
+    "frame_size",
+    "Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer",
+    "BYTES",
+    default="the testbed's",
+    panel="Traffic",
+    short="Octets of the frame as IPv6, with FCS",
+)
+DIRECTION = Setting(
+    "direction",
+    "Direction of the traffic: both, forward (left to right) or reverse",
+    "WHICH",
+    default="the testbed's",
+    panel="Traffic",
+)
+CONNECTIONS = Setting(
+    "connections",
+    "Connections that each trial first creates in a stateful gateway (phase 1)",
+    "N",
+    default="the testbed's",
+    panel="Traffic",
+)
+ESTABLISHMENT_RATE = Setting(
+    "establishment_rate",
+    "Rate of phase 1, in connections a second",
+    "CPS",
+    default="the testbed's",
+    panel="Traffic",
+)
+SeedOption = Annotated[int | None, SEED]
+RecordsOption = Annotated[Path | None, RECORDS]
 CoresOption = Annotated[
-    str,
-    typer.Option(help="CPUs of the tester's workers, for example 2,3 or 2-5.", metavar="LIST"),
+    str, Setting("cores", "CPUs of the tester's workers, for example 2,3 or 2-5", "LIST")
 ]
 JsonOption = Annotated[
     bool,
-    output_option("--json", help="Write JSON to standard output instead of tables."),
+    Setting(
+        "json_output",
+        "Write JSON to standard output instead of tables",
+        option="json",
+        panel="Output",
+    ),
 ]
 
 
@@ -119,8 +105,8 @@ def search_error(setting: Setting, text: str) -> SearchError:
     percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
     if percent and 0 < Fraction(percent[1]) < 100:
         return SearchError(fraction=Fraction(percent[1]) / 100)
-    if re.fullmatch(r"[1-9]\d{0,9}", text.strip()):
-        return SearchError(rate_fps=int(text))
+    if (rate_fps := whole_number(text)) is not None and 0 < rate_fps < MOST_ERROR_FPS:
+        return SearchError(rate_fps=rate_fps)
     raise ConfigurationError(
         setting,
         f': "{text}" is neither a share of the rate nor a number of frames a second (expected for '
@@ -182,9 +168,9 @@ def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:
     kept: list[str] = []
     while words:
         word = words.pop(0)
-        if word in ("--seed", "--output"):
+        if word in ("--seed", "--output", "-o"):
             words = words[1:]
-        elif not word.startswith(("--seed=", "--output=")):
+        elif not word.startswith(("--seed=", "--output=", "-o")):
             kept.append(word)
     return shlex.join(["natxy", *kept, "--seed", str(seed)])
 
@@ -204,13 +190,14 @@ def numbers_of(setting: Setting | str, text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
     words = words_of(setting, text)
-    if not all(re.fullmatch(r"\d{1,13}", word, re.ASCII) for word in words):
+    read = map(whole_number, words)
+    numbers = tuple(number for number in read if number is not None)
+    if len(numbers) < len(words):
         raise ConfigurationError(
-            setting, f': "{text}" is not a list of numbers (expected for example 1000,2000)'
+            setting, f': "{text}" is not a list of numbers (expected for example 500,1k,1.5M)'
         )
-    numbers = tuple(int(word) for word in words)
-    if 0 in numbers:
-        raise ConfigurationError(setting, ": 0 is out of range (expected 1 or more)")
+    if (least := min(numbers)) < 1:
+        raise ConfigurationError(setting, f": {least} is out of range (expected 1 or more)")
     return numbers
 
 

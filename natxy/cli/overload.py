@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-import typer
-
 from natxy.cli.choices import listed, unknown_value
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
@@ -28,7 +26,7 @@ MAX_RATE = max_rate_of(
     "max_rate_fps", "frames a second", what="Highest rate to try, and the rate within bursts"
 )
 ERROR = error_of("frames a second", ends="End a search for the throughput")
-OF_SOME = (RATE, MAX_RATE, ERROR)  # options that only some tests have
+OF_SOME = (RATE, replace(MAX_RATE, short=""), ERROR)  # options that only some tests have
 Given = Mapping[str, Any]  # their values, by the field of their setting
 
 
@@ -86,7 +84,13 @@ CHOICES = {
 def overload(
     options: SeriesOptions,
     of: Annotated[
-        str, typer.Option("--of", help=f"Test to measure: {listed(CHOICES)}.", metavar="TEST")
+        str,
+        Setting(
+            "of",
+            f"Test to measure: {listed(CHOICES)}",
+            "TEST",
+            short="Test to measure, such as latency",
+        ),
     ] = "throughput",
     **own: Any,
 ) -> Work:
@@ -96,6 +100,11 @@ def overload(
     back-to-back, it is the throughput. If it is not given, the throughput of each number of flows
     is searched for first. The defaults of --duration, --drain,
     --settle and --repetitions are those of --of throughput.
+
+    Examples:
+        natxy overload lab.toml --profile quick
+        natxy overload lab.toml --flows 10,1k,100k
+        natxy overload lab.toml --of latency --rate 10k
     """
     given = {each.name: own.pop(each.name) for each in OF_SOME if each.name in own}
     if "subscribers" not in own:

@@ -12,6 +12,12 @@ from natxy.procedure.delay_variation import pdv as measure
 
 @measuring(PROFILES, [PdvPlan], "rate_fps")
 def pdv(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> Work:
-    """Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1)."""
+    """Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1).
+
+    Examples:
+        natxy pdv lab.toml --profile quick
+        natxy pdv lab.toml --rate 10k
+        natxy pdv lab.toml --frame-size 84,512,1518
+    """
     plan = rate_plan(PdvPlan, PROFILES, options, records=records, **own)
     return Work(options=options, name="pdv", measures=(planned(plan, measure),), records=records)

@@ -48,6 +48,11 @@ def plan(
 
     It runs nothing. Read the commands that it shows before you run an experiment, a testbed or a
     recipe of somebody else: they run with your rights.
+
+    Examples:
+        natxy plan experiment.toml
+        natxy plan experiment.toml --quick
+        natxy plan experiment.toml --dut router.toml
     """
     asked = asked_of(experiment, testbeds, dut)
     planned = planned_of(asked, seed, quick=quick, option=option)

@@ -14,6 +14,11 @@ def recovery(options: SeriesOptions, **own: Any) -> Work:
     """Measure the recovery from 110 % of the throughput (RFC 2544 section 26.5).
 
     --duration is that of the overload.
+
+    Examples:
+        natxy recovery lab.toml --profile quick
+        natxy recovery lab.toml --throughput 200k
+        natxy recovery lab.toml --after 10
     """
     plan = rate_plan(RecoveryPlan, PROFILES, options, **own)
     return Work(options=options, name="recovery", measures=(planned(plan, measure),))

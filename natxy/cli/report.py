@@ -3,38 +3,56 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from natxy.campaign.report import Report, write_report
 from natxy.cli.campaigns import tell
 from natxy.cli.options import result_console
 from natxy.cli.resume import FolderArgument
 from natxy.cli.sentences import say_lines
 from natxy.report.campaign_text import summary_text, text
+from natxy.setting import Setting
 
 
 def report(
     folder: FolderArgument,
     output: Annotated[
         Path | None,
-        typer.Option(help="Folder for the files [default: report in DIR].", metavar="DIR"),
+        Setting(
+            "output",
+            "Folder for the files",
+            "DIR",
+            default="report in DIR",
+            short="Folder for the files",
+            letter="o",
+        ),
     ] = None,
     records: Annotated[
         Path | None,
-        typer.Option(
-            help="Plot delays over time from this file, which a measurement wrote with --records.",
-            metavar="FILE",
+        Setting(
+            "records",
+            "Plot delays over time from this file, which a measurement wrote with --records",
+            "FILE",
+            short="Plot delays over time from this file of --records",
         ),
     ] = None,
-    html: Annotated[
+    no_html: Annotated[
         bool,
-        typer.Option("--html/--no-html", help="Write the HTML report, and pictures of the plots."),
-    ] = True,
+        Setting(
+            "no_html",
+            "Write no HTML report, and no pictures of the plots",
+            short="Write no HTML report, and no pictures of the plots",
+        ),
+    ] = False,
 ) -> None:
-    """Write the tables, plots and data of a campaign or a measurement as files."""
+    """Write the tables, plots and data of a campaign or a measurement as files.
+
+    Examples:
+        natxy report natxy-results/monday
+        natxy report natxy-results/monday --output monday-report
+        natxy report natxy-results/monday --no-html
+    """
     made = Report.of(folder)
     say_lines(result_console, summary_text(made.table))
     if made.published is not None:
         say_lines(result_console, text(made.published))
-    write_report(made, output or folder / "report", html=html, records=records)
+    write_report(made, output or folder / "report", html=not no_html, records=records)
     tell(f"Report: {output or folder / 'report'}, with all figures in table.txt")

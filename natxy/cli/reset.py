@@ -11,6 +11,12 @@ from natxy.procedure.reset import reset as measure
 
 @measuring(PROFILES, [ResetPlan], "rate_fps", "reset_after_s")
 def reset(options: SeriesOptions, **own: Any) -> Work:
-    """Measure the time without forwarding after a reset (RFC 2544 section 26.6, RFC 6201)."""
+    """Measure the time without forwarding after a reset (RFC 2544 section 26.6, RFC 6201).
+
+    Examples:
+        natxy reset lab.toml --profile quick
+        natxy reset lab.toml --rate 10k
+        natxy reset lab.toml --rate 10k --reset-after 5
+    """
     plan = rate_plan(ResetPlan, PROFILES, options, **own)
     return Work(options=options, name="reset", measures=(planned(plan, measure),))

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import plan_again
 from natxy.campaign.records import read_campaign
@@ -19,13 +17,16 @@ from natxy.cli.campaigns import (
     tell,
 )
 from natxy.cli.run import SchedulerOption
+from natxy.setting import Argument, Setting
 
-FolderArgument = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the campaign.")]
+FolderArgument = Annotated[Path, Argument("folder", "Folder of the campaign", "DIR")]
 
 
 def resume(
     folder: FolderArgument,
-    retry: Annotated[bool, typer.Option("--retry", help="Measure failed cells again.")] = False,
+    retry: Annotated[
+        bool, Setting("retry", "Measure failed cells again", short="Measure failed cells again")
+    ] = False,
     scheduler: SchedulerOption = None,
     json_output: EventsOption = False,
 ) -> None:
@@ -34,6 +35,11 @@ def resume(
     With one testbed, only the trial that was running is lost. No finished trial is repeated. With
     several testbeds, the cells that were running are lost, and are measured again. The exit status
     is 1 if a cell failed.
+
+    Examples:
+        natxy resume natxy-results/monday
+        natxy resume natxy-results/monday --retry
+        natxy resume natxy-results/monday --json
     """
     campaign = CampaignFolder(path=folder)
     asked = campaign.asked()

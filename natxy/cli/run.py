@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from natxy.campaign.folder import Asked, CampaignFolder, read_asked
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState
@@ -22,52 +20,61 @@ from natxy.cli.campaigns import (
 from natxy.cli.options import SeedOption, repeat_command, seed_of
 from natxy.errors import ConfigurationError
 from natxy.model.experiment_sections import Options
+from natxy.setting import Argument, Setting
 
-ExperimentArgument = Annotated[
-    Path, typer.Argument(metavar="EXPERIMENT", help="Experiment file (TOML).")
-]
+ExperimentArgument = Annotated[Path, Argument("experiment", "Experiment file (TOML)", "EXPERIMENT")]
 QuickOption = Annotated[
     bool,
-    typer.Option(
-        "--quick",
-        help="Scale the campaign down to a small machine: short trials, and what [quick] in the "
-        "file says. The figures are no results.",
+    Setting(
+        "quick",
+        "Scale the campaign down to a small machine: short trials, and what [quick] in the file "
+        "says. The figures are no results",
+        short="Short trials; the figures are no results",
     ),
 ]
 
 TestbedsOption = Annotated[
     str | None,
-    typer.Option(
-        help="Equal testbeds on which cells are measured at the same time, such as a.toml,b.toml "
-        "[default: the experiment's testbed].",
-        metavar="FILE,...",
+    Setting(
+        "testbeds",
+        "Equal testbeds on which cells are measured at the same time, such as a.toml,b.toml",
+        "FILE,...",
+        default="the experiment's testbed",
+        short="Equal testbeds that measure at the same time",
     ),
 ]
 SchedulerOption = Annotated[
     str | None,
-    typer.Option(
-        help="With several testbeds: address of a Dask scheduler whose processes measure, for "
-        "example tls://10.0.0.1:8786 [default: processes on this machine are started].",
-        metavar="ADDRESS",
+    Setting(
+        "scheduler",
+        "With several testbeds: address of a Dask scheduler whose processes measure, for example "
+        "tls://10.0.0.1:8786",
+        "ADDRESS",
+        default="processes on this machine are started",
     ),
 ]
 
 
 DutOption = Annotated[
     Path | None,
-    typer.Option(
-        help="Testbed file whose [dut] and [tester] replace those of the experiment's testbed, to "
-        "measure another gateway [default: the testbed's gateway].",
-        metavar="FILE",
+    Setting(
+        "dut",
+        "Testbed file whose [dut] and [tester] replace those of the experiment's testbed, to "
+        "measure another gateway",
+        "FILE",
+        default="the testbed's gateway",
+        short="Testbed of another gateway to measure",
     ),
 ]
 
 OwnOptions = Annotated[
     list[str] | None,
-    typer.Option(
-        help="Option of every measurement, such as rate=5000; may be repeated [default: those of "
-        "the experiment].",
-        metavar="NAME=VALUE",
+    Setting(
+        "option",
+        "Option of every measurement, such as rate=5000; may be repeated",
+        "NAME=VALUE",
+        default="those of the experiment",
+        short="Option of every measurement; may be repeated",
     ),
 ]
 
@@ -127,8 +134,13 @@ def run(
     seed: SeedOption = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            help="New folder of the campaign [default: natxy-results/TIME-NAME].", metavar="DIR"
+        Setting(
+            "output",
+            "New folder of the campaign",
+            "DIR",
+            default="natxy-results/TIME-NAME",
+            short="New folder of the campaign",
+            letter="o",
         ),
     ] = None,
     dut: DutOption = None,
@@ -140,6 +152,11 @@ def run(
     """Run the campaign of an experiment file; `natxy resume` goes on after an interruption.
 
     The exit status is 1 if a cell failed; the other cells are measured nevertheless.
+
+    Examples:
+        natxy run experiment.toml --quick
+        natxy run experiment.toml --output natxy-results/monday
+        natxy run experiment.toml --testbeds a.toml,b.toml
     """
     asked = asked_of(experiment, testbeds, dut)
     plan = planned_of(asked, seed, quick=quick, option=option)

@@ -18,6 +18,12 @@ def scale_up(
     of: FigureOption = "throughput",
     **own: Any,
 ) -> Work:
-    """Measure how a figure grows with the gateway's cores (RFC 9693)."""
+    """Measure how a figure grows with the gateway's cores (RFC 9693).
+
+    Examples:
+        natxy scale-up lab.toml --profile quick
+        natxy scale-up lab.toml --cores 1,2,4
+        natxy scale-up lab.toml --of establishment --max-rate 1M
+    """
     plan = ScaleUpPlan(search=searching(options, of, **own), cores=numbers_of(CORES, cores))
     return Work(options=options, name="scale-up", measures=(planned(plan, measure),))

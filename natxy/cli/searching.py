@@ -2,8 +2,6 @@
 
 from typing import Annotated, Any
 
-import typer
-
 from natxy.cli.choices import unknown_value
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions
 from natxy.cli.throughput_search import throughput_search
@@ -13,14 +11,16 @@ from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFI
 from natxy.procedure.series import Searching
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.settings import error_of
+from natxy.setting import Setting
 
 FIGURES = ("establishment", "validated", "throughput")
 FigureOption = Annotated[
     str,
-    typer.Option(
-        help="Figure to measure: establishment, validated (establishment with validation) or "
-        "throughput.",
-        metavar="FIGURE",
+    Setting(
+        "of",
+        "Figure to measure: establishment, validated (establishment with validation) or throughput",
+        "FIGURE",
+        short="establishment, validated or throughput (the default)",
     ),
 ]
 OWN = (

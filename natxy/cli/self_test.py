@@ -5,7 +5,6 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich import box
 from rich.table import Table
 
@@ -16,7 +15,6 @@ from natxy.cli.options import (
     JsonOption,
     SeedOption,
     cpus_of,
-    output_option,
     progress_console,
     repeat_command,
     result_console,
@@ -38,6 +36,7 @@ from natxy.model.testbed import Port, Testbed, TesterSection, TrafficSection, re
 from natxy.procedure.self_test import OFFSET_FPS, SIZES_BYTES, Ceiling, SelfTestPlan, looped
 from natxy.procedure.self_test import self_test as measure
 from natxy.report.numbers import rate
+from natxy.setting import Argument, Setting
 from natxy.tester.self_tests import state_file, with_self_test
 from natxy.trial.setup import set_up
 from natxy.whole_file import write_whole
@@ -55,49 +54,66 @@ NOISE = (
 def self_test(
     testbed: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[TESTBED]",
-            help="Testbed file whose two ports are connected by a cable; its traffic is sent "
-            "[default: a loop on this machine].",
+        Argument(
+            "testbed",
+            "Testbed file whose two ports are connected by a cable; its traffic is sent",
+            "TESTBED",
+            default="a loop on this machine",
         ),
     ] = None,
     loop: Annotated[
         str | None,
-        typer.Option(
-            help="Loop on this machine: ring (in memory) or veth (through the kernel) [default: "
-            "ring].",
-            metavar="HOW",
+        Setting(
+            "loop",
+            "Loop on this machine: ring (in memory) or veth (through the kernel)",
+            "HOW",
+            default="ring",
+            short="ring (in memory, the default) or veth (the kernel's)",
         ),
     ] = None,
     frame_size: Annotated[
         list[int] | None,
-        typer.Option(
-            help="Octets of the IPv6 frame, FCS included; may be given several times [default: "
-            f"{', '.join(map(str, SIZES_BYTES))}].",
-            metavar="BYTES",
+        Setting(
+            "frame_size",
+            "Octets of the IPv6 frame, FCS included; may be given several times",
+            "BYTES",
+            default=", ".join(map(str, SIZES_BYTES)),
+            short="Octets of the IPv6 frame; may be repeated",
         ),
     ] = None,
     ip_version: Annotated[
         int | None,
-        typer.Option(
-            help="IP version of the traffic, 4 or 6; only for a loop without a testbed [default: "
-            "6].",
-            metavar="VERSION",
+        Setting(
+            "ip_version",
+            "IP version of the traffic, 4 or 6; only for a loop without a testbed",
+            "VERSION",
+            default="6",
+            short="IP version of the traffic in a loop, 4 or 6",
         ),
     ] = None,
     cores: CoresOption = "0",
     seed: SeedOption = None,
     output: Annotated[
         Path | None,
-        output_option(
-            help="File for the tester's own delay, which later measurements read [default: "
-            "$XDG_STATE_HOME/natxy/self-tests.json, or ~/.local/state/natxy/self-tests.json].",
-            metavar="FILE",
+        Setting(
+            "output",
+            "File for the tester's own delay, which later measurements read",
+            "FILE",
+            default="$XDG_STATE_HOME/natxy/self-tests.json, or "
+            "~/.local/state/natxy/self-tests.json",
+            panel="Output",
+            letter="o",
         ),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Find the highest rate that this tester reaches without loss, and its own delay."""
+    """Find the highest rate that this tester reaches without loss, and its own delay.
+
+    Examples:
+        natxy self-test
+        natxy self-test --loop veth --ip-version 4
+        natxy self-test testbed.toml
+    """
     chosen, source, cable = _loop(testbed, loop, ip_version, cpus_of(cores))
     if output is not None and output.is_dir():
         raise ConfigurationError(f"--output: {output} is a folder (expected a file)")

@@ -10,19 +10,18 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import (
-    ConnectionsOption,
-    DirectionOption,
+    CONNECTIONS,
+    DIRECTION,
+    ESTABLISHMENT_RATE,
+    FRAME_SIZE,
     JsonOption,
     SeedOption,
     TestbedArgument,
+    adding,
     loss_tolerance,
     numbers_of,
-    option,
-    output_option,
     search_error,
     seed_of,
-    traffic_option,
-    trials_option,
 )
 from natxy.exact import exact
 from natxy.measure.plan import REPETITIONS, Plan
@@ -54,10 +53,13 @@ class SeriesOptions:
     testbed: TestbedArgument
     profile: Annotated[
         str,
-        trials_option(
-            help="Defaults of the options: rfc has the values that the RFCs ask for, quick has "
-            "short trials for a first look; the help of each option shows both.",
-            metavar="NAME",
+        Setting(
+            "profile",
+            "Defaults of the options: rfc has the values that the RFCs ask for, quick has short "
+            "trials for a first look; the help of each option shows both",
+            "NAME",
+            panel="Trials",
+            short="rfc (the default), or quick: short trials, a first look",
         ),
     ] = "rfc"
     duration: Annotated[float | None, DURATION] = None
@@ -67,59 +69,67 @@ class SeriesOptions:
     repetitions: Annotated[int | None, REPETITIONS] = None
     frame_size: Annotated[
         str | None,
-        traffic_option(
-            help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer. "
-            "The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
+        adding(
+            FRAME_SIZE,
+            ". The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
             "8219 that fit the MTU: 84 (in place of 64), 128, 256 and so on. If only IPv4 is sent, "
-            "it measures 84, 148, 276 and so on, so that the IPv4 frames have 64, 128, 256 octets "
-            "[default: the testbed's].",
-            metavar="BYTES",
+            "it measures 84, 148, 276 and so on, so that the IPv4 frames have 64, 128, 256 octets",
         ),
     ] = None
     foreground: Annotated[
         str | None,
-        traffic_option(
-            help="Share of the frames that are foreground, in %: those that a translator "
-            "translates; the rest is native IPv6. The list 100,90,50,10 measures RFC 8219's mixes "
-            "in turn [default: the testbed's].",
-            metavar="PERCENT",
+        Setting(
+            "foreground",
+            "Share of the frames that are foreground, in %: those that a translator translates; "
+            "the rest is native IPv6. The list 100,90,50,10 measures RFC 8219's mixes in turn",
+            "PERCENT",
+            default="the testbed's",
+            panel="Traffic",
         ),
     ] = None
     networks: Annotated[
         str | None,
-        traffic_option(
-            help="Number of destination networks behind each side, 1 to 256. The list 1,256 "
-            "measures with one network, then with 256, as RFC 2544 asks [default: the testbed's].",
-            metavar="N,...",
+        Setting(
+            "networks",
+            "Number of destination networks behind each side, 1 to 256. The list 1,256 measures "
+            "with one network, then with 256, as RFC 2544 asks",
+            "N,...",
+            default="the testbed's",
+            panel="Traffic",
         ),
     ] = None
-    direction: DirectionOption = None
-    connections: ConnectionsOption = None
+    direction: Annotated[str | None, DIRECTION] = None
+    connections: Annotated[int | None, CONNECTIONS] = None
     establishment_rate: Annotated[
         int | None,
-        traffic_option(
-            help="Rate of phase 1, in connections a second [default: the testbed's; if it has "
-            "none, Natxy first searches for the highest rate of new connections and uses half of "
-            "it].",
-            metavar="CPS",
+        replace(
+            ESTABLISHMENT_RATE,
+            default="the testbed's; if it has none, Natxy first searches for the highest rate of "
+            "new connections and uses half of it",
         ),
     ] = None
     seed: SeedOption = None
     output: Annotated[
         Path | None,
-        output_option(
-            help="New folder for the journal and the results (JSON, CSV) [default: "
-            "natxy-results/TIME-COMMAND].",
-            metavar="DIR",
+        Setting(
+            "output",
+            "New folder for the journal and the results (JSON, CSV)",
+            "DIR",
+            default="natxy-results/TIME-COMMAND",
+            panel="Output",
+            short="New folder for the journal and the results",
+            letter="o",
         ),
     ] = None
     json_output: JsonOption = False
     report: Annotated[
         bool,
-        output_option(
-            "--report",
-            help="Also write a report into the folder of --output: an HTML page, LaTeX tables, and "
-            "data files (CSV, Parquet).",
+        Setting(
+            "report",
+            "Also write a report into the folder of --output: an HTML page, LaTeX tables, and data "
+            "files (CSV, Parquet)",
+            panel="Output",
+            short="Also write an HTML report into this folder",
         ),
     ] = False
 
@@ -245,13 +255,14 @@ def _taken(setting: Setting, field: Field[Any]) -> tuple[Any, Any]:
 
 
 def _as_option(annotation: Any, profiles: Mapping[str, Profile]) -> Any:
-    """Returns the annotation with the option that its setting declares."""
-    (said,) = annotation.__metadata__
-    if not isinstance(said, Setting):
+    """Returns the annotation, with a default that the profiles have in words."""
+    (setting,) = annotation.__metadata__
+    if not setting.of_profile:
         return annotation
     form: Any = Annotated
-    words = _of_profiles(said.name, profiles) if said.of_profile else ""
-    return form[annotation.__origin__, option(said, words)]
+    return form[
+        annotation.__origin__, replace(setting, default=_of_profiles(setting.name, profiles))
+    ]
 
 
 def _of_profiles(name: str, profiles: Mapping[str, Profile]) -> str:

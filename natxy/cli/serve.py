@@ -5,8 +5,6 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from natxy.campaign.data import read_data, trial_members
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import as_journal
@@ -18,11 +16,15 @@ from natxy.cli.campaigns import pace_of, tell
 from natxy.cli.resume import FolderArgument
 from natxy.cli.status import left_of, said_of
 from natxy.errors import ConfigurationError
+from natxy.exact import check
 from natxy.report.campaign_html import POLICY
 from natxy.report.live_page import EVENTS, LIVE_POLICY, live_page
+from natxy.setting import Setting
 from natxy.visible import visible
 
 LOOPBACK = "127.0.0.1"
+PORT = Setting("port", "TCP port; 0 takes a free one", "N", short="TCP port; 0 takes a free one")
+HIGHEST_PORT = 2**16 - 1
 MOST_TRIALS = 500  # of the cell that runs, the newest ones
 
 
@@ -30,17 +32,24 @@ def serve(
     folder: FolderArgument,
     host: Annotated[
         str,
-        typer.Option(
-            help="Address to listen on. With another address than the default, the pages can be "
-            "read from the network without a password.",
-            metavar="ADDRESS",
+        Setting(
+            "host",
+            "Address to listen on. With another address than the default, the pages can be read "
+            "from the network without a password",
+            "ADDRESS",
+            short="Address to listen on; the default is this machine only",
         ),
     ] = LOOPBACK,
-    port: Annotated[
-        int, typer.Option(help="TCP port; 0 takes a free one.", min=0, max=65535, metavar="N")
-    ] = 8000,
+    port: Annotated[int, PORT] = 8000,
 ) -> None:
-    """Show a campaign in a browser while it runs, by default on this machine only."""
+    """Show a campaign in a browser while it runs, by default on this machine only.
+
+    Examples:
+        natxy serve natxy-results/monday
+        natxy serve natxy-results/monday --port 0
+        natxy serve natxy-results/monday --host 192.0.2.1
+    """
+    check(PORT, port, lowest=0, highest=HIGHEST_PORT)
     with served(folder, host, port) as server:
         take_lowest_priority()
         address, number = server.server_address[:2]

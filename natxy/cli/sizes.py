@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, TypeVar
 
+from natxy.cli.numbers import whole_number
 from natxy.cli.options import adding, numbers_of, words_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import COUNTS, DESTINATION_PORTS, SOURCE_PORTS, PortRange, Size
@@ -13,8 +14,7 @@ CountsOption = Annotated[
     str | None,
     adding(
         COUNTS,
-        " in each column, for example 1000,2000,4000; as many destination ports are used as these "
-        "need",
+        " in each column, for example 1k,2k,4k; as many destination ports are used as these need",
     ),
 ]
 SourcePortsOption = Annotated[
@@ -57,13 +57,12 @@ def ranges_of(setting: Setting, text: str | None) -> tuple[PortRange, ...]:
 
 
 def _range_of(setting: Setting, word: str) -> PortRange:
-    matched = re.fullmatch(r"(?:(\d{1,5})-)?(\d{1,5})", word)
-    if matched:
-        first, last = matched.groups()
-        if first is None and int(last):
-            return PortRange(count=int(last))
-        if first is not None and int(last) >= int(first):
-            return PortRange(count=int(last) - int(first) + 1, first=int(first))
+    if (count := whole_number(word)) and count > 0:
+        return PortRange(count=count)
+    if matched := re.fullmatch(r"(\d{1,5})-(\d{1,5})", word):
+        first, last = map(int, matched.groups())
+        if last >= first:
+            return PortRange(count=last - first + 1, first=first)
     raise ConfigurationError(
         setting,
         f': "{word}" is neither a number nor a range of ports (expected for example 40000 or '

@@ -13,7 +13,11 @@ from natxy.report.numbers import seconds_left
 
 
 def status(folder: FolderArgument) -> None:
-    """Show which cells of a campaign are done, with their figures."""
+    """Show which cells of a campaign are done, with their figures.
+
+    Examples:
+        natxy status natxy-results/monday
+    """
     campaign = CampaignFolder(path=folder)
     asked = campaign.asked()
     state = read_campaign(campaign.journal)

@@ -48,7 +48,13 @@ def tear_down(
     ] = TABLE,
     **own: Any,
 ) -> Work:
-    """Measure the connection tear-down rate (RFC 9693)."""
+    """Measure the connection tear-down rate (RFC 9693).
+
+    Examples:
+        natxy tear-down nat.toml --profile quick
+        natxy tear-down nat.toml --counts 10k,100k,1M
+        natxy tear-down nat.toml --by fin
+    """
     if by in CLOSERS:
         if counts or source_ports or destination_ports:
             raise ConfigurationError(

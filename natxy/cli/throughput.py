@@ -1,10 +1,7 @@
 """`natxy throughput`: finds the highest rate without loss."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
-
-import typer
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.mlr_goals import goals_of
@@ -21,6 +18,7 @@ from natxy.search.bisection import DEFAULT_ERROR
 from natxy.search.loss_tolerance import LOSS
 from natxy.search.mlr_goal import DURATION_SUM, EXCEED_RATIO, INITIAL_DURATION, MlrGoal
 from natxy.search.settings import error_of
+from natxy.setting import Setting
 from natxy.trial.bursts import BURST_RATE, BURSTS, Bursts
 from natxy.trial.profile import PROFILES
 from natxy.trial.timing import Timing
@@ -35,14 +33,13 @@ BISECTION_ONLY = {
     BURSTS: EXPECTED,
 }
 OF_GOALS = (EXCEED_RATIO, DURATION_SUM, INITIAL_DURATION)
-search_option = partial(typer.Option, rich_help_panel="Search")  # a heading of --help
 
 
 @measuring(
     PROFILES,
     [ThroughputPlan, Timing, MlrGoal],
     "max_rate_fps",
-    error_of("(bisection only) frames a second"),
+    replace(error_of("(bisection only) frames a second"), short="Error of the rate, such as 1%"),
     *("frame_timeout_s", "early_end", "loss_verifications", "patience_s"),
     *(only("With --search mlr", setting) for setting in OF_GOALS),
 )
@@ -50,16 +47,22 @@ def throughput(
     options: SeriesOptions,
     search: Annotated[
         str,
-        search_option(
-            help="Search algorithm: bisection or mlr (MLRsearch, RFC 9971).", metavar="HOW"
+        Setting(
+            "search",
+            "Search algorithm: bisection or mlr (MLRsearch, RFC 9971)",
+            "HOW",
+            panel="Search",
         ),
     ] = "bisection",
     loss: Annotated[
         str | None,
-        adding(
-            LOSS,
-            ". With --search mlr, give a list such as 0.5%,1%: Natxy then finds the non-drop rate "
-            "(NDR), and a partial drop rate (PDR) for each share of the list",
+        replace(
+            adding(
+                LOSS,
+                ". With --search mlr, give a list such as 0.5%,1%: Natxy then finds the non-drop "
+                "rate (NDR), and a partial drop rate (PDR) for each share of the list",
+            ),
+            short="Share of the frames that a trial may lose",
         ),
     ] = None,
     bursts: Annotated[
@@ -73,7 +76,13 @@ def throughput(
     burst_rate: Annotated[int | None, BURST_RATE] = None,
     **own: Any,
 ) -> Work:
-    """Find the throughput (RFC 2544 section 26.1, RFC 8219)."""
+    """Find the throughput (RFC 2544 section 26.1, RFC 8219).
+
+    Examples:
+        natxy throughput lab.toml --profile quick
+        natxy throughput lab.toml --max-rate 1.5M --error 1% -o results
+        natxy throughput lab.toml --search mlr --loss 0.5%
+    """
     if search not in SEARCHES:
         raise unknown_value("--search", search, SEARCHES)
     each_burst = bursts_of(bursts, burst_rate)

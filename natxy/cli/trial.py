@@ -6,20 +6,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from natxy.campaign.provenance import provenance
 from natxy.cli.command_line import beside_options
 from natxy.cli.options import (
-    ConnectionsOption,
-    DirectionOption,
-    EstablishmentRateOption,
-    FrameSizeOption,
+    CONNECTIONS,
+    DIRECTION,
+    ESTABLISHMENT_RATE,
+    FRAME_SIZE,
     JsonOption,
     RecordsOption,
     SeedOption,
     TestbedArgument,
-    option,
     progress_console,
     repeat_command,
     result_console,
@@ -41,6 +40,7 @@ from natxy.model.verdict import Verdict
 from natxy.records.extra import records_to
 from natxy.report.numbers import seconds_left
 from natxy.report.trial_text import trial_text
+from natxy.setting import Setting
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer
 from natxy.trial.setup import set_up
@@ -71,50 +71,66 @@ class StageDisplay(Observer):
         say(progress_console, str(remark))
 
 
+def by_default(setting: Setting, seconds: Fraction) -> Setting:
+    """Returns the setting with the default of a single trial, which has no profile."""
+    return replace(setting, default=f"{float(seconds):g}", of_profile=False)
+
+
 def trial(
     testbed: TestbedArgument,
     rate: Annotated[
         int | None,
-        typer.Option(
-            help="Rate in frames a second per direction; required without --spec.", metavar="FPS"
+        Setting(
+            "rate",
+            "Rate in frames a second per direction; required without --spec",
+            "FPS",
+            short="Rate in frames a second per direction",
         ),
     ] = None,
-    duration: Annotated[float | None, option(DURATION, f"{DURATION_S}")] = None,
-    drain: Annotated[float | None, option(DRAIN, f"{float(DRAIN_S)}")] = None,
+    duration: Annotated[
+        float | None, replace(by_default(DURATION, DURATION_S), short="Seconds of sending")
+    ] = None,
+    drain: Annotated[float | None, by_default(DRAIN, DRAIN_S)] = None,
     frame_timeout: Annotated[
         float | None,
-        option(
-            replace(
-                FRAME_TIMEOUT,
-                help="Delay in seconds after which a frame counts as late",
-                panel="Trials",
-            )
+        replace(
+            FRAME_TIMEOUT,
+            help="Delay in seconds after which a frame counts as late",
+            panel="Trials",
         ),
     ] = None,
-    frame_size: FrameSizeOption = None,
-    direction: DirectionOption = None,
-    connections: ConnectionsOption = None,
-    establishment_rate: EstablishmentRateOption = None,
+    frame_size: Annotated[int | None, FRAME_SIZE] = None,
+    direction: Annotated[str | None, DIRECTION] = None,
+    connections: Annotated[int | None, CONNECTIONS] = None,
+    establishment_rate: Annotated[int | None, ESTABLISHMENT_RATE] = None,
     seed: SeedOption = None,
     spec: Annotated[
         Path | None,
-        typer.Option(
-            help="JSON file with the trial's spec, instead of --rate and the options of trials and "
-            "traffic.",
-            metavar="FILE",
+        Setting(
+            "spec",
+            "JSON file with the trial's spec, instead of --rate and the options of trials and "
+            "traffic",
+            "FILE",
         ),
     ] = None,
     records: RecordsOption = None,
     mappings: Annotated[
         bool,
-        typer.Option(
-            "--mappings",
-            help="Show how a stateful gateway has given out its external addresses and ports.",
+        Setting(
+            "mappings",
+            "Show how a stateful gateway has given out its external addresses and ports",
+            short="Show the addresses and ports that a NAT has given out",
         ),
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Run one trial at a rate. The exit status is 1 if the trial was invalid."""
+    """Run one trial at a rate. The exit status is 1 if the trial was invalid.
+
+    Examples:
+        natxy trial lab.toml --rate 10k
+        natxy trial lab.toml --rate 10k --connections 1000 --mappings
+        natxy trial lab.toml --spec spec.json --json
+    """
     if (rate is None) == (spec is None):
         found = "neither is" if rate is None else "both are"
         raise ConfigurationError(
@@ -219,7 +235,7 @@ def trial(
     if failed is not None:
         raise failed
     if verdict is Verdict.INVALID:
-        raise typer.Exit(INVALID_STATUS)
+        raise click.exceptions.Exit(INVALID_STATUS)
 
 
 def _refuse_beside_spec(**given: float | str | None) -> None:

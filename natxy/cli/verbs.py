@@ -1,41 +1,40 @@
-"""The verbs of `natxy`, and the command that consists of them."""
+"""The commands of `natxy`, of which each has a file that is imported when it runs."""
 
 import difflib
+import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import click
-import typer
-from typer.core import TyperGroup
 
 import natxy
-from natxy.cli.help import WIDEST, Sectioned
+from natxy.cli.declared import COMPLETE, CONTEXTS, all_declared, declared
+from natxy.cli.help import GROUPS, help_of, list_of_commands, short_help_of
 
-GROUPS = {  # as `natxy --help` lists them
-    "Set up": ("demo", "init", "doctor", "dut", "bindings", "self-test"),
-    "Measure": (
-        *("trial", "throughput", "latency", "pdv", "ipdv", "frame-loss", "back-to-back"),
-        *("recovery", "reset", "overload", "scale-up"),
-    ),
-    "Stateful": ("establishment", "capacity", "tear-down", "degradation", "churn"),
-    "Campaigns": ("plan", "run", "resume"),
-    "Look at results": ("status", "serve", "report", "compare"),
-    "siitperf": ("siitperf",),
-}
 VERBS = [verb for verbs in GROUPS.values() for verb in verbs]
-# siitperf's arguments are positional: one that begins with - is a wrong value, not an option.
-CONTEXTS = {"siitperf": {"ignore_unknown_options": True, "allow_interspersed_args": False}}
+SHORT, LONG = "-h", "--help"
 
 
 def invoke(arguments: Sequence[str]) -> None:
+    """Runs the command, or prints the help or the version that is asked for."""
+    if COMPLETE in os.environ:
+        from natxy.cli.completion import complete
+
+        complete(os.environ[COMPLETE])
+    elif text := answer(arguments):
+        print(text.rstrip("\n"))
+    else:
+        verb, *words = arguments
+        _run(command_of(verb), words)
+
+
+def _run(command: click.Command, words: Sequence[str]) -> None:
     """Runs the command without click's `main`, which would turn an interrupt into a status.
 
     A command that measures returns its work.
     """
-    command = typer.main.get_command(_app())
-    with command.make_context("natxy", list(arguments), max_content_width=WIDEST) as context:
+    with command.make_context(f"natxy {command.name}", list(words)) as context:
         work = command.invoke(context)
         if work is not None:
             from natxy.cli.series import run_series  # only commands that measure need its modules
@@ -43,44 +42,30 @@ def invoke(arguments: Sequence[str]) -> None:
             run_series(work)
 
 
-def command_of(verb: str) -> click.Command:
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(verb, cls=Sectioned, context_settings=CONTEXTS.get(verb))(function_of(verb))
-    return typer.main.get_command(app)
+def answer(arguments: Sequence[str]) -> str:
+    """Returns the text that is asked for without a measurement; empty: a command is to be run."""
+    first, *rest = arguments or (SHORT,)
+    if first in ("-V", "--version"):
+        return f"natxy {natxy.__version__}"
+    if first in (SHORT, LONG):
+        return list_of_commands(short=first == SHORT)
+    if first == "help":
+        return answer((rest[0], LONG) if rest else (LONG,))
+    if first.startswith("-"):
+        raise click.NoSuchOption(first)
+    if first not in VERBS:
+        raise click.UsageError(_unknown(first))
+    wanted = help_in(first, rest)
+    if not wanted:
+        return ""
+    return (short_help_of if wanted == SHORT else help_of)(all_declared()[first])
 
 
-def function_of(verb: str) -> Callable[..., Any]:
-    """Returns a verb's function, which has the verb's name, as has its file."""
-    name = verb.replace("-", "_")
-    function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{name}"), name)
-    return function
-
-
-def summary_of(verb: str) -> str:
-    """Returns the first paragraph of the docstring of a verb's function, which is not imported."""
-    name = verb.replace("-", "_")
-    text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
-    _, _, function = text.partition(f"\ndef {name}(")
-    paragraph = function.split('"""')[1].partition("\n\n")[0]
-    return " ".join(paragraph.split())
-
-
-class _Verbs(TyperGroup):
-    """Lists verbs that are not imported, and imports the one that is asked for."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
-            raise click.UsageError(_unknown(args[0]))
-        verb, _, rest = super().resolve_command(ctx, args)
-        return verb, None if verb is None else command_of(verb), rest
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        del ctx
-        for group, verbs in GROUPS.items():
-            with formatter.section(group):
-                formatter.write_dl([(verb, summary_of(verb)) for verb in verbs])
+def help_in(verb: str, words: Sequence[str]) -> str:
+    """Returns which help these words of a command ask for; empty: none."""
+    options = words[:1] if verb in CONTEXTS else words  # of siitperf's words, the rest are values
+    asked = [word for word in options if word in (SHORT, LONG)]
+    return asked[0] if asked else ""
 
 
 def _unknown(verb: str) -> str:
@@ -89,36 +74,13 @@ def _unknown(verb: str) -> str:
     return f'unknown command "{verb}" (expected {expected})'
 
 
-def _app() -> typer.Typer:
-    app = typer.Typer(
-        cls=_Verbs,
-        callback=_options_of_natxy,
-        help="Benchmarks IPv4/IPv6 gateways: translators, NATs, routers.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-    )
-    for verb in VERBS:
-        app.command(verb)(_listed)
-    return app
+def command_of(verb: str) -> click.Command:
+    function = function_of(verb)
+    return declared(verb, function).command(function)
 
 
-def _listed() -> None:
-    """Stands for a verb in the list."""
-
-
-def _print(wanted: bool) -> None:
-    if wanted:
-        print(f"natxy {natxy.__version__}")
-        raise typer.Exit
-
-
-def _options_of_natxy(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print, is_eager=True, help="Print the version."),
-    ] = False,
-) -> None:
-    """Takes the options of `natxy` itself."""
-    del version
+def function_of(verb: str) -> Callable[..., Any]:
+    """Returns a verb's function, which has the verb's name, as has its file."""
+    name = verb.replace("-", "_")
+    function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{name}"), name)
+    return function

@@ -45,7 +45,7 @@ def capabilities(held: set[str], *, no_new: bool) -> Finding:
         "capabilities",
         f"missing: {', '.join(missing)}{words}",
         cost="; ".join(without),
-        remedy=f"start the container with {added}; docs/privileges.md",
+        remedy=f"# start the container with {added}; docs/privileges.md",
     )
 
 
@@ -59,8 +59,8 @@ def bpf(load: Callable[[], int], *, filtered: bool) -> Finding:
             "bpf()",
             f"refused by {why}: {error}",
             cost="no net_af_xdp ports; labs use packet sockets",
-            remedy="start the container with --security-opt seccomp=unconfined"
+            remedy="# start the container with --security-opt seccomp=unconfined"
             if filtered
-            else "use a kernel with CONFIG_BPF_SYSCALL that is not locked down",
+            else "# use a kernel with CONFIG_BPF_SYSCALL that is not locked down",
         )
     return good("bpf()", "allowed")

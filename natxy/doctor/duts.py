@@ -27,7 +27,7 @@ def packages(driver: Recipe) -> Finding:
         "programs",
         f"missing: {', '.join(missing)}",
         cost=NOTHING,
-        remedy=f"run apt-get install {names}",
+        remedy=f"apt-get install {names}",
     )
 
 
@@ -43,7 +43,7 @@ def ssh_package() -> Finding:
         "asyncssh",
         "not installed",
         cost="no recipe can be run",
-        remedy='run pip install "natxy[ssh]"',
+        remedy='pip install "natxy[ssh]"',
     )
 
 
@@ -55,7 +55,14 @@ def examine_host(config: SshConfig, filled: Filled) -> list[Finding]:
         host = good("host", f"{config.user}@{config.host} answers")
         dut.check_programs()
     except DutError as error:
-        return [impossible("gateway", error.in_options, cost=NOTHING, remedy="see its sentence")]
+        return [
+            impossible(
+                "gateway",
+                error.in_options,
+                cost=NOTHING,
+                remedy="# the state above says what to do",
+            )
+        ]
     finally:
         dut.close()
     needed = ", ".join(filled.recipe.programs) or "none"

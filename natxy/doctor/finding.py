@@ -15,11 +15,21 @@ class Grade(StrEnum):
 
 
 class Finding(Model):
+    """One check. Its remedy is a line that a shell takes as it stands: a command, or a comment."""
+
     name: str
     state: str
     grade: Grade
     cost: str = ""
     remedy: str = ""
+
+
+def at_boot(parameters: str, why: str) -> str:
+    """Returns the remedy that gives the kernel parameters, as Debian and its relatives do it."""
+    line = f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {parameters}"'
+    folder = "/etc/default/grub.d"
+    write = f"mkdir -p {folder} && echo '{line}' >> {folder}/natxy.cfg && update-grub"
+    return f"{write}  # {why}; then boot"
 
 
 def good(name: str, state: str) -> Finding:

@@ -29,7 +29,7 @@ def virtual_machine() -> Finding:
     try:
         need_qemu()
     except DutError as error:
-        return impossible("QEMU", error.in_options, cost=NOTHING, remedy="run tools/install guest")
+        return impossible("QEMU", error.in_options, cost=NOTHING, remedy="tools/install guest")
     return good("QEMU", "installed")
 
 
@@ -38,14 +38,14 @@ def architecture() -> Finding:
     if machine == PROCESSOR:
         return good(name, machine)
     return impossible(
-        name, machine, cost=NOTHING, remedy=f"use a machine of {PROCESSOR}, Debian's amd64"
+        name, machine, cost=NOTHING, remedy=f"# use a machine of {PROCESSOR}, Debian's amd64"
     )
 
 
 def build() -> Finding:
     """Looks for a guest in the cache, and for what builds one."""
     name, missing = "guest", missing_of_build()
-    remedy = "run tools/install build guest, on Debian"
+    remedy = "tools/install build guest  # on Debian"
     built = last_built(cache_folder())
     if built is None and missing:
         return impossible(

@@ -26,8 +26,8 @@ def real_time_throttling(machine: Machine) -> Finding:
         "real-time throttling",
         f"{runtime or '?'} of {period or '?'} us",
         cost="the kernel stops a worker of real-time policy for tens of milliseconds a second",
-        remedy="run trials of at most 0.25 s; or isolate cores and set "
-        "kernel.sched_rt_runtime_us = -1",
+        remedy="sysctl -w kernel.sched_rt_runtime_us=-1  # only with isolated cores; trials of at "
+        "most 0.25 s need nothing",
     )
 
 
@@ -42,7 +42,19 @@ def interrupts(machine: Machine, worker_cpus: tuple[int, ...]) -> Finding:
         name,
         f"{there} of {len(lists)} allowed",
         cost="each interrupt stops a worker for some microseconds",
-        remedy="boot with irqaffinity=LIST of the other cores, or write smp_affinity_list",
+        remedy=_elsewhere(machine, worker_cpus),
+    )
+
+
+def _elsewhere(machine: Machine, worker_cpus: tuple[int, ...]) -> str:
+    """Returns the remedy that gives interrupts to the other CPUs; some cannot be moved."""
+    others = set(cpu_list(machine.text("sys/devices/system/cpu/online"))) - set(worker_cpus)
+    if not others:
+        return "# give the machine a core that the tester does not use"
+    listed = ",".join(map(str, sorted(others)))
+    return (
+        f"for list in /proc/irq/[0-9]*/smp_affinity_list; do echo {listed} > $list; done "
+        f"2> /dev/null  # irqaffinity={listed} at boot lasts"
     )
 
 
@@ -55,7 +67,7 @@ def load(machine: Machine) -> Finding:
         "load",
         f"{average:.2f} over the last minute",
         cost="other programs share the cores of tester and gateway: invalid trials",
-        remedy="end the other programs, or wait for them",
+        remedy="ps -eo pid,pcpu,comm --sort=-pcpu | head  # end what takes CPU time, or wait",
     )
 
 

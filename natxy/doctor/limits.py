@@ -25,7 +25,7 @@ def allowed_cpus(machine: Machine, worker_cpus: tuple[int, ...]) -> Finding:
         name,
         f"{shown}, without CPU {', '.join(map(str, kept))} of the tester",
         cost="the tester does not start on other CPUs",
-        remedy="name allowed CPUs in tester.cores and --cores; or change the cpuset",
+        remedy="# name allowed CPUs in tester.cores and --cores, or change the cpuset",
     )
 
 
@@ -63,8 +63,8 @@ def cpu_time(machine: Machine) -> Finding:
         name,
         shown.words,
         cost="the kernel stops tester and gateway for tens of milliseconds: invalid trials",
-        remedy="start the container or service without a quota (docker: no --cpus; systemd: no "
-        f"CPUQuota=), or: {shown.remedy}",
+        remedy=f"{shown.remedy}  # or start it without a quota (docker: no --cpus; systemd: no "
+        "CPUQuota=)",
     )
 
 
@@ -106,7 +106,7 @@ def memory(machine: Machine) -> Finding:
         name,
         f"{limit_mb} MB in {path}",
         cost=f"the kernel ends the engine, which takes {ENGINE_MB} MB, or a gateway",
-        remedy=f"give at least {ENOUGH_MB} MB, or set tester.memory_mb to less",
+        remedy=f"# give at least {ENOUGH_MB} MB, or set tester.memory_mb to less",
     )
 
 

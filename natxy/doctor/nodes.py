@@ -40,7 +40,7 @@ def _cores_of(node: int, nics: list[str], cpus: list[int], worker_cpus: tuple[in
         name,
         state,
         cost="each frame crosses from one node to the other: lower rates, longer delays",
-        remedy=f"name CPUs of node {node} in tester.cores: {', '.join(map(str, cpus))}",
+        remedy=f"# name CPUs of node {node} in tester.cores: {', '.join(map(str, cpus))}",
     )
 
 

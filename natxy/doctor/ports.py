@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from natxy.doctor.finding import Finding, Machine, costs, good
+from natxy.doctor.finding import Finding, Machine, at_boot, costs, good
+from natxy.doctor.stack import uplinks
 
 NETWORK_CLASS = "0x02"
 USER_SPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
@@ -21,7 +22,7 @@ def examine_ports(machine: Machine) -> list[Finding]:
                 "NICs",
                 "no PCI network device",
                 cost="only labs on this machine are possible; their figures are not a NIC's",
-                remedy="add a NIC; a lab needs none",
+                remedy="# add a NIC; a lab needs none",
             )
         ]
     return [nic(machine, path) for path in nics]
@@ -44,7 +45,7 @@ def nic(machine: Machine, path: Path) -> Finding:
             name,
             f"{state}; also in its IOMMU group: {named}",
             cost="DPDK cannot use it while the kernel has a device of its group",
-            remedy=f"dpdk-devbind.py --bind=vfio-pci {' '.join(kept)}; or put the NIC in a slot "
+            remedy=f"dpdk-devbind.py --bind=vfio-pci {' '.join(kept)}  # or put the NIC in a slot "
             "whose group it has for itself",
         )
     if driver in OF_DPDK:
@@ -54,7 +55,9 @@ def nic(machine: Machine, path: Path) -> Finding:
         name,
         state,
         cost=f"DPDK cannot use it{shared}",
-        remedy=f"unless you reach this machine through it: {_binding(machine, path.name)}",
+        remedy="# this machine is reached through it: add another NIC for the tester"
+        if uplinks(machine) & set(interfaces)
+        else _binding(machine, path.name),
     )
 
 
@@ -73,13 +76,13 @@ def _interfaces(path: Path) -> list[str]:
 
 
 def _binding(machine: Machine, address: str) -> str:
-    bind = (
-        f"modprobe vfio-pci; dpdk-devbind.py --bind=vfio-pci {address} (apt-get install dpdk has "
-        "this program)"
+    if not machine.paths("sys/kernel/iommu_groups/*"):
+        why = "amd_iommu=on for AMD, and in a virtual machine the host's as well"
+        return at_boot("intel_iommu=on iommu=pt", why)
+    return (
+        f"modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci {address}  # not if you reach this "
+        "machine through it; apt-get install dpdk has this program"
     )
-    if machine.paths("sys/kernel/iommu_groups/*"):
-        return bind
-    return f"boot with intel_iommu=on or amd_iommu=on; then {bind}"
 
 
 def _nics(machine: Machine) -> list[Path]:

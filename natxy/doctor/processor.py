@@ -1,6 +1,6 @@
 """Examines cores, frequency, clock and virtualisation."""
 
-from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good
+from natxy.doctor.finding import Finding, Machine, at_boot, costs, cpu_list, good
 
 CPU = "sys/devices/system/cpu"
 STEAL_TOLERATED = 0.001
@@ -29,7 +29,7 @@ def cores(machine: Machine) -> Finding:
         state,
         cost="a lab's gateway runs inside the tester's send call: overload makes the tester late "
         "instead of causing loss",
-        remedy="give the machine a second core",
+        remedy="# give the machine a second core",
     )
 
 
@@ -42,8 +42,17 @@ def isolated_cores(machine: Machine) -> Finding:
         "isolated cores",
         f"isolated: {isolated or 'none'}; without timer tick: {tickless or 'none'}",
         cost="other programs and the timer interrupt a worker: invalid trials, longer delays",
-        remedy="boot with isolcpus=LIST nohz_full=LIST rcu_nocbs=LIST; name them in tester.cores",
+        remedy=_isolating(machine),
     )
+
+
+def _isolating(machine: Machine) -> str:
+    """Returns the remedy that isolates all CPUs but the first, which is left to other work."""
+    cpus = ",".join(map(str, cpu_list(machine.text(f"{CPU}/online"))[1:]))
+    if not cpus:
+        return "# give the machine a second core, and isolate it"
+    parameters = f"isolcpus={cpus} nohz_full={cpus} rcu_nocbs={cpus}"
+    return at_boot(parameters, "name these CPUs in tester.cores")
 
 
 def threads_of_a_core(machine: Machine) -> Finding:
@@ -53,7 +62,7 @@ def threads_of_a_core(machine: Machine) -> Finding:
         "hyper-threading",
         "on",
         cost="a program on a worker's sibling takes up to half of the worker's speed",
-        remedy="echo off > /sys/devices/system/cpu/smt/control, or leave the siblings idle",
+        remedy="echo off > /sys/devices/system/cpu/smt/control  # or leave the siblings idle",
     )
 
 
@@ -68,7 +77,7 @@ def governor(machine: Machine) -> Finding:
         "frequency governor",
         ", ".join(found),
         cost="the first trials run slower than later ones",
-        remedy="cpupower frequency-set -g performance",
+        remedy=f"echo performance | tee /{CPU}/cpu[0-9]*/cpufreq/scaling_governor",
     )
 
 
@@ -80,7 +89,9 @@ def turbo(machine: Machine) -> Finding:
             "turbo",
             "on",
             cost="the tester's and the gateway's speed depend on temperature and on other cores",
-            remedy="echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 > cpufreq/boost",
+            remedy=f"echo 1 > /{CPU}/intel_pstate/no_turbo"
+            if intel == "0"
+            else f"echo 0 > /{CPU}/cpufreq/boost",
         )
     return good("turbo", "off" if intel or boost else "not visible")
 
@@ -96,7 +107,7 @@ def time_stamp_counter(machine: Machine) -> Finding:
         "time stamp counter",
         f"not reported as invariant ({missing} missing)",
         cost="rates and delays are wrong when the processor's frequency changes",
-        remedy="fix the frequency; in a virtual machine, pass the host's CPU flags on to it",
+        remedy="# fix the frequency; in a virtual machine, pass the host's CPU flags on to it",
     )
 
 
@@ -108,7 +119,7 @@ def clock_source(machine: Machine) -> Finding:
         "clock source",
         source or "unknown",
         cost="the kernel does not trust the counter that the tester measures with",
-        remedy="look for `clocksource` in dmesg; boot with tsc=reliable if you know that it is",
+        remedy="dmesg | grep -i clocksource  # boot with tsc=reliable if you know that it is",
     )
 
 
@@ -121,7 +132,7 @@ def virtualisation(machine: Machine) -> Finding:
         "virtual machine",
         f"yes; {stolen:.2%} of its time was taken by the host since it started",
         cost="the host stops a worker for milliseconds: invalid trials, delays that the host adds",
-        remedy="measure on hardware, or pin the virtual CPUs; repeat, and check the invalid trials",
+        remedy="# measure on hardware, or pin the virtual CPUs; look at the invalid trials",
     )
 
 

@@ -26,31 +26,31 @@ def ports_of(tester: TesterSection) -> Finding:
             "ports of the testbed",
             error.in_options,
             cost="the kernel would answer the gateway's frames, or forward them elsewhere",
-            remedy="see its sentence",
+            remedy="# the state above says what to do",
         )
     return good("ports of the testbed", "the kernel does not use them")
 
 
 def stack(machine: Machine, addresses: Mapping[str, Sequence[str]]) -> Finding:
     """Reports interfaces that the kernel uses, but not those by which this machine is reached."""
-    name, uplinks = "kernel's own use of interfaces", _uplinks(machine)
+    name, reached_by = "kernel's own use of interfaces", uplinks(machine)
     known = {path.name for path in machine.paths("proc/sys/net/ipv4/conf/*")}
-    candidates = sorted((known | set(addresses)) - uplinks - set(NO_INTERFACES))
+    candidates = sorted((known | set(addresses)) - reached_by - set(NO_INTERFACES))
     uses = [stack_use(each, machine.root, addresses) for each in candidates]
     used = [use for use in uses if not use.is_harmless]
     if not used:
-        return good(name, f"none, except {', '.join(sorted(uplinks)) or 'lo'}")
+        return good(name, f"none, except {', '.join(sorted(reached_by)) or 'lo'}")
     more = f"; {len(used) - SHOWN} more" if len(used) > SHOWN else ""
     return costs(
         name,
         "; ".join(f"{use.interface} {use.words}" for use in used[:SHOWN]) + more,
         cost="such a port of net_af_packet or net_pcap is refused: the kernel would answer or "
         "forward test frames",
-        remedy=f"if it is the tester's: {used[0].remedy}",
+        remedy=f"{used[0].remedy}  # if it is the tester's",
     )
 
 
-def _uplinks(machine: Machine) -> set[str]:
+def uplinks(machine: Machine) -> set[str]:
     """Returns the interfaces with a default route."""
     ipv4 = [line.split() for line in machine.text(f"{NET}/route").splitlines()[1:]]
     ipv6 = [line.split() for line in machine.text(f"{NET}/ipv6_route").splitlines()]

@@ -37,7 +37,7 @@ def privileges() -> Finding:
         "privileges",
         f"user {user} without {', '.join(lacking)}",
         cost="no labs, no AF_XDP, no packet sockets",
-        remedy="run sudo natxy; docs/privileges.md lists what needs root",
+        remedy="sudo natxy doctor  # docs/privileges.md lists what needs root",
     )
 
 
@@ -45,7 +45,7 @@ def engine() -> Finding:
     try:
         found = find_engine()
     except EngineNotFound as error:
-        return impossible("engine", error.in_options, cost="no trials", remedy="run make install")
+        return impossible("engine", error.in_options, cost="no trials", remedy="make install")
     version, complaint, remedy = _start(found)
     if complaint:
         return impossible("engine", f"{found} {complaint}", cost="no trials", remedy=remedy)
@@ -57,7 +57,7 @@ def _start(program: str) -> tuple[str, str, str]:
 
     It may be of another architecture, or for processors with more instructions.
     """
-    remedy = "run make install here"
+    remedy = "make install  # here"
     try:
         done = run([program, "--version"], timeout_s=STARTS_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired, OutputTooLong) as error:
@@ -66,7 +66,7 @@ def _start(program: str) -> tuple[str, str, str]:
         return done.output.strip(), "", ""
     last = done.errors.splitlines()[-1:]
     if done.status == UNUSABLE:
-        remedy = "see what it expects"
+        remedy = "# the state above says what it expects"
     return "", ": ".join([ended(done.status), *last]), remedy
 
 
@@ -80,7 +80,7 @@ def programs() -> Finding:
         "programs of the labs",
         f"missing: {', '.join(missing)}",
         cost="some or all labs are impossible; natxy dut check NAME examines one",
-        remedy="run tools/install run",
+        remedy="tools/install run",
     )
 
 
@@ -94,7 +94,7 @@ def leftovers() -> Finding:
         "labs of dead processes",
         " ".join(still),
         cost="their namespaces and processes still exist",
-        remedy="remove them with `ip netns del` or `kill`",
+        remedy="# remove them with ip netns del, or end them with kill",
     )
 
 
@@ -105,7 +105,7 @@ def af_xdp() -> Finding:
         loop.start()
         kind = loop.describe()["device_kind"]
     except NatxyError as error:
-        return costs(name, error.in_options, cost="no labs", remedy="see docs/privileges.md")
+        return costs(name, error.in_options, cost="no labs", remedy="# see docs/privileges.md")
     finally:
         loop.stop()
     if kind == "af_xdp":
@@ -114,5 +114,5 @@ def af_xdp() -> Finding:
         name,
         f"{kind.partition('since ')[2]}; packet sockets are used instead",
         cost="a lab's tester reaches 0.5 to 0.7 of the rate, with longer delays",
-        remedy="use a kernel with CONFIG_XDP_SOCKETS; give a container CAP_BPF and CAP_NET_ADMIN",
+        remedy="# use a kernel with CONFIG_XDP_SOCKETS; give a container CAP_BPF and CAP_NET_ADMIN",
     )

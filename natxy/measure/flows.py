@@ -13,7 +13,10 @@ from natxy.setting import Setting
 from natxy.trial.session import Session
 
 FLOWS = Setting(
-    "flows", "Numbers of network flows to measure; each is compared with one flow", "N,..."
+    "flows",
+    "Numbers of network flows to measure; each is compared with one flow",
+    "N,...",
+    short="Numbers of flows; each is compared with one flow",
 )
 SUBSCRIBERS = Setting(
     "subscribers",

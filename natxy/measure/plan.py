@@ -29,6 +29,7 @@ REPETITIONS = Setting(
     highest=10**6,
     panel="Trials",
     of_profile=True,
+    short="How often each figure is measured",
 )
 Repetition = TypeVar("Repetition")
 

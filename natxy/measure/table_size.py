@@ -22,6 +22,7 @@ COUNTS = Setting(
     "LIST",
     option="counts",
     default="all combinations of the given ports",
+    short="Numbers of connections, such as 10k,100k,1M",
     lowest=1,
     highest=MAX_CONNECTIONS,
 )

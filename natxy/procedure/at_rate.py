@@ -43,6 +43,7 @@ KNOWN_THROUGHPUT = Setting(
     "Throughput that was measured before, in frames a second",
     "FPS",
     default="it is searched for first",
+    short="Throughput, if it is known",
 )
 TAGS_AFTER = Setting(
     "tags_after_s",

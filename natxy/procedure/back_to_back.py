@@ -50,6 +50,7 @@ BURST_RATE = Setting(
     "Rate within a burst, in frames a second",
     "FPS",
     default="the media's rate",
+    short="Rate within a burst; by default the media's",
 )
 STEP = Setting(
     "step_frames",

@@ -35,6 +35,7 @@ NEW_CPS = Setting(
     "New connections a second; the load of established connections is searched",
     "CPS",
     default=("searched, with ", Setting("load_fps")),
+    short="New connections a second; the load is searched",
 )
 LOAD = Setting(
     "load_fps",
@@ -44,12 +45,14 @@ LOAD = Setting(
     default=("searched, with ", NEW_CPS),
     lowest=0,
     highest=MAX_RATE_FPS - 1,
+    short="Load; the rate of new connections is searched",
 )
 MAX_RATE = Setting(
     "max_rate_fps",
     "Highest rate to try",
     "RATE",
     default="the media's rate, or what the ranges of ports and the gateway's table allow",
+    short="Highest rate to try",
 )
 # What a frame of the background creates. With TCP it is a SYN, which nobody answers.
 NEW, NEW_BY_SYN = "new connections", "new half-open connections"

@@ -26,7 +26,7 @@ from natxy.trial.session import Session
 from natxy.verdict.counted import Counting
 
 RATE = "TCP connection tear-down rate"
-BY = Setting("by", "What ends the connections", "HOW")
+BY = Setting("by", "What ends the connections", "HOW", short="table (the default), fin or rst")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,12 @@ PROFILES = profiles(repetitions=(1, 1))
 MAX_RATE = max_rate_of(
     "max_rate_fps", "frames a second per direction", what="Rate that is 100 % of the series"
 )
-STEP = Setting("step", "Difference between two rates of the series", "PERCENT")
+STEP = Setting(
+    "step",
+    "Difference between two rates of the series",
+    "PERCENT",
+    short="Difference between two rates, in % of the maximum",
+)
 LOSS_TO_END = Setting(
     "loss",
     "End the series when two successive rates lose at most this share of the frames, for example "
@@ -45,7 +50,12 @@ LOSS_TO_END = Setting(
     "PERCENT",
     default="no loss",
 )
-RATES = Setting("rates_fps", "Rates to measure instead of the series, in frames a second", "FPS")
+RATES = Setting(
+    "rates_fps",
+    "Rates to measure instead of the series, in frames a second",
+    "FPS",
+    short="Rates to measure, such as 10k,20k or 10k:100k:10k",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

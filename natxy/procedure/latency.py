@@ -49,7 +49,14 @@ class LatencyPlan(RatePlan):
 
     tags: Annotated[
         int,
-        Setting("tags", "Tagged frames of a trial, per direction", "N", lowest=1, highest=MAX_TAGS),
+        Setting(
+            "tags",
+            "Tagged frames of a trial, per direction",
+            "N",
+            lowest=1,
+            highest=MAX_TAGS,
+            short="Tagged frames of a trial, per direction",
+        ),
     ] = 50_000
     tags_after_s: Annotated[Fraction | None, TAGS_AFTER] = None
 

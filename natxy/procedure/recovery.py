@@ -36,7 +36,11 @@ AFTERWARDS = Fraction(1, 2)  # of the overload's rate
 SHORTEST_S = Fraction(1, 10**6)
 THROUGHPUT = replace(KNOWN_THROUGHPUT, name="rate_fps", option="throughput")
 AFTER = Setting(
-    "after_s", "Seconds at the lower rate, after the overload", "S", default="the duration"
+    "after_s",
+    "Seconds at the lower rate, after the overload",
+    "S",
+    default="the duration",
+    short="Seconds at the lower rate, after the overload",
 )
 PROFILES = profiles(repetitions=(20, 3), repetitions_of=CLAUSE)
 RFC = PROFILES["rfc"]

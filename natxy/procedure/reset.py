@@ -49,7 +49,11 @@ PROFILES = {
 RFC_BEFORE_S = Fraction(15)  # of forwarding before the reset (RFC 6201 section 4)
 LATEST = Fraction(9, 10)  # of the sending; the effect of a later reset could not be seen
 RESET_AFTER = Setting(
-    "reset_after_s", "Seconds of sending before the reset", "S", default="a third of the duration"
+    "reset_after_s",
+    "Seconds of sending before the reset",
+    "S",
+    default="a third of the duration",
+    short="Seconds of sending before the reset",
 )
 ENDS_WITHIN_S = 60.0  # after the trial; a reset that takes longer is an error
 

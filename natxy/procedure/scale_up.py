@@ -26,7 +26,12 @@ from natxy.statistics import median
 from natxy.trial.session import Session
 
 RELATIVE = "relative scale up"
-CORES = Setting("cores", "Numbers of cores that the gateway uses, in turn", "LIST")
+CORES = Setting(
+    "cores",
+    "Numbers of cores that the gateway uses, in turn",
+    "LIST",
+    short="Numbers of cores that the gateway uses, in turn",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

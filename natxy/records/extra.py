@@ -14,6 +14,7 @@ RECORDS = Setting(
     "FILE",
     default="none",
     panel="Output",
+    short="New Parquet file for a record of every frame",
 )
 
 

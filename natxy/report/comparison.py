@@ -110,9 +110,15 @@ class Difference:
 
 
 def compared(
-    before: Sequence[Campaign], after: Sequence[Campaign], run_variation: float = RUN_VARIATION
+    before: Sequence[Campaign],
+    after: Sequence[Campaign],
+    run_variation: float = RUN_VARIATION,
+    level: float = LEVEL,
 ) -> list[Difference]:
-    """Returns the main figures that campaigns of both gateways have, in the order of the first."""
+    """Returns the main figures that campaigns of both gateways have, in the order of the first.
+
+    `level` is the probability that any of them is said to be worse or better if none has changed.
+    """
     old, new = _samples(before), _samples(after)
     told = _told_apart(old)
     both = {
@@ -122,7 +128,7 @@ def compared(
     }
     doubts = {key: _doubt(samples, others) for key, (samples, others, _) in both.items()}
     tested = [key for key, doubt in doubts.items() if not doubt]
-    tests = holm_levels([both[key][2].p for key in tested], LEVEL)
+    tests = holm_levels([both[key][2].p for key in tested], level)
     levels = dict(zip(tested, tests, strict=True))
     return [
         Difference(
@@ -136,7 +142,7 @@ def compared(
             campaigns=(len(samples), len(others)),
             counts=(_count(samples), _count(others)),
             of=change,
-            level=levels.get(key, LEVEL),
+            level=levels.get(key, level),
             doubt=doubts[key],
         )
         for key, (samples, others, change) in both.items()
@@ -148,7 +154,7 @@ def missing(before: Campaign, after: Campaign) -> Iterator[str]:
     old, new = _figures(before), _figures(after)
     for key in [*old, *new]:
         if key not in old or key not in new:
-            yield f"{key.words}: only in the {'first' if key in old else 'second'} campaign"
+            yield f"{key.words}: only in the {'first' if key in old else 'second'} folder"
 
 
 class Key(NamedTuple):

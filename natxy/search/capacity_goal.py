@@ -23,6 +23,7 @@ C0 = Setting(
     "C0: connections that the table certainly holds, with which the search begins",
     "N",
     default="count in the testbed's [connections]",
+    short="Connections that the table certainly holds",
 )
 ERROR = Setting(
     "error", "E: end the search when the capacity is bounded to within N connections", "N"
@@ -46,6 +47,7 @@ MOST = Setting(
     default=str(MAX_CONNECTIONS),
     lowest=1,
     highest=MAX_CONNECTIONS,
+    short="Largest number of connections to try",
 )
 RATE_ERROR = Setting(
     "rate_error",

@@ -28,6 +28,7 @@ def max_rate_of(
         default=default,
         lowest=None if is_fps else 1,
         highest=None if is_fps else MAX_RATE_FPS,
+        short="Highest rate to try",
     )
 
 

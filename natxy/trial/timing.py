@@ -49,6 +49,7 @@ RATE = Setting(
     "Rate of the trials, in frames a second per direction",
     "FPS",
     default="the throughput, which is searched for first",
+    short="Rate of the trials; by default the throughput",
 )
 
 

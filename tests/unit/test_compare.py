@@ -23,6 +23,7 @@ from natxy.procedure.recovery import RECOVERY
 from natxy.procedure.scale_up import RELATIVE
 from natxy.report.cell_figures import CellResult
 from natxy.report.comparison import (
+    LEVEL,
     Difference,
     compared,
     lacking,
@@ -32,6 +33,7 @@ from natxy.report.comparison import (
 )
 from tests.unit.campaign_report import cell, measurement
 from tests.unit.campaigns import planned, run
+from tests.unit.cli import complaint
 from tests.unit.measurement_report import measurement as some_measurement
 
 Captured = pytest.CaptureFixture[str]
@@ -231,8 +233,8 @@ def test_an_uncertain_value_is_not_judged() -> None:
 
 def test_what_one_campaign_lacks_is_named() -> None:
     assert list(missing([cell("a", 1)], [cell("b", 1)])) == [
-        "throughput a throughput 84 B 90 % foreground: only in the first campaign",
-        "throughput b throughput 84 B 90 % foreground: only in the second campaign",
+        "throughput a throughput 84 B 90 % foreground: only in the first folder",
+        "throughput b throughput 84 B 90 % foreground: only in the second folder",
     ]
 
 
@@ -311,7 +313,7 @@ def test_the_mixes_of_one_cell_are_figures_of_their_own(
     assert worse(found, 0.05) == found[1:]
     alone = dataclasses.replace(after[0], results=after[0].results[:1])
     assert list(missing(before, [alone])) == [
-        f"throughput a throughput 84 B {words[1]}: only in the first campaign"
+        f"throughput a throughput 84 B {words[1]}: only in the first folder"
     ]
 
 
@@ -378,7 +380,7 @@ def test_a_cell_that_is_lost_fails_the_job(
     run(experiment, after)
     assert status(before, after, *FAIL_IF) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "throughput 512 B throughput 512 B: only in the first campaign" in said
+    assert "throughput 512 B throughput 512 B: only in the first folder" in said
     assert f"Without a result in {after}: throughput 512 B" in said
     assert status(before, after) == 0
     assert status(after, before, *FAIL_IF) == 0, "it measured more, and nothing is worse"
@@ -412,7 +414,7 @@ def test_a_job_without_a_judgement_fails(
     run(experiment, after)
     assert status(after, after, *FAIL_IF) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "No figure could be judged: the last column of the table says why" in said
+    assert "No figure could be judged: a note says why" in said
     assert status(after, after) == 0
 
 
@@ -428,7 +430,7 @@ def test_json_has_the_interval_and_the_verdict_of_each_figure(
     run(experiment, after)
     capsys.readouterr()
     assert status(before, after, "--json", "--run-variation", "1%") == 0
-    document = json.loads(capsys.readouterr().out)
+    (document,) = json.loads(capsys.readouterr().out)["comparisons"]
     (rate, *_) = (each for each in document["figures"] if each["figure"] == "throughput")
     assert (rate["verdict"], rate["campaigns"], rate["values"]) == ("worse", [1, 1], [4, 4])
     assert rate["interval"][0] < rate["change"] < rate["interval"][1] < 0
@@ -442,9 +444,69 @@ def test_several_campaigns_of_a_gateway(before: Path, tmp_path: Path, capsys: Ca
     more = ("--before", str(copies[0]), "--after", str(copies[2]))
     capsys.readouterr()
     assert status(before, copies[1], *more, "--json") == 0
-    document = json.loads(capsys.readouterr().out)
+    (document,) = json.loads(capsys.readouterr().out)["comparisons"]
     assert {tuple(each["campaigns"]) for each in document["figures"]} == {(2, 2)}
     assert not any("is assumed" in note for note in document["notes"])
+
+
+def test_each_of_several_gateways_is_compared_with_the_first(
+    before: Path,
+    experiment: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    same = shutil.copytree(before, tmp_path / "same")
+    monkeypatch.setenv("FAKE_CAPACITY_FPS", "30000")
+    slow = tmp_path / "slow"
+    run(experiment, slow)
+    capsys.readouterr()
+    assert status(before, same, str(slow), "--json", *FAIL_IF) == 1
+    document = json.loads(capsys.readouterr().out)
+    verdicts = [
+        {each["verdict"] for each in one["figures"] if each["figure"] == "throughput"}
+        for one in document["comparisons"]
+    ]
+    assert verdicts == [{"no change shown"}, {"worse"}]
+    assert {one["base"] for one in document["comparisons"]} == {str(before)}
+    assert status(before, same, str(slow)) == 0
+    shown = capsys.readouterr().out
+    assert all(f"{each} beside {before}" in shown for each in (same, slow))
+    assert "Worse by more" not in shown
+
+
+def test_several_gateways_share_the_level() -> None:
+    """The intervals of all tables together have 0 in them as often as those of one."""
+    pair = [[cell("a", 100, 100.1)]], [[cell("a", 95, 95.1)]]
+    (alone,), (one_of_ten,) = compared(*pair), compared(*pair, level=LEVEL / 10)
+    assert one_of_ten.interval[0] < alone.interval[0] < alone.interval[1] < one_of_ten.interval[1]
+
+
+def test_more_runs_of_one_of_several_gateways_are_refused(tmp_path: Path, capsys: Captured) -> None:
+    words = ("compare", tmp_path / "a", tmp_path / "b", tmp_path / "c", "--after", tmp_path / "d")
+    assert complaint(capsys, *words).startswith("--after: is possible with one OTHER")
+
+
+def test_single_measurements_are_compared(
+    engine: list[str],
+    testbed_file: Path,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folders = [tmp_path / "fast", tmp_path / "slow"]
+    for folder, rate_fps in zip(folders, ("50000", "30000"), strict=True):
+        monkeypatch.setenv("FAKE_CAPACITY_FPS", rate_fps)
+        options = ["--profile", "quick", "--error", "1%", "-o", str(folder)]
+        assert run_command(["throughput", str(testbed_file), *options]) == 0
+    assert status(folders[0], folders[1], *FAIL_IF) == 1
+    assert "Worse by more than 5 %: throughput" in capsys.readouterr().out
+    assert status(folders[0], folders[0], *FAIL_IF) == 0
+    assert run_command(["latency", str(testbed_file), "--rate", "1k", "--profile", "quick",
+                        "-o", str(tmp_path / "latency")]) == 0  # fmt: skip
+    capsys.readouterr()
+    said = complaint(capsys, "compare", folders[0], tmp_path / "latency")
+    assert "have no figure in common" in said
 
 
 def test_a_campaign_that_was_scaled_down_is_named(

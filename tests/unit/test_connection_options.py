@@ -123,7 +123,7 @@ def test_an_option_that_would_change_nothing_is_absent(
 ) -> None:
     for option in options:
         assert run_command([verb, str(testbed_file), option, "1"]) == 2
-        assert f"natxy: No such option: {option}" in capsys.readouterr().err
+        assert f"natxy: No such option '{option}'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["scale-up", "degradation"])

@@ -49,7 +49,7 @@ def test_an_engine_that_does_not_start_is_none(
     finding = examined(tmp_path, script, monkeypatch)
     assert finding.grade is Grade.IMPOSSIBLE
     assert words in finding.state
-    assert finding.remedy == "run make install here"
+    assert finding.remedy == "make install  # here"
 
 
 def test_a_processor_that_the_engine_refuses_is_told_with_its_sentence(
@@ -59,7 +59,7 @@ def test_a_processor_that_the_engine_refuses_is_told_with_its_sentence(
     finding = examined(tmp_path, f"#!/bin/sh\necho '{sentence}' >&2\nexit 2\n", monkeypatch)
     assert finding.grade is Grade.IMPOSSIBLE
     assert finding.state.endswith(f"ended with status 2: {sentence}")
-    assert finding.remedy == "see what it expects"
+    assert finding.remedy == "# the state above says what it expects"
 
 
 def test_a_variant_that_is_not_built_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

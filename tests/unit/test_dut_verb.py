@@ -120,7 +120,7 @@ def test_a_missing_program_is_named_with_its_package(monkeypatch: pytest.MonkeyP
     )
     found = duts.packages(drivers("namespace")["tayga"])
     assert (found.grade, found.state) == ("impossible", "missing: ip, tayga")
-    assert found.remedy == "run apt-get install iproute2 tayga"
+    assert found.remedy == "apt-get install iproute2 tayga"
     assert duts.packages(drivers("namespace")["nat44"]).state == "missing: ip"
 
 
@@ -130,7 +130,7 @@ def test_a_recipe_s_check_says_what_this_machine_lacks(
     monkeypatch.setattr(duts, "find_spec", lambda _: None)
     findings = json.loads(said(capsys, "check", "tayga-iptables", "--json", status=1))
     (package,) = (each for each in findings if each["name"] == "asyncssh")
-    assert package["remedy"] == 'run pip install "natxy[ssh]"'
+    assert package["remedy"] == 'pip install "natxy[ssh]"'
 
 
 def test_a_testbed_s_check_connects(capsys: Captured, tmp_path: Path) -> None:

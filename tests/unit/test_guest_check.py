@@ -51,7 +51,7 @@ def test_without_a_program_no_guest_is_built(program: str, monkeypatch: pytest.M
     without(monkeypatch, program)
     found = guests.build()
     assert graded(found) == ("impossible", f"not built; missing to build it: {program}")
-    assert found.remedy == "run tools/install build guest, on Debian"
+    assert found.remedy == "tools/install build guest  # on Debian"
 
 
 def test_without_its_library_no_guest_is_built(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,7 +243,7 @@ def test_an_option_can_be_switched_on_and_off() -> None:
     [
         ("rate", '--option: "rate" is no option with its value (expected one such as rate=5000)'),
         ("=5", '--option: "=5" is no option with its value (expected one such as rate=5000)'),
-        ("rate=5", '--option: measure "throughput", column "512 B": No such option: rate'),
+        ("rate=5", '--option: measure "throughput", column "512 B": No such option \'rate\''),
         ("seed=5", '--option: measure "throughput", column "512 B": seed is not possible here'),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import vl_convert
 
-from natxy.cli.verbs import GROUPS
+from natxy.cli.help import GROUPS
 from natxy.report.pictures import picture
 from natxy.report.trial_charts import trace_chart
 from tools import samples

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import pytest
-import typer
 
 from natxy.cli import run_command
 from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
@@ -20,6 +19,7 @@ from natxy.errors import ConfigurationError
 from natxy.measure.traffic_deviations import networks_deviation
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
 from natxy.model.traffic import TrafficPlan
+from natxy.setting import Setting
 from natxy.tester.tester import Tester
 from natxy.trial.profile import PROFILES
 from natxy.trial.session import Session
@@ -111,7 +111,7 @@ def test_a_measuring_verb_has_the_shared_options_and_its_own() -> None:
     seen: list[tuple[SeriesOptions, int]] = []
 
     @measuring(PROFILES)
-    def verb(options: SeriesOptions, tags: Annotated[int, typer.Option(metavar="N")] = 5) -> None:
+    def verb(options: SeriesOptions, tags: Annotated[int, Setting("tags")] = 5) -> None:
         """What it is for."""
         seen.append((options, tags))
 

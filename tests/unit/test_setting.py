@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import natxy
-from natxy.cli.verbs import GROUPS, command_of
+from natxy.cli.help import GROUPS
+from natxy.cli.verbs import command_of
 from natxy.errors import ConfigurationError
 from natxy.exact import check, check_settings
 from natxy.setting import Setting, settings_of

@@ -38,9 +38,9 @@ options = {{{options}}}
         ("foreground = 33.333", "foreground: 33.333 repeats only after 100,000 frames"),
         ("networks = 0", "networks: 0 is out of range (expected 1 or more)"),
         ("retry_time = -1", "retry_time: -1 is out of range"),
-        ('max_rate = "x"', "Invalid value for 'max_rate': 'x' is not a valid integer"),
+        ('max_rate = "x"', 'max_rate: "x" is not a whole number'),
         ("seed = 5", "seed is not possible here (the campaign sets it)"),
-        ("ratee = 5", "No such option: ratee"),
+        ("ratee = 5", "No such option 'ratee'"),
     ],
 )
 def test_an_option_of_an_experiment_has_its_name_there(

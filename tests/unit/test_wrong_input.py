@@ -344,7 +344,7 @@ def test_a_wrong_command_is_answered_with_a_near_one(
 
 def test_a_wrong_option_is_answered_with_a_near_one(testbed_file: Path, capsys: Captured) -> None:
     assert run_command(["trial", str(testbed_file), "--ratee", "1"]) == 2
-    assert re.search(r"No such option: --ratee .*--rate\b", capsys.readouterr().err)
+    assert re.search(r"No such option '--ratee'.*--rate\b", capsys.readouterr().err)
 
 
 def test_an_empty_testbed_is_named_as_such(tmp_path: Path, capsys: Captured) -> None:
