@@ -1,15 +1,14 @@
 """The head of a report: what was measured, with what, when, where, and whether it conforms."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from natxy.campaign.data import INVALID, CampaignData
 from natxy.campaign.machines import titled
-from natxy.model.deviation import Deviation, Differs
+from natxy.report.conformity import conformity
 from natxy.report.numbers import seconds_left
 
-SHORT = (Differs.DURATION, Differs.DURATIONS)
 MINUTE = "%Y-%m-%d %H:%M"
 
 
@@ -22,13 +21,14 @@ def head_of(data: CampaignData) -> dict[str, str]:
         for gateway in _gateways(each)
         if gateway.get("dut")
     )
+    results = [result for cell in data.cells for result in cell.results]
     machines = dict.fromkeys(filter(None, map(_machine, data.machines.values())))
     return {
         "Gateways" if len(gateways) > 1 else "Gateway": "; ".join(gateways),
         "Tester": "; ".join(machines),
         "When": _when(data),
         "Command": data.command,
-        "Conformity": _conformity(data),
+        "Conformity": conformity(results),
         "Trials": f"{len(data.trials):,}, of which {invalid:,} were invalid and do not count; "
         f"{len(data.cells)} of {len(data.plan.cells)} cells; seed {data.plan.seed}",
     }
@@ -59,23 +59,3 @@ def _when(data: CampaignData) -> str:
         return shown
     took_s = (datetime.fromisoformat(data.ended) - begin).total_seconds()
     return f"{shown}, took {seconds_left(took_s)}"
-
-
-def _conformity(data: CampaignData) -> str:
-    """Says whether the results conform to their RFCs, and what differs most."""
-    references = [result.reference for cell in data.cells for result in cell.results]
-    deviations = list(dict.fromkeys(_deviations(data)))
-    if not references:
-        return ""
-    if not deviations:
-        named = ", ".join(dict.fromkeys(filter(None, references)))
-        return f"Conforms to {named}" if named else "No RFC defines what was measured"
-    short = [each for each in deviations if each.code in SHORT]
-    first = f"A quick look: {short[0]}" if short else f"Does not conform: {deviations[0]}"
-    more = len({each.code for each in deviations}) - 1
-    are = "more deviation is" if more == 1 else "more deviations are"
-    return f"{first}; {more} {are} listed below" if more else first
-
-
-def _deviations(data: CampaignData) -> Iterator[Deviation]:
-    return (each for cell in data.cells for result in cell.results for each in result.deviations)

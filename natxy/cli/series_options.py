@@ -13,8 +13,10 @@ from natxy.cli.options import (
     ConnectionsOption,
     DirectionOption,
     JsonOption,
+    QuietOption,
     SeedOption,
     TestbedArgument,
+    VerboseOption,
     loss_tolerance,
     numbers_of,
     option,
@@ -113,6 +115,8 @@ class SeriesOptions:
             metavar="DIR",
         ),
     ] = None
+    quiet: QuietOption = False
+    verbose: VerboseOption = False
     json_output: JsonOption = False
     report: Annotated[
         bool,

@@ -10,7 +10,7 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
 from natxy.model.remark import Topic
 from natxy.procedure.capacity import CAPACITY, capacity
-from natxy.report.measurement_table import measurement_notes
+from natxy.report.measurement_notes import measurement_notes
 from natxy.search.capacity_goal import CapacityGoal
 from tests.remarks import about, topics
 from tests.unit.capacity_procedure import PLAN, Bench, Mortal, more_than_4000, often_away, values

@@ -16,7 +16,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import first_guess
-from natxy.report.measurement_table import measurement_notes
+from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance

@@ -1,0 +1,311 @@
+"""What a measuring command prints: first the figure, then one table, then what limits it.
+
+The values are those of the table that a report has of the same results.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from rich.cells import cell_len
+
+from natxy.model.experiment import Experiment
+from natxy.model.experiment_sections import MeasureSection
+from natxy.model.measurement import Conditions, Measurement
+from natxy.model.trial_spec import Direction
+from natxy.report.brief_notes import brief_notes
+from natxy.report.cell_figures import RATES, CellResult, found_figures
+from natxy.report.conformity import conformity
+from natxy.report.figure_rows import figure_rows
+from natxy.report.histogram import loss_chart
+from natxy.report.measurement_notes import measurement_notes
+from natxy.report.numbers import ARROWS, rate
+from natxy.report.table_rows import Row, Value
+
+MOST_LINES = 12
+GAP = "  "
+WAYS = {"both": "both directions", "forward": "→ only", "reverse": "← only"}
+COUNTED = {"frames": "frames", "connections": "connections", "octets": "octets"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A figure at a place; one value for each direction that the line is about."""
+
+    row: Row  # of the first direction
+    place: str  # what tells it from the other lines: "84 B"
+    values: tuple[tuple[Direction | None, Value], ...]
+
+    def joined(self, words_of: Callable[[Value], str]) -> str:
+        """Returns words about the values, once if they are the same in both directions."""
+        words = [(way, words_of(value)) for way, value in self.values]
+        if len({said for _, said in words}) == 1:
+            return words[0][1]
+        return ", ".join(f"{ARROWS[way]} {said}" for way, said in words if said)
+
+
+def headline(results: Sequence[Measurement], width: int) -> str:
+    """Returns the main figure in one line, shortened to the width as far as that is possible."""
+    return _headline(_lines(_rows(results)), results, width)
+
+
+def brief_text(results: Sequence[Measurement], width: int) -> list[str]:
+    """Returns at most eleven lines; where the results are stored is the twelfth."""
+    rows = _rows(results)
+    lines = _lines(rows)
+    first = _headline(lines, results, width)
+    bounds = {value.bound for line in lines for _, value in line.values}
+    below = [*brief_notes(results, bounds), conformity(results, brief=True)]
+    said = [_cut(each, width) for each in below if each]
+    room = MOST_LINES - 1 - len(said) - 3  # headline, conditions, heads of the table, storage
+    each_way = _each_way(lines)
+    shown = each_way if len(each_way) <= room else lines
+    table = _table(shown, room, width) if len(each_way) > 1 else []
+    return [first, *table, _conditions(results, rows, first, width), *said]
+
+
+def verbose_text(results: Sequence[Measurement], width: int) -> list[str]:
+    """Returns all figures of the results, and all notes."""
+    rows = _rows(results, secondary=True)
+    lines = _each_way(_lines(rows))
+    first = headline(results, width)
+    charts = [line for result in results for line in loss_chart(result)]
+    return [
+        first,
+        *_table(lines, len(lines), width),
+        _conditions(results, rows, first, width),
+        "",
+        *charts,
+        *measurement_notes(results),
+    ]
+
+
+def _rows(results: Sequence[Measurement], *, secondary: bool = False) -> list[Row]:
+    measure = MeasureSection(command=results[0].procedure)
+    experiment = Experiment(title="", testbed="", measure=(measure,))
+    cell = CellResult(column="", measure=measure.name, round=1, results=tuple(results))
+    found = found_figures(experiment, [cell])
+    return list(figure_rows(measure, ("",), found, secondary=secondary))
+
+
+def _lines(rows: Sequence[Row]) -> list[Line]:
+    """Returns a line for each figure at each place."""
+    shared = _shared(rows)
+    lines: dict[tuple[str, str], Line] = {}
+    for row in rows:
+        place = ", ".join(part for part in _parts(row) if part not in shared)
+        value = (row.direction, row.values[0])
+        known = lines.get((row.figure, place))
+        lines[row.figure, place] = (
+            replace(known, values=(*known.values, value))
+            if known
+            else Line(row=row, place=place, values=(value,))
+        )
+    return list(lines.values())
+
+
+def _parts(row: Row) -> list[str]:
+    return row.point.split(", ") if row.point else []
+
+
+def _shared(rows: Sequence[Row]) -> list[str]:
+    """Returns the parts of the points that all rows have, such as "at 20,000 fps"."""
+    return [part for part in _parts(rows[0]) if all(part in _parts(row) for row in rows)]
+
+
+def _each_way(lines: Sequence[Line]) -> list[Line]:
+    """Returns a line for each direction."""
+    return [replace(line, values=(value,)) for line in lines for value in line.values]
+
+
+# --- the first line --------------------------------------------------------------------------
+
+
+def _headline(lines: Sequence[Line], results: Sequence[Measurement], width: int) -> str:
+    main = [line for line in lines if line.row.figure == lines[0].row.figure]
+    name = f"{main[0].row.figure[:1].upper()}{main[0].row.figure[1:]}"
+    unit = _unit(main[0].row)
+    at = "".join(f" {part}" for part in _shared([line.row for line in main]) if part[:3] == "at ")
+    if results[0].procedure == "frame-loss" and len(results) == 1 and (losses := _losses(main)):
+        return f"{name}{GAP}{losses}"
+    if len(main) > 1:
+        values, places = ((_ends([of(each) for each in main])) for of in (_value, _place))
+        known = f"{name}{GAP}{values}{unit}"
+        return _fitting([f"{known} ({places}){at}", f"{known} ({places})", known + at], width)
+    figure = f"{name}{GAP}{main[0].joined(_text)}{unit}"
+    spread = main[0].values[0][1].spread
+    known = ", ".join(filter(None, (figure, spread.wire if spread else "")))
+    ends = [f"{GAP}({words})" for words in _spreads(main[0], results[0])]
+    return _fitting([*(f"{known}{at}{end}" for end in ends), f"{known}{at}", figure + at], width)
+
+
+def _losses(lines: Sequence[Line]) -> str:
+    """Returns up to which rate nothing was lost, and what at most at the highest rate with loss."""
+    known = [
+        (value.place.rate_fps, value.number, value.text)
+        for line in lines
+        for _, value in line.values
+        if value.number is not None and value.place and value.place.rate_fps
+    ]
+    lossy = [each for each in known if each[1]]
+    first_fps = min(lossy, default=(inf,))[0]
+    clean = [rate_fps for rate_fps, *_ in known if rate_fps < first_fps]
+    words = [f"0 % up to {rate(max(clean))} fps"] if clean else []
+    if lossy:
+        rate_fps, _, text = max(lossy)
+        words.append(f"{text} at {rate(rate_fps)} fps")
+    return ", ".join(words)
+
+
+def _value(line: Line) -> str:
+    return line.joined(_text)
+
+
+def _place(line: Line) -> str:
+    return line.place
+
+
+def _ends(words: Sequence[str]) -> str:
+    """Returns the first and the last ones of a series, with their unit once: "84 … 512 B"."""
+    first, last = words[0], words[-1]
+    if first == last:
+        return first
+    start, _, unit = first.rpartition(" ")
+    same = start and last.rpartition(" ")[2] in (unit, f"{unit}s")
+    return f"{start if same else first} … {last}"
+
+
+def _spreads(line: Line, result: Measurement) -> Iterator[str]:
+    """Yields how exact a figure is, first in many words, then in fewer."""
+    spreads = [value.spread for _, value in line.values if value.spread]
+    if not spreads:
+        return
+    n, is_search = spreads[0].n, result.conditions.search is not None and line.row.unit in RATES
+    ends = spreads[0].extremes.strip("[]") if len(spreads) == 1 else ""
+    error = _error(line.values[0][1]) if len(spreads) == 1 else ""
+    counted = f"{n:,} {'search' if is_search else 'repetition'}"
+    plural = f"{counted}{('es' if is_search else 's') * (n != 1)}"
+    for count in (plural, f"n = {n:,}"):
+        yield "; ".join(filter(None, (": ".join(filter(None, (count, ends))), error)))
+    yield from (f"n = {n:,}: {ends}" for _ in (ends,) if ends)
+    yield plural
+
+
+def _error(value: Value) -> str:
+    """Returns the error, of a rate as a share of it."""
+    spread = value.spread
+    if spread is None or not spread.error:
+        return ""
+    if spread.unit not in RATES or not value.number:
+        return spread.error_text
+    return f"error {spread.error / value.number * 100:.2g} %"
+
+
+def _text(value: Value) -> str:
+    return value.text
+
+
+def _unit(row: Row) -> str:
+    """Returns the unit of the values that do not have theirs with them."""
+    if row.unit in RATES:
+        return f" {' '.join(filter(None, (row.unit, row.rates)))}"
+    return f" {row.unit}" if row.unit in COUNTED and not row.figure.endswith(row.unit) else ""
+
+
+# --- the other lines -------------------------------------------------------------------------
+
+
+def _table(lines: Sequence[Line], most: int, width: int) -> list[str]:
+    """Returns a row for each line, and in place of those that are too many, how many they are."""
+    if len(lines) > most:
+        more = f"… {len(lines) - most + 1} more: -v"
+        return [*_table(lines[: most - 1], most, width), more]
+    figures = {line.row.figure for line in lines}
+    columns = [
+        ("", [_name(line, with_figure=len(figures) > 1) for line in lines]),
+        (_statistic(lines), [line.joined(_text) + _unit_of(line) for line in lines]),
+        ("range", [line.joined(_extremes) for line in lines]),
+        ("error", [line.joined(_error).replace("error ", "") for line in lines]),
+        ("on the wire", [line.joined(_wire) for line in lines]),
+    ]
+    columns = [column for column in columns if any(column[1])]
+    while len(columns) > 2 and sum(map(_column_width, columns)) - len(GAP) > width:
+        columns.pop()
+    head, names = columns[0]
+    room = width - sum(map(_column_width, columns[1:]))
+    columns[0] = (head, [_cut(name, room) for name in names])
+    return [
+        GAP.join(
+            cell + pad if number == 0 else pad + cell
+            for number, cell in enumerate(cells)
+            for pad in (" " * (_column_width(columns[number]) - len(GAP) - cell_len(cell)),)
+        ).rstrip()
+        for cells in zip(*([head, *texts] for head, texts in columns), strict=True)
+    ]
+
+
+def _column_width(column: tuple[str, list[str]]) -> int:
+    return max(map(cell_len, (column[0], *column[1]))) + len(GAP)
+
+
+def _name(line: Line, *, with_figure: bool) -> str:
+    ways = [way for way, _ in line.values]
+    arrow = ARROWS[ways[0]] if len(ways) == 1 else ""
+    figure = line.row.figure if with_figure or not line.place else ""
+    return " ".join(filter(None, (arrow, figure, line.place)))
+
+
+def _statistic(lines: Sequence[Line]) -> str:
+    return " or ".join(dict.fromkeys(line.row.statistic or "" for line in lines))
+
+
+def _unit_of(line: Line) -> str:
+    return f" {line.row.unit}" if line.row.unit in RATES else ""
+
+
+def _extremes(value: Value) -> str:
+    return value.spread.extremes if value.spread else ""
+
+
+def _wire(value: Value) -> str:
+    return value.spread.wire if value.spread else ""
+
+
+def _conditions(results: Sequence[Measurement], rows: Sequence[Row], first: str, width: int) -> str:
+    """Returns with what was measured, as much of it as there is room for."""
+    counts = {value.spread.n for row in rows for value in row.values if value.spread}
+    of = [result.conditions for result in results]
+    versions = dict.fromkeys((of[0].left_ip_version, of[0].right_ip_version))
+    said = [
+        _same(of, lambda each: each.dut),
+        _same(of, lambda each: f"{each.frame_size_bytes:,} B"),
+        "/".join(f"IPv{version}" for version in versions),
+        _same(of, lambda each: f"{each.foreground_percent:g} % foreground", usual="100"),
+        _same(of, lambda each: f"{each.networks} networks", usual="1 "),
+        WAYS[of[0].direction],
+        *(part for part in _shared(rows) if part not in first),
+        f"n = {counts.pop():,}" if len(counts) == 1 and not first.endswith(")") else "",
+        *dict.fromkeys(result.reference for result in results),
+    ]
+    line = ""
+    for part in filter(None, said):
+        longer = f"{line}, {part}" if line else part
+        line = longer if cell_len(longer) <= width else line
+    return line
+
+
+def _same(
+    of: Sequence[Conditions], words_of: Callable[[Conditions], str], usual: str = "no"
+) -> str:
+    """Returns words that are true of all results and are not the usual ones."""
+    words = {words_of(each) for each in of}
+    (said, *others) = words
+    return "" if others or said.startswith(usual) else said
+
+
+def _fitting(candidates: Sequence[str], width: int) -> str:
+    return next((each for each in candidates if cell_len(each) <= width), candidates[-1])
+
+
+def _cut(line: str, width: int) -> str:
+    return line if cell_len(line) <= width else f"{line[: width - 1].rstrip()}…"
