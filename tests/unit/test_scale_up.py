@@ -260,7 +260,7 @@ def test_repetitions_that_a_point_lacks_are_named_and_main_figures_are_told_from
 def test_a_person_is_told_on_the_progress_console() -> None:
     for is_terminal in (True, False):
         shown = StringIO()
-        console = Console(file=shown, width=200, force_terminal=is_terminal)
+        console = Console(file=shown, width=200, force_terminal=is_terminal, color_system=None)
         lines = Lines(say=partial(say, console))
         with watching(console, "scale-up", lines) as observer:
             measure(ESTABLISHMENT, (1, 2), observer=Observers([observer]))
