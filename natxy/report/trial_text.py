@@ -23,7 +23,7 @@ _FAULTS_SHOWN = 3
 ALL_PORTS = 2**16
 WIDTH = 80  # of a brief text
 REASONS_SHOWN = 2
-BRIEF = ("sent", "received", "lost", "median", "P99.9", "max")  # frames, and their delay
+BRIEF = ("sent", "received", "lost", "delay P50", "P99.9", "max")
 
 
 def trial_headline(
