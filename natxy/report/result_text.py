@@ -3,6 +3,7 @@
 The values are those of the table that a report has of the same results.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -23,9 +24,10 @@ from natxy.report.numbers import ARROWS, rate
 from natxy.report.table_rows import Row, Value
 
 MOST_LINES = 12
+COUNT = re.compile(r"repetition|search|n = ")  # of the repetitions, in a first line
 GAP = "  "
 WAYS = {"both": "both directions", "forward": "→ only", "reverse": "← only"}
-COUNTED = {"frames": "frames", "connections": "connections", "octets": "octets"}
+COUNTED = ("frames", "connections", "octets")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,7 +286,7 @@ def _conditions(results: Sequence[Measurement], rows: Sequence[Row], first: str,
         _same(of, lambda each: f"{each.networks} networks", usual="1 "),
         WAYS[of[0].direction],
         *(part for part in _shared(rows) if part not in first),
-        f"n = {counts.pop():,}" if len(counts) == 1 and not first.endswith(")") else "",
+        f"n = {counts.pop():,}" if len(counts) == 1 and not COUNT.search(first) else "",
         *dict.fromkeys(result.reference for result in results),
     ]
     line = ""
