@@ -5,7 +5,7 @@ The values are those of the table that a report has of the same results.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 
 from rich.cells import cell_len
@@ -13,37 +13,29 @@ from rich.cells import cell_len
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Conditions, Measurement
-from natxy.model.trial_spec import Direction
 from natxy.report.brief_notes import brief_notes
 from natxy.report.cell_figures import RATES, CellResult, found_figures
 from natxy.report.conformity import conformity
 from natxy.report.figure_rows import figure_rows
 from natxy.report.histogram import loss_chart
 from natxy.report.measurement_notes import measurement_notes
-from natxy.report.numbers import ARROWS, rate
-from natxy.report.table_rows import Row, Value
+from natxy.report.numbers import rate
+from natxy.report.result_table import (
+    GAP,
+    Line,
+    cut,
+    error_of,
+    full_lines,
+    full_table,
+    table,
+    text_of,
+)
+from natxy.report.table_rows import Row
 
 MOST_LINES = 12
 COUNT = re.compile(r"repetition|search|n = ")  # of the repetitions, in a first line
-GAP = "  "
 WAYS = {"both": "both directions", "forward": "→ only", "reverse": "← only"}
 COUNTED = ("frames", "connections", "octets")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """A figure at a place; one value for each direction that the line is about."""
-
-    row: Row  # of the first direction
-    place: str  # what tells it from the other lines: "84 B"
-    values: tuple[tuple[Direction | None, Value], ...]
-
-    def joined(self, words_of: Callable[[Value], str]) -> str:
-        """Returns words about the values, once if they are the same in both directions."""
-        words = [(way, words_of(value)) for way, value in self.values]
-        if len({said for _, said in words}) == 1:
-            return words[0][1]
-        return ", ".join(f"{ARROWS[way]} {said}" for way, said in words if said)
 
 
 def headline(results: Sequence[Measurement], width: int) -> str:
@@ -58,23 +50,21 @@ def brief_text(results: Sequence[Measurement], width: int) -> list[str]:
     first = _headline(lines, results, width)
     bounds = {value.bound for line in lines for _, value in line.values}
     below = [*brief_notes(results, bounds), conformity(results, brief=True)]
-    said = [_cut(each, width) for each in below if each]
+    said = [cut(each, width) for each in below if each]
     room = MOST_LINES - 1 - len(said) - 3  # headline, conditions, heads of the table, storage
-    each_way = _each_way(lines)
-    shown = each_way if len(each_way) <= room else lines
-    table = _table(shown, room, width) if len(each_way) > 1 else []
-    return [first, *table, _conditions(results, rows, first, width), *said]
+    shown = table(lines, room, width) if len(full_lines(lines)) > 1 else []
+    return [first, *shown, _conditions(results, rows, first, width), *said]
 
 
 def verbose_text(results: Sequence[Measurement], width: int) -> list[str]:
     """Returns all figures of the results, and all notes."""
     rows = _rows(results, secondary=True)
-    lines = _each_way(_lines(rows))
+    lines = _lines(rows)
     first = headline(results, width)
     charts = [line for result in results for line in loss_chart(result)]
     return [
         first,
-        *_table(lines, len(lines), width),
+        *full_table(lines, width),
         _conditions(results, rows, first, width),
         "",
         *charts,
@@ -115,11 +105,6 @@ def _shared(rows: Sequence[Row]) -> list[str]:
     return [part for part in _parts(rows[0]) if all(part in _parts(row) for row in rows)]
 
 
-def _each_way(lines: Sequence[Line]) -> list[Line]:
-    """Returns a line for each direction."""
-    return [replace(line, values=(value,)) for line in lines for value in line.values]
-
-
 # --- the first line --------------------------------------------------------------------------
 
 
@@ -134,7 +119,7 @@ def _headline(lines: Sequence[Line], results: Sequence[Measurement], width: int)
         values, places = ((_ends([of(each) for each in main])) for of in (_value, _place))
         known = f"{name}{GAP}{values}{unit}"
         return _fitting([f"{known} ({places}){at}", f"{known} ({places})", known + at], width)
-    figure = f"{name}{GAP}{main[0].joined(_text)}{unit}"
+    figure = f"{name}{GAP}{main[0].joined(text_of)}{unit}"
     spread = main[0].values[0][1].spread
     known = ", ".join(filter(None, (figure, spread.wire if spread else "")))
     ends = [f"{GAP}({words})" for words in _spreads(main[0], results[0])]
@@ -160,7 +145,7 @@ def _losses(lines: Sequence[Line]) -> str:
 
 
 def _value(line: Line) -> str:
-    return line.joined(_text)
+    return line.joined(text_of)
 
 
 def _place(line: Line) -> str:
@@ -183,28 +168,15 @@ def _spreads(line: Line, result: Measurement) -> Iterator[str]:
     if not spreads:
         return
     n, is_search = spreads[0].n, result.conditions.search is not None and line.row.unit in RATES
-    ends = spreads[0].extremes.strip("[]") if len(spreads) == 1 else ""
-    error = _error(line.values[0][1]) if len(spreads) == 1 else ""
+    extremes = spreads[0].extremes if len(spreads) == 1 else ""
+    ends = extremes.strip("[]") if "[" in extremes else ""
+    error = error_of(line.values[0][1]) if len(spreads) == 1 else ""
     counted = f"{n:,} {'search' if is_search else 'repetition'}"
     plural = f"{counted}{('es' if is_search else 's') * (n != 1)}"
     for count in (plural, f"n = {n:,}"):
         yield "; ".join(filter(None, (": ".join(filter(None, (count, ends))), error)))
     yield from (f"n = {n:,}: {ends}" for _ in (ends,) if ends)
     yield plural
-
-
-def _error(value: Value) -> str:
-    """Returns the error, of a rate as a share of it."""
-    spread = value.spread
-    if spread is None or not spread.error:
-        return ""
-    if spread.unit not in RATES or not value.number:
-        return spread.error_text
-    return f"error {spread.error / value.number * 100:.2g} %"
-
-
-def _text(value: Value) -> str:
-    return value.text
 
 
 def _unit(row: Row) -> str:
@@ -215,62 +187,6 @@ def _unit(row: Row) -> str:
 
 
 # --- the other lines -------------------------------------------------------------------------
-
-
-def _table(lines: Sequence[Line], most: int, width: int) -> list[str]:
-    """Returns a row for each line, and in place of those that are too many, how many they are."""
-    if len(lines) > most:
-        more = f"… {len(lines) - most + 1} more: -v"
-        return [*_table(lines[: most - 1], most, width), more]
-    figures = {line.row.figure for line in lines}
-    columns = [
-        ("", [_name(line, with_figure=len(figures) > 1) for line in lines]),
-        (_statistic(lines), [line.joined(_text) + _unit_of(line) for line in lines]),
-        ("range", [line.joined(_extremes) for line in lines]),
-        ("error", [line.joined(_error).replace("error ", "") for line in lines]),
-        ("on the wire", [line.joined(_wire) for line in lines]),
-    ]
-    columns = [column for column in columns if any(column[1])]
-    while len(columns) > 2 and sum(map(_column_width, columns)) - len(GAP) > width:
-        columns.pop()
-    head, names = columns[0]
-    room = width - sum(map(_column_width, columns[1:]))
-    columns[0] = (head, [_cut(name, room) for name in names])
-    return [
-        GAP.join(
-            cell + pad if number == 0 else pad + cell
-            for number, cell in enumerate(cells)
-            for pad in (" " * (_column_width(columns[number]) - len(GAP) - cell_len(cell)),)
-        ).rstrip()
-        for cells in zip(*([head, *texts] for head, texts in columns), strict=True)
-    ]
-
-
-def _column_width(column: tuple[str, list[str]]) -> int:
-    return max(map(cell_len, (column[0], *column[1]))) + len(GAP)
-
-
-def _name(line: Line, *, with_figure: bool) -> str:
-    ways = [way for way, _ in line.values]
-    arrow = ARROWS[ways[0]] if len(ways) == 1 else ""
-    figure = line.row.figure if with_figure or not line.place else ""
-    return " ".join(filter(None, (arrow, figure, line.place)))
-
-
-def _statistic(lines: Sequence[Line]) -> str:
-    return " or ".join(dict.fromkeys(line.row.statistic or "" for line in lines))
-
-
-def _unit_of(line: Line) -> str:
-    return f" {line.row.unit}" if line.row.unit in RATES else ""
-
-
-def _extremes(value: Value) -> str:
-    return value.spread.extremes if value.spread else ""
-
-
-def _wire(value: Value) -> str:
-    return value.spread.wire if value.spread else ""
 
 
 def _conditions(results: Sequence[Measurement], rows: Sequence[Row], first: str, width: int) -> str:
@@ -307,7 +223,3 @@ def _same(
 
 def _fitting(candidates: Sequence[str], width: int) -> str:
     return next((each for each in candidates if cell_len(each) <= width), candidates[-1])
-
-
-def _cut(line: str, width: int) -> str:
-    return line if cell_len(line) <= width else f"{line[: width - 1].rstrip()}…"

@@ -218,6 +218,22 @@ def test_rows_that_are_too_many_are_counted() -> None:
     assert sum("400,000 fps" in line for line in verbose_text(results, WIDTH)) == 1 + len(results)
 
 
+def test_several_figures_of_a_series_stand_beside_their_place() -> None:
+    share = Figure(name="degradation", unit="%", values=(20.0,), at="10 flows")
+    figures = (
+        RATE.model_copy(update={"at": "1 flow"}),
+        RATE.model_copy(update={"at": "10 flows", "values": (320_000.0,)}),
+        share,
+    )
+    (one,) = places(sizes=(84,), procedure="overload", figures=figures)
+    conditions = one.conditions.model_copy(update={"rate_fps": None})
+    one = one.model_copy(update={"conditions": conditions})
+    _, head, first, second, *_ = brief_text([one], WIDTH)
+    assert head.split() == ["throughput", "degradation"]
+    assert first.split() == ["1", "flow", "400,000", "fps"]
+    assert second.split() == ["10", "flows", "320,000", "fps", "20", "%"]
+
+
 def test_directions_stand_side_by_side_if_the_rows_are_too_many() -> None:
     ways = (
         Figure(name="PDV", unit="ns", direction="forward", values=(1000.0,)),
