@@ -1,16 +1,15 @@
 """The head of a report: what was measured, with what, when, where, and whether it conforms."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from natxy.campaign.data import INVALID, CampaignData
 from natxy.campaign.machines import titled
-from natxy.model.deviation import Deviation, Differs
-from natxy.model.measurement import Conditions
+from natxy.model.measurement import Conditions, Measurement
+from natxy.report.conformity import conformity
 from natxy.report.numbers import seconds_left
 
-SHORT = (Differs.DURATION, Differs.DURATIONS)
 MINUTE = "%Y-%m-%d %H:%M"
 BOTH = "both directions at once"
 
@@ -19,14 +18,15 @@ def head_of(data: CampaignData) -> dict[str, str]:
     """Returns lines by their names; an empty one is not known."""
     invalid = sum(point.verdict == INVALID for point in data.trials)
     gateways = _gateways(data)
+    results = [result for cell in data.cells for result in cell.results]
     machines = dict.fromkeys(filter(None, map(_machine, data.machines.values())))
     return {
         "Gateways" if len(gateways) > 1 else "Gateway": "\n".join(gateways),
         "Tester": "; ".join(machines),
-        "Traffic": _traffic([result.conditions for cell in data.cells for result in cell.results]),
+        "Traffic": _traffic([result.conditions for result in results]),
         "When": _when(data),
         "Command": data.command,
-        "Conformity": _conformity(data),
+        "Conformity": _conformity(data, results),
         "Trials": f"{len(data.trials):,}, of which {invalid:,} were invalid and do not count; "
         f"{len(data.cells)} of {len(data.plan.cells)} cells; seed {data.plan.seed}",
     }
@@ -101,28 +101,11 @@ def _when(data: CampaignData) -> str:
     return f"{shown}, took {seconds_left(took_s)}"
 
 
-def _conformity(data: CampaignData) -> str:
+def _conformity(data: CampaignData, results: Sequence[Measurement]) -> str:
     """Says whether all was measured, whether it conforms to its RFCs, and what differs most."""
-    references = [result.reference for cell in data.cells for result in cell.results]
-    deviations = list(dict.fromkeys(_deviations(data)))
     failed = sum(bool(cell.error) for cell in data.cells)
     without = f"{failed} of {len(data.plan.cells)} cells failed" if failed else ""
-    if not references:
-        return without
-    differs = _differs(references, deviations)
-    return f"{without}; {differs[:1].lower()}{differs[1:]}" if failed else differs
-
-
-def _differs(references: Sequence[str], deviations: Sequence[Deviation]) -> str:
-    if not deviations:
-        named = ", ".join(dict.fromkeys(filter(None, references)))
-        return f"Conforms to {named}" if named else "No RFC defines what was measured"
-    short = [each for each in deviations if each.code in SHORT]
-    first = f"A quick look: {short[0]}" if short else f"Does not conform: {deviations[0]}"
-    more = len({each.code for each in deviations}) - 1
-    are = "more deviation is" if more == 1 else "more deviations are"
-    return f"{first}; {more} {are} listed below" if more else first
-
-
-def _deviations(data: CampaignData) -> Iterator[Deviation]:
-    return (each for cell in data.cells for result in cell.results for each in result.deviations)
+    differs = conformity(results)
+    if not (failed and differs):
+        return without or differs
+    return f"{without}; {differs[:1].lower()}{differs[1:]}"

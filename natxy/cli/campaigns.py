@@ -50,7 +50,10 @@ MEASURING = [verb for group in ("Measure", "Stateful") for verb in GROUPS[group]
 TRIAL_LOST = "A trial that had not ended is lost."
 CELLS_LOST = "Cells that had not ended are lost, and will be measured again."
 OPTION = re.compile(r"`[^`]*`|(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")  # not within commands
-NOT_IN_A_CELL = ("testbed", "seed", "output", "json", "json-output", "records", "report", "help")
+NOT_IN_A_CELL = (
+    *("testbed", "seed", "output", "json", "json-output", "records", "report", "help"),
+    *("quiet", "verbose"),
+)
 
 
 def arguments_of(cell: Cell) -> list[str]:

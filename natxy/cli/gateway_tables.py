@@ -1,7 +1,6 @@
 """Shows a person the progress of the demo, and a table of each gateway when it is measured."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,10 @@ from rich.console import Console
 from natxy.campaign.plan import Cell
 from natxy.campaign.runner import Place, now
 from natxy.cli.narrator import Narrator
-from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import say
 from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.report.results_json import Made, cell_entry, write_entries
-from natxy.trial.observer import Observer
 from natxy.whole_file import is_stream
 
 
@@ -78,11 +75,6 @@ class GatewayTables(Narrator):
         for error, cells in self.failed.items():
             which = cells[0] if len(cells) == 1 else f"{len(cells)} measurements"
             yield f"{which} failed: {error}"
-
-    @contextmanager
-    def measuring(self, title: str) -> Iterator[Observer]:
-        with SearchDisplay(self.console, title, unit=self._unit) as display:
-            yield display
 
     def _show(self, gateway: str) -> None:
         self._shown.add(gateway)

@@ -14,8 +14,8 @@ from natxy.campaign.notice import Notice
 from natxy.campaign.plan import Cell
 from natxy.campaign.records import CampaignState
 from natxy.campaign.runner import Place, Watcher
-from natxy.cli.now_and_then import Lines, NowAndThen
-from natxy.cli.progress import SearchDisplay, lost_of
+from natxy.cli.now_and_then import Lines, watching
+from natxy.cli.progress import lost_of
 from natxy.cli.sentences import joined, say
 from natxy.cli.series import LOOKS_FOR_CONNECTIONS
 from natxy.model.measurement import Figure, Measurement, Unit
@@ -105,11 +105,8 @@ class Narrator(Watcher):
 
     @contextmanager
     def measuring(self, title: str) -> Iterator[Observer]:
-        if not self.console.is_terminal:
-            yield NowAndThen(self._lines, unit=self._unit)
-            return
-        with SearchDisplay(self.console, title, unit=self._unit) as display:
-            yield display
+        with watching(self.console, title, self._lines, unit=self._unit) as observer:
+            yield observer
 
     def _say(self, line: str) -> None:
         say(self.console, line)

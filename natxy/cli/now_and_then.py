@@ -1,30 +1,36 @@
-"""Says now and then what a long cell does, where a console is a file or a pipe."""
+"""Says now and then what a long measurement does, where a console is a file or a pipe."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import inf
 
-from natxy.cli.estimate import Estimate
-from natxy.cli.progress import asked_clause, found_by, why_of
+from rich.console import Console
+
+from natxy.cli.estimate import ERROR_FRACTION, Estimate
+from natxy.cli.progress import SearchDisplay, asked_clause, found_by, why_of
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
+from natxy.model.remark import Remark
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.report.numbers import rate
 from natxy.trial.observer import Observer
 
-EVERY_S = 10.0  # a cell that is shorter has no line of its own between its begin and its end
+EVERY_S = 10.0  # what is shorter has no line of its own between its begin and its end
 
 
 @dataclass(kw_only=True)
 class Lines:
-    """The lines about one cell, of which one may follow another only after a while."""
+    """The lines about one cell or one command, one of which follows another only after a while."""
 
     say: Callable[[str], None]
+    begun: bool = True  # a line has been said; else the first one need not wait
     _newest_s: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self._newest_s = time.monotonic()
+        self._newest_s = time.monotonic() if self.begun else -inf
 
     def offer(self, line: Callable[[], str]) -> None:
         """Says the line if it is time for one."""
@@ -77,6 +83,9 @@ class NowAndThen(Observer):
     def repetition_ended(self, figures: Sequence[Figure]) -> None:
         self._found = found_by(figures)
 
+    def remarked(self, remark: Remark) -> None:
+        self._lines.say(str(remark))
+
     def _loaded(self, rate_fps: int) -> str:
         if self._connections is None:
             return f"{rate(rate_fps)} {self._unit}"
@@ -91,3 +100,26 @@ class NowAndThen(Observer):
             f"  repetition {self._repetition} of {self._repetitions}, trial {self._trials}"
             f"{invalid}: {self._load}, {step}{found}{left}"
         )
+
+
+@contextmanager
+def watching(
+    console: Console,
+    title: str,
+    lines: Lines | None,
+    *,
+    unit: Unit = "fps",
+    error_fraction: float = ERROR_FRACTION,
+) -> Iterator[Observer]:
+    """Yields who shows the progress: a panel on a terminal, elsewhere lines; without lines, nobody.
+
+    `error_fraction` is the error at which a search ends, if it is known.
+    """
+    if lines is None:
+        yield Observer()
+    elif console.is_terminal:
+        with SearchDisplay(console, title, error_fraction, unit=unit) as display:
+            yield display
+    else:
+        lines.offer(lambda: title)
+        yield NowAndThen(lines, unit=unit)

@@ -1,5 +1,6 @@
 """Options that several commands take, and how their values are read."""
 
+import os
 import re
 import shlex
 import sys
@@ -80,17 +81,38 @@ JsonOption = Annotated[
     bool,
     Setting(
         "json_output",
-        "Write JSON to standard output instead of tables",
+        "Write JSON to standard output instead of text",
         option="json",
         panel="Output",
+    ),
+]
+QuietOption = Annotated[
+    bool,
+    Setting("quiet", "Print the main figure alone, and no progress", panel="Output", letter="q"),
+]
+VerboseOption = Annotated[
+    bool,
+    Setting(
+        "verbose",
+        "Print all figures, counters, deviations and notes",
+        panel="Output",
+        short="Print all figures, counters, deviations and notes",
+        letter="v",
     ),
 ]
 
 
 # Progress goes to standard error: standard output is the result and nothing else.
 progress_console = console_of(stderr=True)
-# A file or a pipe has no width of its own: wide enough for every table.
-result_console = console_of(width=None if sys.stdout.isatty() else 120)
+# A file or a pipe has no width of its own: wide enough for every table, unless COLUMNS is set.
+own_width = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+result_console = console_of(width=None if own_width else 120)
+
+
+def check_detail(*, quiet: bool, verbose: bool) -> None:
+    """Raises ConfigurationError if both less and more is to be printed."""
+    if quiet and verbose:
+        raise ConfigurationError("--quiet: is not possible with --verbose (expected one of them)")
 
 
 def seed_of(given: int | None) -> int:

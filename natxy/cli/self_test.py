@@ -2,6 +2,7 @@
 
 import json
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from natxy.campaign.provenance import provenance
 from natxy.cli.choices import unknown_value
+from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.options import (
     CoresOption,
     JsonOption,
@@ -21,7 +23,6 @@ from natxy.cli.options import (
     seed_of,
     with_traffic_options,
 )
-from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import quote, say
 from natxy.dut.base import Dut
 from natxy.dut.lab import VethLoop
@@ -124,7 +125,8 @@ def self_test(
     title = f"Self-test, seed {plan.seed}"
     with set_up(chosen, source, cable) as session:
         kept = provenance(session, seed=plan.seed, command=[repeat_command(plan.seed)])
-        with SearchDisplay(progress_console, title, 0.01) as display:
+        lines = Lines(say=partial(say, progress_console), begun=False)
+        with watching(progress_console, title, lines, error_fraction=0.01) as display:
             ceilings = measure(plan, session.with_observer(display))
         record = _record(ceilings, session.hello, chosen.traffic, _name(testbed, loop))
     if json_output:

@@ -30,9 +30,9 @@ def _word(word: str) -> str:
     return f"$'{visible(escaped)}'"
 
 
-def say(console: Console, sentence: str) -> None:
+def say(console: Console, sentence: str, *, style: str | None = None) -> None:
     """Prints a sentence: wrapped at words on a terminal, as one line in a file or a pipe."""
-    _print(console, one_line(sentence), soft_wrap=not console.is_terminal)
+    _print(console, one_line(sentence), soft_wrap=not console.is_terminal, style=style)
 
 
 def quote(console: Console, line: str) -> None:
@@ -45,5 +45,5 @@ def say_lines(console: Console, text: str) -> None:
     _print(console, text, soft_wrap=not console.is_terminal)
 
 
-def _print(console: Console, line: str, *, soft_wrap: bool) -> None:
-    console.print(line, soft_wrap=soft_wrap)
+def _print(console: Console, line: str, *, soft_wrap: bool, style: str | None = None) -> None:
+    console.print(line, soft_wrap=soft_wrap, style=style)

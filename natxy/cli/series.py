@@ -5,14 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from natxy.campaign.folder import PAGE
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal, check_new
 from natxy.campaign.provenance import provenance
 from natxy.cli.command_line import beside_options
+from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.options import (
+    check_detail,
     progress_console,
     repeat_command,
     result_console,
@@ -20,7 +24,6 @@ from natxy.cli.options import (
     with_traffic_options,
 )
 from natxy.cli.places import check_lists, foregrounds_of, networks_in, places, sizes_of
-from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import quote, say
 from natxy.cli.series_options import SeriesOptions
 from natxy.dut.choice import dut_of
@@ -31,8 +34,7 @@ from natxy.model.testbed import Testbed, read_testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment import with_phase_1_rate
 from natxy.records.extra import records_to
-from natxy.report.histogram import loss_chart
-from natxy.report.measurement_table import measurement_notes, measurement_tables
+from natxy.report.result_text import brief_text, headline, verbose_text
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
@@ -143,6 +145,7 @@ def run_series(work: Work) -> None:
     """
     options = work.options
     work.check()
+    check_detail(quiet=options.quiet, verbose=options.verbose)
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{work.name}"
     check_new(folder / JOURNAL)
     written, source = read_testbed(options.testbed)
@@ -157,9 +160,9 @@ def run_series(work: Work) -> None:
             _write(work, folder, results, Made.of(header))
     finally:  # a file that cannot be written takes no result away
         if results:
-            show(results, made=Made.of(header) if options.json_output else None)
+            show(results, options, made=Made.of(header) if options.json_output else None)
     if not options.json_output:
-        show_places(options.seed_value, folder)
+        show_places(options, folder)
 
 
 def _measure(
@@ -172,6 +175,8 @@ def _measure(
 ) -> None:
     """Adds each result to `results` when it is there, and fills the header of the journal."""
     unit: Unit = "cps" if work.name in LOOKS_FOR_CONNECTIONS else "fps"
+    said = partial(say, progress_console)
+    lines = None if work.options.quiet else Lines(say=said, begun=False)
     with (
         records_to(work.records) as kept,
         set_up(asked, source, dut_of(asked, source), kept) as session,
@@ -181,7 +186,7 @@ def _measure(
         with Journal(folder / JOURNAL, header) as journal, naming(journal.path):
             for result in work.results(
                 session.with_observer(journal),
-                lambda title: SearchDisplay(progress_console, title, unit=unit),
+                lambda title: watching(progress_console, title, lines, unit=unit),
             ):
                 results.append(result)
                 journal.append(result)
@@ -225,28 +230,29 @@ def _write(work: Work, folder: Path, results: Sequence[Measurement], made: Made)
         write_report(Report.of(folder), folder / "report", html=True, records=work.records)
 
 
-def show(results: Sequence[Measurement], *, made: Made | None = None) -> None:
-    """Prints tables; with `made`, the entries of results.json instead."""
+def show(
+    results: Sequence[Measurement], options: SeriesOptions, *, made: Made | None = None
+) -> None:
+    """Prints the results as the options ask for; with `made`, the entries of results.json."""
     if made is not None:
         print(json.dumps([result_entry(result, made) for result in results], indent=2))
         return
-    for line in _shown(results, result_console.width):
-        if isinstance(line, str):
-            say(result_console, line)
-        else:
-            result_console.print(line, crop=False)
+    width = result_console.width
+    if options.quiet:
+        lines = [headline(results, width)]
+    else:
+        lines = (verbose_text if options.verbose else brief_text)(results, width)
+    first, *others = lines
+    say(result_console, first, style="bold")
+    for line in others:
+        say(result_console, line)
 
 
-def show_places(seed: int, folder: Path) -> None:
-    """Prints the command that repeats the measurement, and where its files are."""
-    for line in (f"Repeat it: {repeat_command(seed)}", f"Journal, JSON and CSV: {folder}"):
-        quote(result_console, line)
-
-
-def _shown(measurements: Sequence[Measurement], width: int) -> Iterator[Any]:
-    if not measurements:
+def show_places(options: SeriesOptions, folder: Path) -> None:
+    """Prints where the files of the measurement are, and how to repeat it."""
+    if options.quiet:
         return
-    yield from measurement_tables(measurements, width)
-    for measurement in measurements:
-        yield from loss_chart(measurement)
-    yield from measurement_notes(measurements)
+    if options.verbose:
+        quote(result_console, f"Repeat it: {repeat_command(options.seed_value)}")
+    page = f"; report: {folder / PAGE}" if options.report else ""
+    quote(result_console, f"Journal, JSON and CSV: {folder}{page}")

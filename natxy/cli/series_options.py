@@ -15,8 +15,10 @@ from natxy.cli.options import (
     ESTABLISHMENT_RATE,
     FRAME_SIZE,
     JsonOption,
+    QuietOption,
     SeedOption,
     TestbedArgument,
+    VerboseOption,
     adding,
     loss_tolerance,
     numbers_of,
@@ -121,6 +123,8 @@ class SeriesOptions:
             letter="o",
         ),
     ] = None
+    quiet: QuietOption = False
+    verbose: VerboseOption = False
     json_output: JsonOption = False
     report: Annotated[
         bool,

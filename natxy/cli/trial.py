@@ -16,9 +16,12 @@ from natxy.cli.options import (
     ESTABLISHMENT_RATE,
     FRAME_SIZE,
     JsonOption,
+    QuietOption,
     RecordsOption,
     SeedOption,
     TestbedArgument,
+    VerboseOption,
+    check_detail,
     progress_console,
     repeat_command,
     result_console,
@@ -26,6 +29,7 @@ from natxy.cli.options import (
     with_connection_options,
     with_traffic_options,
 )
+from natxy.cli.progress import missing_of, shown
 from natxy.cli.sentences import say
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, StorageError, TrialRefused
@@ -39,7 +43,7 @@ from natxy.model.trial_spec import VERSION, Recording, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.records.extra import records_to
 from natxy.report.numbers import seconds_left
-from natxy.report.trial_text import trial_text
+from natxy.report.trial_text import brief_trial, trial_headline, trial_lines
 from natxy.setting import Setting
 from natxy.trial.load import steady
 from natxy.trial.observer import Observer
@@ -55,14 +59,17 @@ INVALID_STATUS = 1
 class StageDisplay(Observer):
     """Shows the trial's stage in one line on a terminal, and nothing elsewhere; keeps the trial."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool) -> None:
         self.ended: TrialRecord | None = None
+        self._shows = progress_console.is_terminal and not quiet
 
     def trial_progressed(self, progress: Progress) -> None:
-        if not progress_console.is_terminal:
+        if not self._shows:
             return
         left_s = max(0, progress.duration_ns - progress.elapsed_ns) / 1e9
-        progress_console.print(f"{progress.stage}, {seconds_left(left_s)} left    ", end="\r")
+        missing = shown(missing_of(progress))
+        words = f"{progress.stage}, {seconds_left(left_s)} left, missing {missing or 0}"
+        progress_console.print(f"{words:<60}", end="\r")
 
     def trial_ended(self, trial: TrialRecord) -> None:
         self.ended = trial
@@ -122,6 +129,8 @@ def trial(
             short="Show the addresses and ports that a NAT has given out",
         ),
     ] = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     json_output: JsonOption = False,
 ) -> None:
     """Run one trial at a rate. The exit status is 1 if the trial was invalid.
@@ -146,6 +155,7 @@ def trial(
             establishment_rate=establishment_rate,
             seed=seed,
         )
+    check_detail(quiet=quiet, verbose=verbose)
     chosen_seed = seed_of(seed)
     timing = Timing(
         duration_s=DURATION_S if duration is None else exact(DURATION, duration),
@@ -175,7 +185,7 @@ def trial(
     )
     failed: MeasurementError | None = None  # raised after the trial was shown
     trials: Trials | None = None
-    display = StageDisplay()
+    display = StageDisplay(quiet=quiet)
     try:
         with (
             records_to(records) as recorded,
@@ -221,16 +231,15 @@ def trial(
         result = whole.model_dump(mode="json")
         print(json.dumps({**fields, "result": result, "provenance": kept}, indent=2))
     else:
-        text = trial_text(
-            whole,
-            verdict,
-            reasons,
-            measured=record.result,
-            refused=refused,
-            lost_connections=lost,
-            telemetry=used,
+        first = trial_headline(
+            whole, verdict, record.result, refused=refused, lost_connections=lost
         )
-        for line in text.rstrip("\n").split("\n"):
+        say(result_console, first, style="bold")
+        if verbose:
+            lines = trial_lines(whole, reasons, used)
+        else:
+            lines = [] if quiet else brief_trial(whole, record.result, reasons)
+        for line in lines:
             say(result_console, line)
     if failed is not None:
         raise failed

@@ -118,7 +118,9 @@ class Wire:
         )
 
     def words(self, rate_fps: float) -> str:
-        bits = f"{rate_fps * self.octets * 8 / 1e9:.3g} Gbit/s" if self.octets else ""
+        gbit_s = rate_fps * (self.octets or 0) * 8 / 1e9
+        many = f"{gbit_s:.3g} Gbit/s" if gbit_s >= 0.001 else f"{gbit_s * 1e3:.3g} Mbit/s"
+        bits = many if self.octets else ""
         share = f"{rate_fps / self.media_fps * 100:.3g} % of the media" if self.media_fps else ""
         return ", ".join(filter(None, (bits, share)))
 

@@ -15,7 +15,10 @@ NONE = ColumnFigures()
 Known = TypeVar("Known")
 
 
-def figure_rows(measure: MeasureSection, columns: Sequence[str], found: Found) -> Iterator[Row]:
+def figure_rows(
+    measure: MeasureSection, columns: Sequence[str], found: Found, *, secondary: bool = False
+) -> Iterator[Row]:
+    """Yields a row for each main figure; `secondary`: also those that are reported beside them."""
     of = [_without_series(found.get((measure.name, column), NONE)) for column in columns]
     keys = list(dict.fromkeys(key for each in of for key in each.figures))
     if not keys:
@@ -28,7 +31,7 @@ def figure_rows(measure: MeasureSection, columns: Sequence[str], found: Found) -
     for key in keys:
         figures = [each.figures.get(key) for each in of]
         known = next(figure for figure in figures if figure is not None)
-        if known.primary:
+        if known.primary or secondary:
             yield _row(measure, key, known, of)
 
 

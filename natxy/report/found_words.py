@@ -2,9 +2,16 @@
 
 from collections.abc import Sequence
 
-from natxy.model.measurement import Measurement
-from natxy.report.cell_figures import RATES, in_directions, rate_words, told_apart, variant_of
-from natxy.report.numbers import ARROWS, benchmark
+from natxy.model.measurement import Conditions, Figure, Measurement
+from natxy.report.cell_figures import (
+    RATES,
+    Wire,
+    in_directions,
+    rate_words,
+    told_apart,
+    variant_of,
+)
+from natxy.report.numbers import ARROWS, benchmark, with_bound
 
 
 def found(results: Sequence[Measurement], *, summed: bool) -> list[str]:
@@ -30,9 +37,18 @@ def main_words(result: Measurement, *, summed: bool) -> str:
                     benchmark(figure),
                     figure.unit if figure.unit in RATES else "",
                     rate_words(result.conditions, figure, summed=summed),
+                    _on_the_wire(result.conditions, figure, summed=summed),
                 ),
             )
         )
         for figure in result.figures
         if figure.primary and (figure.values or figure.missing)
     )
+
+
+def _on_the_wire(conditions: Conditions, figure: Figure, *, summed: bool) -> str:
+    """Returns what a rate of frames is on the wire, in parentheses; empty for another figure."""
+    if figure.unit != "fps" or not figure.values:
+        return ""
+    words = Wire.of(conditions, figure, summed=summed).words(with_bound(figure)[0])
+    return f"({words})" if words else ""

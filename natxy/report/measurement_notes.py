@@ -1,18 +1,105 @@
 """Notes under the figures of a measurement: media, connections, what trials counted, and noise."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from natxy.model.deviation import STANDING
 from natxy.model.disturbance import FAR_NS, Disturbance
 from natxy.model.duration import duration
 from natxy.model.icmp_words import icmp_list
-from natxy.model.measurement import Conditions, ConnectionConditions, Media, TrialCounts
+from natxy.model.measurement import (
+    Conditions,
+    ConnectionConditions,
+    Measurement,
+    Media,
+    TrialCounts,
+)
 from natxy.model.packet_sockets import PACKET_SOCKETS
 from natxy.model.port_result import IcmpError
+from natxy.model.remark import BOUNDS
 from natxy.report.numbers import rate
 
+WAYS = {
+    "both": "→ left ({left}) to right ({right}) and ← right to left at once",
+    "forward": "→ left ({left}) to right ({right}) only",
+    "reverse": "← right ({right}) to left ({left}) only",
+}
+VALIDATED = {
+    "forward": "→ left ({left}) to right ({right}), then ← right to left in validation",
+    "reverse": "← right ({right}) to left ({left}), then → left to right in validation",
+}
+FRAME_SIZES = "Frame sizes are those of IPv6; IPv4 frames are 20 bytes smaller."
 UNKNOWN = "unknown"
 NOT_LOGGED = "off"
 SHARED_SHOWN = 3
+
+
+def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
+    """Returns the notes under the table; trials of all measurements are counted together."""
+    counts = TrialCounts.total(measurement.counts for measurement in measurements)
+    said = [note for measurement in measurements for note in _notes(measurement, counts)]
+    return list(dict.fromkeys(said))
+
+
+def _is_validated(conditions: Conditions) -> bool:
+    return conditions.connections is not None and conditions.connections.validated
+
+
+def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
+    conditions = measurement.conditions
+    left, right = f"IPv{conditions.left_ip_version}", f"IPv{conditions.right_ip_version}"
+    way = (VALIDATED if _is_validated(conditions) else WAYS)[conditions.direction]
+    yield f"{way.format(left=left, right=right)}. Rates are per direction. {FRAME_SIZES}"
+    yield from media_notes(conditions)
+    yield from _explanations(measurement, counts)
+    if counts.worst_lateness_ns:
+        yield (
+            "In valid trials, frames were sent at most "
+            f"{duration(counts.worst_lateness_ns)} after they were due."
+        )
+    yield from noise_notes(counts)
+    if counts.misdelivered:
+        yield f"{counts.misdelivered:,} frames were misdelivered."
+    if counts.duplicated:
+        yield f"{counts.duplicated:,} frames were duplicated."
+    if counts.reordered:
+        yield f"{counts.reordered:,} frames were reordered."
+    if counts.gaps:
+        yield (
+            f"Over all trials, {counts.lost:,} frames were lost, in {counts.gaps:,} gaps of the "
+            "numbering."
+        )
+
+
+def _conformity(measurement: Measurement) -> Iterator[str]:
+    if not measurement.reference:
+        yield "No RFC defines this measurement."
+    elif measurement.deviations:
+        deviations = "; ".join(map(str, measurement.deviations))
+        yield f"Does not conform to {measurement.reference}: {deviations}."
+    else:
+        yield f"Conforms to {measurement.reference}, except for: {'; '.join(map(str, STANDING))}."
+
+
+def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
+    """Yields the notes that no table replaces."""
+    yield from measurement.conditions.formats
+    yield from _conformity(measurement)
+    yield from map(str, measurement.remarks)
+    yield from connection_notes(measurement.conditions.connections, counts)
+    yield from icmp_notes(counts.icmp_errors)
+    explained = any(remark.code in BOUNDS for remark in measurement.remarks)
+    if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
+        yield (
+            "≥ marks a lower bound: trials above this value stayed invalid, or it is the highest "
+            "value that was tried."
+        )
+    yield from verification_notes(counts)
+    if counts.negative_delays and any(figure.unit == "ns" for figure in measurement.figures):
+        yield (
+            f"{counts.negative_delays:,} delays were negative, because the clocks are not exact. "
+            "They count as 0."
+        )
+    yield from checksum_notes(counts)
 
 
 def media_notes(conditions: Conditions) -> Iterator[str]:
@@ -24,7 +111,7 @@ def media_notes(conditions: Conditions) -> Iterator[str]:
         yield f"Media: {sides}. There is no theoretical limit."
     else:
         yield (
-            f'Media: {sides}. The column "media, fps" shows the rate of the slower side '
+            f"Media: {sides}. The slower side carries {rate(conditions.theoretical_fps)} fps "
             f"{_at_size(conditions)}, per direction (RFC 8219 appendix A)."
         )
 

@@ -1,6 +1,7 @@
 """Shows a trial as text: its verdict, counters, lateness and delays."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from natxy.model.distribution import Distribution
 from natxy.model.duration import duration
@@ -14,35 +15,76 @@ from natxy.model.telemetry import CpuTime, Telemetry
 from natxy.model.trial_result import TrialResult, WorkerResult
 from natxy.model.verdict import Verdict
 from natxy.report.histogram import histogram_lines
-from natxy.report.numbers import quantity
+from natxy.report.numbers import ARROWS, quantity
 
 CPUS_SHOWN = 4  # the busiest
 DROPS_SHOWN = 4  # the most frequent causes
 _FAULTS_SHOWN = 3
 ALL_PORTS = 2**16
+WIDTH = 80  # of a brief text
+REASONS_SHOWN = 2
+BRIEF = ("sent", "received", "lost", "delay P50", "P99.9", "max")
 
 
-def trial_text(
+def trial_headline(
     result: TrialResult,
     verdict: Verdict,
-    reasons: tuple[Reason, ...],
     measured: TrialResult | None = None,
+    *,
     refused: str = "",
     lost_connections: LossOfConnections | None = None,
-    telemetry: Telemetry | None = None,
 ) -> str:
-    """Returns the text of a trial with all its phases.
+    """Returns the verdict with its reason.
 
     measured: the part of the trial that has the verdict, phase 2; None: the whole trial.
     refused: why no measurement would accept the trial as a result; it then has no verdict.
     lost_connections: how the gateway lost connections, which makes the trial a FAIL.
+    """
+    if refused:
+        return f"NO RESULT: {refused}"
+    if lost_connections:
+        return f"FAIL: {lost_connections}"
+    return _headline(result, measured or result, verdict)
+
+
+def brief_trial(result: TrialResult, measured: TrialResult, reasons: Iterable[Reason]) -> list[str]:
+    """Returns what the trial counted in its measured part; -v shows the rest."""
+    lines = [_cut(f"  invalid: {reason}") for reason in islice(reasons, REASONS_SHOWN)]
+    rows = [_row("", *BRIEF)]
+    for stream, kind, counters in measured.counters():
+        delay = counters.delay
+        of = (delay.p50_ns, delay.p999_ns, delay.max_ns) if delay.count else ()
+        counts = (counters.sent, counters.received, counters.lost)
+        rows.append(
+            _row(
+                f"{ARROWS[stream.direction]} {kind}",
+                *(f"{count:,}" for count in counts),
+                *(quantity(value, "ns") for value in of),
+            )
+        )
+    made = result.connections
+    table = [f"Phase 1 made {made.stored:,} of {made.asked:,} connections."] if made else []
+    mapped = mapping_lines(made) if made else ()
+    return [*lines, *rows, *table, *mapped, f"Seed {result.seed}. -v shows all counters."]
+
+
+def _row(name: str, *values: str) -> str:
+    return f"{name:<13}" + "".join(f"{value:>11}" for value in values)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1].rstrip()}…"
+
+
+def trial_lines(
+    result: TrialResult, reasons: tuple[Reason, ...], telemetry: Telemetry | None = None
+) -> list[str]:
+    """Returns all that is known of a trial with all its phases, without the headline.
+
     telemetry: what the gateway used; None: nothing is known.
     """
-    headline = f"FAIL: {lost_connections}" if lost_connections else ""
-    headline = headline or _headline(result, measured or result, verdict)
     used = (telemetry_line(telemetry),) if telemetry else ()
-    lines = (f"NO RESULT: {refused}" if refused else headline, *_lines(result, reasons), *used)
-    return "\n".join(lines) + "\n"
+    return [*_lines(result, reasons), *used]
 
 
 def _lines(result: TrialResult, reasons: tuple[Reason, ...]) -> Iterator[str]:
@@ -91,7 +133,7 @@ def _headline(result: TrialResult, measured: TrialResult, verdict: Verdict) -> s
         return f"FAIL: {result.misdelivered:,} frames were misdelivered"
     if verdict is Verdict.FAIL:
         return f"FAIL: {measured.lost:,} of {measured.sent:,} frames{of} were not received"
-    return "INVALID: the tester did not do what it was asked; this says nothing about the gateway"
+    return "INVALID: the tester did not do what it was asked"
 
 
 def _stream_lines(stream: StreamResult, *, several_phases: bool) -> Iterator[str]:

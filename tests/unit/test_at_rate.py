@@ -29,7 +29,7 @@ from natxy.procedure.latency import LatencyPlan, latency
 from natxy.procedure.reset import PROFILES as RESETS
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.records.extra import records_to
-from natxy.report.trial_text import trial_text
+from natxy.report.trial_text import trial_lines
 from natxy.search.bisection import SearchError
 from natxy.trial.profile import RFC, Profile, deviations
 from natxy.trial.session import Session
@@ -338,7 +338,7 @@ def test_a_trials_text_shows_what_was_recorded(session: Session) -> None:
     ipdv(IpdvPlan(**GIVEN), session.with_observer(kept))
     latency(LatencyPlan(**GIVEN, tags=50), session.with_observer(kept))
     first, last = (
-        trial_text(trial.result, trial.verdict, ()) for trial in (kept.trials[0], kept.trials[-1])
+        "\n".join(trial_lines(trial.result, ())) for trial in (kept.trials[0], kept.trials[-1])
     )
     assert re.search(r"^ +ipdv +min -500 ns .* max 700 ns .*; 1 pairs undefined$", first, re.M)
     assert re.search(r"^ +tags +sent 50, lost 0; delay min 1 µs ", last, re.M)

@@ -18,8 +18,8 @@ from natxy.report.comparison import compared
 from natxy.report.figure_charts import figure_charts
 from natxy.report.found_words import found
 from natxy.report.gateway_table import gateway_table
-from natxy.report.measurement_table import measurement_tables
 from natxy.report.numbers import with_bound
+from natxy.report.result_text import brief_text
 from natxy.report.results_csv import results_csv
 from tests.unit.drawings import layers_of
 from tests.unit.measurement_report import measurement
@@ -79,12 +79,12 @@ def printed(*tables: Any) -> str:
     return text.getvalue()
 
 
-def test_tables_have_the_benchmark_first() -> None:
+def test_tables_name_the_benchmark() -> None:
     for benchmark, other in (("mean", "median"), ("median", "mean")):
-        tables = measurement_tables([result(figure(statistic=benchmark))], 160)
-        (head,) = (line for line in printed(*tables).splitlines() if "(= P1)" in line)
-        words = head.split()
-        assert words.index(benchmark) < words.index("P1)") < words.index(other)
+        figures = (figure(statistic=benchmark), figure(statistic=benchmark, name="implied"))
+        _, head, *_ = brief_text([measurement(figures=figures)], 160)
+        assert benchmark in head
+        assert other not in head
     assert "back-to-back frames, mean" in printed(gateway_table("g", [result(figure())]))
 
 
@@ -114,8 +114,9 @@ def test_a_rate_is_the_same_in_each_place_and_says_what_it_counts() -> None:
     (row, *_) = campaign_table(EXPERIMENT, {"a": {}}, cells).rows
     assert (row.values[0].text, row.rates) == ("480,000", "sum of both directions")
     assert row.title == "some throughput, fps sum of both directions"
-    assert found([of], summed=True) == ["throughput 480,000 fps sum of both directions"]
-    assert found([of], summed=False) == ["throughput 240,000 fps per direction"]
+    both = "throughput 480,000 fps sum of both directions (0.399 Gbit/s)"
+    assert found([of], summed=True) == [both]
+    assert found([of], summed=False) == ["throughput 240,000 fps per direction (0.2 Gbit/s)"]
     shown = as_shown(EXPERIMENT, cells)
     (difference,) = compared([shown], [shown])
     assert (difference.before, difference.rates) == (480_000, "sum of both directions")

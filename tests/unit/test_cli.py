@@ -56,7 +56,7 @@ def test_what_is_commented_out_in_a_testbed_can_be_read_too(kind: str, tmp_path:
 def test_a_trial_as_text_and_as_json(
     engine: list[str], testbed_file: Path, capsys: Captured
 ) -> None:
-    assert run_command(["trial", str(testbed_file), "--rate", "1000", "--seed", "5"]) == 0
+    assert run_command(["trial", str(testbed_file), "--rate", "1000", "--seed", "5", "-v"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("PASS: all 2,000 frames")
     assert "delay" in text
@@ -120,10 +120,9 @@ def test_throughput_end_to_end(
     options = ["--profile", "quick", "--error", "10", "--seed", "3", "--output", str(folder)]
     assert run_command(["throughput", str(testbed_file), *options]) == 0
     captured = capsys.readouterr()
-    assert "Does not conform to RFC 2544" in captured.out
-    assert "seed 3" in captured.out
-    assert "FAIL" in captured.err
-    assert "s left" in captured.err
+    assert captured.out.startswith("Throughput  ")
+    assert "A quick look: " in captured.out
+    assert "seed 3" in captured.err
     result = json.loads((folder / "results.json").read_text())[0]
     assert 49_990 < result["rate_fps_per_direction"] <= 50_000
     assert result["search"]["loss_verifications"] == 1
@@ -140,7 +139,7 @@ def test_each_length_of_a_burst_is_measured_at_each_frame_size(
     engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
 ) -> None:
     places = ["--frame-size", "84,512", "--error", "10%", "--bursts", "1,16"]
-    options = ["--profile", "quick", "--output", str(tmp_path / "out"), *places]
+    options = ["--profile", "quick", "--output", str(tmp_path / "out"), "-v", *places]
     assert run_command(["throughput", str(testbed_file), *options, "--burst-rate", "500000"]) == 0
     entries = json.loads((tmp_path / "out" / "results.json").read_text())
     found = [(each["frame_size_bytes"], each["burst_frames"]) for each in entries]
@@ -153,14 +152,14 @@ def test_a_series_of_throughputs_is_a_row_each(
     engine: list[str], testbed_file: Path, tmp_path: Path, capsys: Captured
 ) -> None:
     places = ["--frame-size", "84,128,256,512,768,1024,1280,1518", "--error", "10%"]
-    options = ["--profile", "quick", "--output", str(tmp_path / "out"), *places]
+    options = ["--profile", "quick", "--output", str(tmp_path / "out"), "-v", *places]
     assert run_command(["throughput", str(testbed_file), *options]) == 0
     shown = capsys.readouterr().out
-    rows = [line.split() for line in shown.splitlines() if " B " in line]
-    assert [int(row[0]) for row in rows] == [84, 128, 256, 512, 768, 1024, 1280, 1518]
-    rates = [int(row[5].replace(",", "")) for row in rows]
+    rows = [line.split() for line in shown.splitlines() if " B  " in line]
+    sizes = [int(row[0].replace(",", "")) for row in rows]
+    assert sizes == [84, 128, 256, 512, 768, 1024, 1280, 1518]
+    rates = [int(row[2].replace(",", "")) for row in rows]
     assert all(40_000 < rate_fps <= 50_000 for rate_fps in rates)
-    assert "…" not in shown
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.report.measurement_table import measurement_notes
+from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError

@@ -19,7 +19,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan, searches, throughput
-from natxy.report.measurement_table import measurement_notes
+from natxy.report.measurement_notes import measurement_notes
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal

@@ -1,14 +1,11 @@
 """A line that says PASS shows the rate that was counted, not the one that was asked for."""
 
 from collections.abc import Callable
-from io import StringIO
 
 import pytest
-from rich.console import Console
 
 from natxy.cli.narrator import JsonProgress
 from natxy.cli.now_and_then import Lines, NowAndThen
-from natxy.cli.progress import SearchDisplay
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
@@ -36,12 +33,6 @@ def run(observer: Observer, record: TrialRecord) -> None:
     observer.trial_ended(record)
 
 
-def of_a_search(record: TrialRecord, _: pytest.CaptureFixture[str]) -> str:
-    file = StringIO()
-    run(SearchDisplay(Console(file=file, width=200), "title"), record)
-    return file.getvalue()
-
-
 def of_a_campaign(record: TrialRecord, _: pytest.CaptureFixture[str]) -> str:
     said: list[str] = []
     lines = Lines(say=said.append)
@@ -59,7 +50,7 @@ def of_json(record: TrialRecord, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 Show = Callable[[TrialRecord, pytest.CaptureFixture[str]], str]
-each_place = pytest.mark.parametrize("show", [of_a_search, of_a_campaign])
+each_place = pytest.mark.parametrize("show", [of_a_campaign])
 
 
 @each_place

@@ -213,7 +213,7 @@ def test_the_readme_shows_both_commands_an_output_and_a_report() -> None:
     (example,) = EXAMPLE.finditer(shown)
     assert example["arguments"].startswith("throughput ")
     assert "Throughput of " in example[0]
-    assert "Repeat it: natxy throughput " in example[0], "the whole output"
+    assert "Journal, JSON and CSV: " in example[0], "the whole output"
     (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
     assert 0 < (ROOT / picture).stat().st_size < 200_000
 

@@ -18,7 +18,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment import establishment
 from natxy.procedure.establishment_search import EstablishmentPlan, first_guess
-from natxy.report.measurement_table import measurement_notes
+from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance

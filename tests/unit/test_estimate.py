@@ -8,7 +8,7 @@ import pytest
 
 from natxy.cli import run_command
 from natxy.cli.estimate import Estimate
-from natxy.cli.progress import SearchDisplay
+from natxy.cli.now_and_then import NowAndThen
 from natxy.model.traffic import TrafficPlan
 from natxy.model.verdict import Verdict
 from natxy.procedure.self_test import SelfTestPlan, self_test
@@ -131,7 +131,7 @@ def test_a_self_test_and_a_series_say_how_many_sizes_they_have(
     self_test(plan, engine_of_40_000_fps().session(nat64, observer=Observers([seen])))
     assert seen.parts == [(1, 3), (2, 3), (3, 3)]
     told: list[tuple[int, int]] = []
-    monkeypatch.setattr(SearchDisplay, "part_started", lambda _, *part: told.append(part))
+    monkeypatch.setattr(NowAndThen, "part_started", lambda _, *part: told.append(part))
     words = ["pdv", str(testbed_file), "--profile", "quick", "--duration", "0.01", "--rate", "1000"]
     words += ["--frame-size", "84,512", "--repetitions", "1", "--output", str(tmp_path / "out")]
     assert run_command(words) == 0

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from natxy.model.measurement import Figure
 from natxy.report.campaign_table import campaign_table
@@ -14,7 +13,7 @@ from natxy.report.cell_figures import CellResult
 from natxy.report.comparison import compared, missing
 from natxy.report.figure_charts import figure_charts
 from natxy.report.found_words import found
-from natxy.report.measurement_table import measurement_tables
+from natxy.report.result_text import headline
 from natxy.report.results_csv import results_csv
 from natxy.report.table_rows import CampaignTable
 from tests.unit.campaign_report import SCALE_UP, TESTBEDS
@@ -95,12 +94,9 @@ UNCERTAIN = rate(1000.0, at="1 flow", found="at 900 fps", uncertain=True)
 
 def test_a_person_sees_it_beside_the_figure() -> None:
     result = measurement(figures=(UNCERTAIN,))
-    console = Console(file=(text := io.StringIO()), width=160)
-    for each in measurement_tables([result], 160):
-        console.print(each)
-    assert "(throughput) 1 flow, at 900 fps" in text.getvalue()
+    assert headline([result], 160).startswith("Throughput  (1,000) fps per direction")
     assert found([result], summed=False) == [
-        "(throughput) 1 flow, at 900 fps 1,000 fps per direction"
+        "(throughput) 1 flow, at 900 fps 1,000 fps per direction (0.832 Mbit/s)"
     ]
 
 

@@ -13,12 +13,10 @@ from natxy.model.icmp_words import icmp_list, icmp_words, merged
 from natxy.model.measurement import TrialCounts
 from natxy.model.port_result import IcmpError
 from natxy.model.traffic import TrafficPlan
-from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.report.measurement_notes import icmp_notes
-from natxy.report.measurement_table import measurement_notes
-from natxy.report.trial_text import trial_text
+from natxy.report.measurement_notes import icmp_notes, measurement_notes
+from natxy.report.trial_text import trial_lines
 from natxy.tester.tester import Tester
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
@@ -103,7 +101,7 @@ def first_frame(stream: object) -> tuple[int, ...]:
 def test_a_trial_shows_them_at_their_port(nat64: TrafficPlan) -> None:
     engine = FakeEngine(lose=first_frame, icmp_errors=(NEEDED,))
     spec = TrialPlan(traffic=nat64, timing=FAST).spec(load=1000, seed=1, nonce=2)
-    assert f"\n  {WORDS}\n" in trial_text(engine.run(spec), Verdict.FAIL, ())
+    assert f"  {WORDS}" in trial_lines(engine.run(spec), ())
 
 
 def test_a_note_under_a_table_names_them(nat64: TrafficPlan) -> None:

@@ -39,7 +39,7 @@ def test_a_cell_is_a_test_case_and_one_that_failed_a_failure() -> None:
     assert (passed.attrib["classname"], passed.attrib["name"]) == ("throughput", "one, round 1")
     assert passed.attrib["time"] == "90.000"
     assert [each.tag for each in passed] == ["system-out"]
-    assert passed[0].text == "throughput 1,000 fps per direction"
+    assert passed[0].text == "throughput 1,000 fps per direction (0.832 Mbit/s)"
     assert [each.tag for each in failed] == ["failure"]
     assert failed[0].attrib["message"] == failed[0].text == "the gateway died"
     assert (skipped.attrib["classname"], skipped.attrib["name"]) == ("pdv", "one, round 2")
@@ -56,7 +56,7 @@ def test_a_report_has_one_with_the_rates_of_its_table(experiment: Path, tmp_path
     assert [case.attrib["name"] for case in cases[:4]] == [
         f"{size} B, round {round_}" for size in (84, 512) for round_ in (1, 2)
     ]
-    assert cases[0][0].text == "throughput 100,000 fps sum of both directions"
+    assert cases[0][0].text == "throughput 100,000 fps sum of both directions (0.0832 Gbit/s)"
 
 
 def test_cells_of_an_interrupted_campaign_are_failed_or_skipped(

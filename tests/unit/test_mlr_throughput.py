@@ -16,7 +16,7 @@ from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
-from natxy.report.measurement_table import measurement_notes
+from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.loss_tolerance import LossTolerance

@@ -112,7 +112,7 @@ def test_a_long_cell_has_a_line_every_ten_seconds(
     assert min(b - a for a, b in itertools.pairwise(said_at_s)) >= EVERY_S
     begin, *lines, end = cell.end(result)
     assert begin.startswith("[1/1] throughput, ")
-    assert re.fullmatch(r"  throughput ≥ (39|40),\d\d\d fps per direction", end)
+    assert re.fullmatch(r"  throughput ≥ (39|40),\d\d\d fps per direction \(0\.03\d+ Gbit/s\)", end)
     assert [line for line in lines if not LINE.fullmatch(line)] == []
     assert "found: throughput" in lines[-1]
 

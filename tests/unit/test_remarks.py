@@ -15,7 +15,7 @@ from natxy.model.coded import Sentences
 from natxy.model.deviation import Differs
 from natxy.model.reason import Advice, Code
 from natxy.model.remark import BOUNDS, Remark, Topic
-from natxy.report.measurement_table import measurement_notes
+from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_json import result_entry
 from natxy.verdict.advice import explained
 from tests.unit.measurement_report import measurement

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from natxy.cli.progress import SearchDisplay
+from natxy.cli.now_and_then import Lines, watching
+from natxy.cli.sentences import say
 from natxy.cli.series import _with_phase_1
 from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import TesterPorts
@@ -240,10 +242,13 @@ def test_repetitions_that_a_point_lacks_are_named_and_main_figures_are_told_from
 
 
 def test_a_person_is_told_on_the_progress_console() -> None:
-    shown = StringIO()
-    with SearchDisplay(Console(file=shown, width=200), "scale-up") as display:
-        measure(ESTABLISHMENT, (1, 2), observer=Observers([display]))
-    assert str(NOW_ONE) in shown.getvalue()
+    for is_terminal in (True, False):
+        shown = StringIO()
+        console = Console(file=shown, width=200, force_terminal=is_terminal, color_system=None)
+        lines = Lines(say=partial(say, console))
+        with watching(console, "scale-up", lines) as observer:
+            measure(ESTABLISHMENT, (1, 2), observer=Observers([observer]))
+        assert str(NOW_ONE) in shown.getvalue()
 
 
 def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:

@@ -428,7 +428,15 @@ def test_the_command_keeps_it_for_the_next_measurement(
     """The fake's loop adds 45.5 µs: what natxy pdv then says beside its figures."""
     del engine
     measure = ["pdv", str(testbed_file), "--rate", "1000", "--duration", "0.05", "--drain", "0"]
-    measure += ["--settle", "0", "--repetitions", "1", "--output", str(kept.parent / "results")]
+    measure += [
+        "--settle",
+        "0",
+        "-v",
+        "--repetitions",
+        "1",
+        "--output",
+        str(kept.parent / "results"),
+    ]
     assert run_command(["self-test", "--frame-size", "84", "--seed", "1"]) == 0
     assert f"Stored for later measurements of delay: {kept}" in capfd.readouterr().out
     assert run_command(measure) == 0

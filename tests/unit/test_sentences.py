@@ -10,6 +10,7 @@ from rich.console import Console
 from natxy.cli import campaigns, dut, run_command, series, trial
 from natxy.cli.progress import SearchDisplay
 from natxy.cli.sentences import quote, say
+from natxy.cli.series_options import SeriesOptions
 from natxy.model.remark import Remark, Topic
 
 WORDS = ["The", "gateway's", "CPU", "was", "away", "for", "0.12 %", "of", "the", "time."]
@@ -81,10 +82,11 @@ def test_remarks_of_a_measurement_and_notes_under_its_table_are_wrapped(
     assert all(len(line) <= 40 for line in printed(narrow))
     narrow = console(is_terminal=True)
     monkeypatch.setattr(series, "result_console", narrow)
-    monkeypatch.setattr(series, "_shown", lambda *_: [SENTENCE])
-    series.show([])
-    series.show_places(1, Path("natxy-results"))
-    *notes, repeat, folder = printed(narrow)
+    monkeypatch.setattr(series, "verbose_text", lambda *_: ["first", SENTENCE])
+    options = SeriesOptions(testbed=Path("testbed.toml"), seed=1, verbose=True)
+    series.show([], options)
+    series.show_places(options, Path("natxy-results"))
+    _, *notes, repeat, folder = printed(narrow)
     assert len(notes) > 1
     assert all(len(line) <= 40 for line in notes)
     assert repeat.startswith("Repeat it: natxy ")

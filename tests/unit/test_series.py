@@ -172,12 +172,12 @@ def test_networks_of_the_testbed_alone_depart_too(session: Session) -> None:
 def test_the_series_of_networks_is_in_the_table_and_does_not_depart(
     engine: list[str], testbed_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--profile", "quick", "--error", "50%", "--repetitions", "1"]
+    options = ["--profile", "quick", "--error", "50%", "--repetitions", "1", "-v"]
     command = ["throughput", str(testbed_file), *options]
     assert run_command([*command, "--output", str(tmp_path / "1"), "--networks", "1,256"]) == 0
     shown = capsys.readouterr().out
-    rows = [line.split() for line in shown.splitlines() if " B " in line]
-    assert [row[4] for row in rows] == ["1", "256"]
+    rows = [line.split() for line in shown.splitlines() if line.startswith("networks ")]
+    assert [row[1] for row in rows] == ["1", "256"]
     assert "RFC 2544 section 12" not in shown
     first, second = json.loads((tmp_path / "1" / "results.json").read_text())
     assert (first["right_networks"], second["right_networks"]) == (1, 256)

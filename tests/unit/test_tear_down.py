@@ -14,7 +14,7 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.remark import Topic
 from natxy.model.traffic_spec import Series
 from natxy.procedure.tear_down import RATE, Deletions, TearDownPlan, tear_down
-from natxy.report.measurement_table import measurement_notes
+from natxy.report.measurement_notes import measurement_notes
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing
