@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the pages of docs/reference that follow from the source: testbed.md, commands.md,
-published.md, plans.md, durations.md and engine-members.md.
+published.md, plans.md, durations.md and engine-members.md; and natxy/measurements.pyi.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
 tools/testbed_keys.toml. The commands and their options are those of the parsers
@@ -8,7 +8,8 @@ tools/testbed_keys.toml. The commands and their options are those of the parsers
 tools/published_keys.toml, and the list of the tables is that of experiments/published. The
 durations are those that `natxy plan` shows (tools/durations.py). The fields of plans are those of
 their classes (tools/plans.py), and the members of specs, events and results those of the models
-(tools/members.py).
+(tools/members.py). The methods of natxy.Testbed have the keywords of natxy.procedure.keywords
+(tools/stubs.py).
 With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
@@ -24,6 +25,7 @@ from commands import commands_page
 from durations import durations_page
 from members import members_page
 from plans import plans_page
+from stubs import stubs
 
 from natxy.model.base import Model
 from natxy.model.published import Misprint, Published, read_published
@@ -43,6 +45,7 @@ ROOT = Path(__file__).parents[1]
 KEYS = ROOT / "tools" / "testbed_keys.toml"
 PUBLISHED_KEYS = ROOT / "tools" / "published_keys.toml"
 PAGES = ROOT / "docs" / "reference"
+STUBS = ROOT / "natxy" / "measurements.pyi"
 GENERATED = "<!-- Written by tools/reference.py (make reference); do not edit. -->"
 # Sections whose keys are the same.
 TWINS = {
@@ -257,18 +260,18 @@ def main() -> int:
     check = parser.parse_args().check
     stale = []
     pages = {
-        "testbed.md": testbed_page(),
-        "commands.md": commands_page(GENERATED),
-        "published.md": published_page(),
-        "durations.md": durations_page(GENERATED),
-        "plans.md": plans_page(GENERATED),
-        "engine-members.md": members_page(GENERATED),
+        PAGES / "testbed.md": testbed_page(),
+        PAGES / "commands.md": commands_page(GENERATED),
+        PAGES / "published.md": published_page(),
+        PAGES / "durations.md": durations_page(GENERATED),
+        PAGES / "plans.md": plans_page(GENERATED),
+        PAGES / "engine-members.md": members_page(GENERATED),
+        STUBS: stubs(),
     }
-    for name, text in pages.items():
-        page = PAGES / name
+    for page, text in pages.items():
         if page.exists() and page.read_text() == text:
             continue
-        stale.append(name)
+        stale.append(page.name)
         if not check:
             page.write_text(text)
     if check and stale:

@@ -42,7 +42,7 @@ def establishment(
     """Measure the maximum connection establishment rate (RFC 9693)."""
     if validated:
         own.setdefault("alpha", DEFAULT_ALPHA)
-    plan = options.plan(EstablishmentPlan, PROFILES, **own)
+    plan = options.defaults.plan(EstablishmentPlan, **own)
     return Work(
         options=options,
         name="establishment",

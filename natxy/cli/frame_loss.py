@@ -35,7 +35,7 @@ def frame_loss(
         )
     if step is not None:
         own["step"] = exact(STEP, step) / 100
-    plan = options.plan(FrameLossPlan, PROFILES, rates_fps=rates_of(rates), **own)
+    plan = options.defaults.plan(FrameLossPlan, rates_fps=rates_of(rates), **own)
     return Work(options=options, name="frame-loss", measures=(planned(plan, measure),))
 
 

@@ -5,7 +5,6 @@ from typing import Any
 from natxy.cli.options import RecordsOption
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.delay_variation import PROFILES, IpdvPlan
 from natxy.procedure.delay_variation import ipdv as measure
 
@@ -13,5 +12,5 @@ from natxy.procedure.delay_variation import ipdv as measure
 @measuring(PROFILES, [IpdvPlan], "rate_fps")
 def ipdv(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> Work:
     """Measure IPDV: minimum, median and maximum (RFC 8219 section 7.3.2)."""
-    plan = rate_plan(IpdvPlan, PROFILES, options, records=records, **own)
+    plan = options.defaults.plan(IpdvPlan, records=records is not None, **own)
     return Work(options=options, name="ipdv", measures=(planned(plan, measure),), records=records)

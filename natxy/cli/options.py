@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,16 +16,19 @@ from natxy.cli.sentences import console_of
 from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
 from natxy.exact import check
+from natxy.measure.traffic_settings import (
+    CONNECTIONS,
+    DIRECTION,
+    ESTABLISHMENT_RATE,
+    FRAME_SIZE,
+    TESTBEDS,
+)
 from natxy.model.testbed import MAX_CPU, ConnectionsSection, Testbed, TrafficSection
 from natxy.records.extra import RECORDS
-from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.setting import Setting, in_options
 from natxy.trial.seeds import MAX_SEED, SEED, new_seed
 
 MOST_LISTED = 1000
-# A percentage is a number of at most so many digits: Python converts no more than 4,300.
-PERCENT = r"(\d{1,9}(?:\.\d{1,30})?)\s*%"
 
 
 def option(setting: Setting, default: str = "") -> Any:
@@ -59,37 +61,11 @@ output_option = partial(typer.Option, rich_help_panel="Output")
 TestbedArgument = Annotated[
     Path, typer.Argument(metavar="TESTBED", help="Testbed file; `natxy init` writes one.")
 ]
-FrameSizeOption = Annotated[
-    int | None,
-    traffic_option(
-        help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer "
-        "[default: the testbed's].",
-        metavar="BYTES",
-    ),
-]
-DirectionOption = Annotated[
-    str | None,
-    traffic_option(
-        help="Direction of the traffic: both, forward (left to right) or reverse [default: the "
-        "testbed's].",
-        metavar="WHICH",
-    ),
-]
+FrameSizeOption = Annotated[int | None, option(FRAME_SIZE)]
+DirectionOption = Annotated[str | None, option(DIRECTION)]
 SeedOption = Annotated[int | None, option(SEED)]
-ConnectionsOption = Annotated[
-    int | None,
-    traffic_option(
-        help="Connections that each trial first creates in a stateful gateway (phase 1) [default: "
-        "the testbed's].",
-        metavar="N",
-    ),
-]
-EstablishmentRateOption = Annotated[
-    int | None,
-    traffic_option(
-        help="Rate of phase 1, in connections a second [default: the testbed's].", metavar="CPS"
-    ),
-]
+ConnectionsOption = Annotated[int | None, option(CONNECTIONS)]
+EstablishmentRateOption = Annotated[int | None, option(ESTABLISHMENT_RATE, TESTBEDS)]
 RecordsOption = Annotated[Path | None, option(RECORDS)]
 CoresOption = Annotated[
     str,
@@ -112,31 +88,6 @@ def seed_of(given: int | None) -> int:
         return new_seed()
     check(SEED, given, lowest=0, highest=MAX_SEED)
     return given
-
-
-def search_error(setting: Setting, text: str) -> SearchError:
-    """Reads `0.1%` of the bracket's lower end, or `100` frames a second."""
-    percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
-    if percent and 0 < Fraction(percent[1]) < 100:
-        return SearchError(fraction=Fraction(percent[1]) / 100)
-    if re.fullmatch(r"[1-9]\d{0,9}", text.strip()):
-        return SearchError(rate_fps=int(text))
-    raise ConfigurationError(
-        setting,
-        f': "{text}" is neither a share of the rate nor a number of frames a second (expected for '
-        "example 0.1% or 100)",
-    )
-
-
-def loss_tolerance(setting: Setting, text: str) -> LossTolerance:
-    """Reads `0.01%` of the frames."""
-    percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
-    if percent is None or not 0 < Fraction(percent[1]) < 100:
-        raise ConfigurationError(
-            setting,
-            f': "{text}" is not a percentage between 0% and 100% (expected for example 0.01%)',
-        )
-    return LossTolerance(fraction=Fraction(percent[1]) / 100)
 
 
 def with_connection_options(

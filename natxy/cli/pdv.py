@@ -5,7 +5,6 @@ from typing import Any
 from natxy.cli.options import RecordsOption
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.delay_variation import PROFILES, PdvPlan
 from natxy.procedure.delay_variation import pdv as measure
 
@@ -13,5 +12,5 @@ from natxy.procedure.delay_variation import pdv as measure
 @measuring(PROFILES, [PdvPlan], "rate_fps")
 def pdv(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> Work:
     """Measure PDV: the delays' P99.9 minus their minimum (RFC 8219 section 7.3.1)."""
-    plan = rate_plan(PdvPlan, PROFILES, options, records=records, **own)
+    plan = options.defaults.plan(PdvPlan, records=records is not None, **own)
     return Work(options=options, name="pdv", measures=(planned(plan, measure),), records=records)

@@ -4,7 +4,6 @@ from typing import Any
 
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.recovery import PROFILES, RecoveryPlan
 from natxy.procedure.recovery import recovery as measure
 
@@ -15,5 +14,5 @@ def recovery(options: SeriesOptions, **own: Any) -> Work:
 
     --duration is that of the overload.
     """
-    plan = rate_plan(RecoveryPlan, PROFILES, options, **own)
+    plan = options.defaults.plan(RecoveryPlan, **own)
     return Work(options=options, name="recovery", measures=(planned(plan, measure),))

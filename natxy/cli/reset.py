@@ -4,7 +4,6 @@ from typing import Any
 
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.reset import PROFILES, ResetPlan
 from natxy.procedure.reset import reset as measure
 
@@ -12,5 +11,5 @@ from natxy.procedure.reset import reset as measure
 @measuring(PROFILES, [ResetPlan], "rate_fps", "reset_after_s")
 def reset(options: SeriesOptions, **own: Any) -> Work:
     """Measure the time without forwarding after a reset (RFC 2544 section 26.6, RFC 6201)."""
-    plan = rate_plan(ResetPlan, PROFILES, options, **own)
+    plan = options.defaults.plan(ResetPlan, **own)
     return Work(options=options, name="reset", measures=(planned(plan, measure),))

@@ -3,10 +3,10 @@
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import (
@@ -15,24 +15,29 @@ from natxy.cli.options import (
     JsonOption,
     SeedOption,
     TestbedArgument,
-    loss_tolerance,
+    adding,
     numbers_of,
     option,
     output_option,
-    search_error,
     seed_of,
-    traffic_option,
     trials_option,
 )
 from natxy.exact import exact
-from natxy.measure.plan import REPETITIONS, Plan
+from natxy.measure.plan import REPETITIONS
+from natxy.measure.traffic_settings import (
+    ESTABLISHMENT_RATE,
+    FOREGROUND,
+    FRAME_SIZE,
+    NETWORKS,
+)
+from natxy.procedure.defaults import Defaults
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.written import loss_tolerance, search_error
 from natxy.setting import Setting, kind_of, settings_of
-from natxy.trial.profile import Profile
-from natxy.trial.timing import DRAIN, DURATION, RETRY_TIME, SETTLE, Timing
+from natxy.trial.profile import PROFILES, Profile
+from natxy.trial.timing import DRAIN, DURATION, RETRY_TIME, SETTLE
 
-AnyPlan = TypeVar("AnyPlan", bound=Plan)
 # How the command line takes the value of a field, and how it reads it, by the field's type.
 READ: dict[Any, tuple[type, Callable[[Setting, Any], Any]]] = {
     int: (int, lambda _, number: number),
@@ -67,43 +72,27 @@ class SeriesOptions:
     repetitions: Annotated[int | None, REPETITIONS] = None
     frame_size: Annotated[
         str | None,
-        traffic_option(
-            help="Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer. "
-            "The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
+        adding(
+            FRAME_SIZE,
+            ". The list 84,512,1518 measures each size in turn. rfc8219 measures the sizes of RFC "
             "8219 that fit the MTU: 84 (in place of 64), 128, 256 and so on. If only IPv4 is sent, "
-            "it measures 84, 148, 276 and so on, so that the IPv4 frames have 64, 128, 256 octets "
-            "[default: the testbed's].",
-            metavar="BYTES",
+            "it measures 84, 148, 276 and so on, so that the IPv4 frames have 64, 128, 256 octets",
         ),
     ] = None
     foreground: Annotated[
         str | None,
-        traffic_option(
-            help="Share of the frames that are foreground, in %: those that a translator "
-            "translates; the rest is native IPv6. The list 100,90,50,10 measures RFC 8219's mixes "
-            "in turn [default: the testbed's].",
-            metavar="PERCENT",
-        ),
+        adding(FOREGROUND, ". The list 100,90,50,10 measures RFC 8219's mixes in turn"),
     ] = None
     networks: Annotated[
         str | None,
-        traffic_option(
-            help="Number of destination networks behind each side, 1 to 256. The list 1,256 "
-            "measures with one network, then with 256, as RFC 2544 asks [default: the testbed's].",
-            metavar="N,...",
+        adding(
+            NETWORKS,
+            ". The list 1,256 measures with one network, then with 256, as RFC 2544 asks",
         ),
     ] = None
     direction: DirectionOption = None
     connections: ConnectionsOption = None
-    establishment_rate: Annotated[
-        int | None,
-        traffic_option(
-            help="Rate of phase 1, in connections a second [default: the testbed's; if it has "
-            "none, Natxy first searches for the highest rate of new connections and uses half of "
-            "it].",
-            metavar="CPS",
-        ),
-    ] = None
+    establishment_rate: Annotated[int | None, ESTABLISHMENT_RATE] = None
     seed: SeedOption = None
     output: Annotated[
         Path | None,
@@ -123,45 +112,20 @@ class SeriesOptions:
         ),
     ] = False
 
-    def timing(self, base: Timing, frame_timeout_s: Fraction | None = None) -> Timing:
+    @property
+    def defaults(self) -> Defaults:
+        """What holds in the plan for a field that is not given."""
+        if self.profile not in PROFILES:
+            raise unknown_value("--profile", self.profile, PROFILES)
         given: dict[str, Any] = {
             "duration_s": self.duration,
             "drain_s": self.drain,
             "settle_s": self.settle,
-            "frame_timeout_s": frame_timeout_s,
             "retry_s": self.retry_time,
+            "repetitions": self.repetitions,
         }
-        return replace(base, **{name: value for name, value in given.items() if value is not None})
-
-    @property
-    def retry_s(self) -> Fraction | None:
-        """The limit of the time for INVALID trials; None: there is none."""
-        return None if self.retry_time is None else exact(RETRY_TIME, self.retry_time)
-
-    def plan(
-        self,
-        kind: type[AnyPlan],
-        profiles: Mapping[str, Profile],
-        *,
-        frame_timeout_s: Fraction | None = None,
-        **own: Any,
-    ) -> AnyPlan:
-        """Returns a plan; `own` has the fields that not every plan has, or not from the profile."""
-        base = self.profile_of(profiles)
-        of_profile = {
-            field.name: getattr(base, field.name)
-            for field, setting in settings_of(kind)
-            if setting.of_profile
-        }
-        if self.repetitions is not None:
-            of_profile["repetitions"] = self.repetitions
-        timing = self.timing(base.timing, frame_timeout_s)
-        return kind(**{**of_profile, "timing": timing, "seed": self.seed_value, **own})
-
-    def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
-        if self.profile not in profiles:
-            raise unknown_value("--profile", self.profile, profiles)
-        return profiles[self.profile]
+        known = {name: value for name, value in given.items() if value is not None}
+        return Defaults(profile=self.profile, seed=self.seed_value, given=known)
 
     @functools.cached_property
     def seed_value(self) -> int:

@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 from natxy.cli.progress import SearchDisplay
-from natxy.cli.series import _with_phase_1
 from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import TesterPorts
 from natxy.errors import ConfigurationError, DutError
@@ -18,6 +17,7 @@ from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Topic
 from natxy.model.testbed import Port
+from natxy.procedure.defaults import MEASURES
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
 from natxy.procedure.series import PREVIOUS, Searching
@@ -267,5 +267,6 @@ def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:
     engine = StatefulEngine(gateway=StatefulGateway())
     session = engine.session(traffic_plan({"rate_fps": None}))
     options = SeriesOptions(testbed=Path("testbed.toml"))
-    assert _with_phase_1(options, "scale-up", session) is session
+    ready = options.defaults.ready(MEASURES["scale_up"], session)
+    assert ready.traffic is session.traffic
     assert not engine.specs
