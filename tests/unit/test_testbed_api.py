@@ -14,12 +14,15 @@ import mypy.api
 import pytest
 
 import natxy
+from natxy.campaign.data import read_data
+from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.cli.verbs import command_of
 from natxy.procedure.defaults import MEASURES
 from natxy.procedure.keywords import OUTPUT, PROFILE, keywords
 from natxy.trial.profile import QUICK
 from natxy.trial.setup import set_up
+from tests.unit.campaigns import EXPERIMENT, run
 from tests.unit.conftest import NAT64
 
 QUICK_LOOK: dict[str, Any] = {"profile": "quick", "seed": 1, "repetitions": 1, "duration_s": 0.05}
@@ -264,6 +267,18 @@ def test_results_are_a_table_and_plots(bench: natxy.Testbed) -> None:
     assert title != results.plot().to_dict()["title"]["text"]
     with pytest.raises(natxy.NatxyError, match=r"^plot: there is no heatmap \(expected "):
         results.plot("heatmap")
+
+
+def test_a_campaign_is_loaded(engine: list[str], testbed_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "experiment.toml"
+    path.write_text(EXPERIMENT)
+    run(path, tmp_path / "campaign")
+    results = natxy.load(tmp_path / "campaign")
+    cells = read_data(CampaignFolder(path=tmp_path / "campaign")).cells
+    assert [*results] == [result for cell in cells for result in cell.results]
+    assert {*results.df["column"]} == {cell.column for cell in cells}
+    assert {*results.df["measure"]} == {cell.measure for cell in cells}
+    assert "<table" in results._repr_html_()
 
 
 def test_a_notebook_shows_table_and_plot(bench: natxy.Testbed) -> None:
