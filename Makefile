@@ -20,6 +20,8 @@ TOOLS := .venv/.tools
 DOCS := .venv/.docs
 REPORT := .venv/.report
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
+# With the versions of the lock file; pyproject.toml has the ranges that a user may have.
+PINNED := $(PIP) install --constraint requirements.lock
 REQUIREMENTS := $(PYTHON) tools/requirements.py
 
 CPP := $(shell find engine gateway plumbing -name '*.cpp' -o -name '*.hpp')
@@ -28,7 +30,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
 .PHONY: help demo install check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference man docs docs-serve \
-  cpp-dev cpp-asan-ubsan cpp-tsan cpp-dev-build cpp-asan-ubsan-build cpp-tsan-build cpp-optimised optimised-build records schemas samples clean packages-demo packages-test packages-guest packages-long
+  cpp-dev cpp-asan-ubsan cpp-tsan cpp-dev-build cpp-asan-ubsan-build cpp-tsan-build cpp-optimised optimised-build records schemas samples lock clean packages-python packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
 help: ## Show this list.
@@ -44,7 +46,7 @@ install: $(INSTALLED) ## Install the package, the engine and the gateway in .ven
 report: $(INSTALLED) $(REPORT) ## Install what the HTML report and the Parquet files need.
 
 records: $(INSTALLED) ## Install numpy and pyarrow, which the option --records needs.
-	@$(PIP) install $$($(REQUIREMENTS) records)
+	@$(PINNED) $$($(REQUIREMENTS) records)
 
 ##@ Test
 check: $(DEVELOPMENT) packages-test ## Before each commit: format, lint, types, Python unit tests (minutes).
@@ -104,6 +106,9 @@ reference: $(DEVELOPMENT) ## Write the generated pages of docs/reference.
 man: $(INSTALLED) ## Write the man pages (build/man/natxy.1 and one for each command).
 	@$(BIN)/python tools/man.py
 
+lock: .venv/bin/pip ## Take the newest Python packages within the ranges of pyproject.toml.
+	@$(BIN)/python tools/requirements.py --lock
+
 samples: $(DEVELOPMENT) packages-test ## Measure the documentation's examples again; write their output and plots (minutes).
 	@$(BIN)/python tools/samples.py
 
@@ -137,22 +142,24 @@ cpp-optimised: optimised-build
 
 # Packages are checked each time (0.1 s). They are order-only prerequisites, so that the check makes
 # nothing out of date.
-packages-demo:
+packages-python:
+	@tools/install python
+packages-demo: packages-python
 	@tools/install build run
 packages-test packages-guest packages-long: packages-%: packages-demo
 	@tools/install $*
 
-.venv/bin/pip: | packages-demo
+.venv/bin/pip: | packages-python
 	@$(PYTHON) -m venv .venv
 
-.venv/.requirements: pyproject.toml tools/requirements.py .venv/bin/pip | packages-demo
+.venv/.requirements: pyproject.toml requirements.lock tools/requirements.py .venv/bin/pip | packages-demo
 	@echo "Installing the Python packages"
-	@$(PIP) install $$($(REQUIREMENTS) build run)
+	@$(PINNED) $$($(REQUIREMENTS) build run)
 	@touch $@
 
 $(REPORT): pyproject.toml .venv/.requirements
 	@echo "Installing what the HTML report needs"
-	@$(PIP) install $$($(REQUIREMENTS) report)
+	@$(PINNED) $$($(REQUIREMENTS) report)
 	@touch $@
 
 $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
@@ -167,9 +174,10 @@ $(DEVELOPMENT): pyproject.toml .venv/.requirements $(INSTALLED_FROM) | packages-
 	@touch $@
 
 $(TOOLS): pyproject.toml .venv/.requirements
-	@$(PIP) install --no-compile $$($(REQUIREMENTS) dev records report distributed ssh)
+	@$(PINNED) --no-compile $$($(REQUIREMENTS) dev docs records report notebook distributed ssh)
 	@touch $@
 
-$(DOCS): pyproject.toml $(INSTALLED)
-	@$(PIP) install $$($(REQUIREMENTS) docs)
+# The site needs neither the package nor the engine: its reference is read from the source.
+$(DOCS): pyproject.toml requirements.lock .venv/bin/pip
+	@$(PINNED) $$($(REQUIREMENTS) docs)
 	@touch $@

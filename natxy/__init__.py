@@ -1,12 +1,16 @@
 """Benchmarks IPv4/IPv6 gateways.
 
-    with natxy.connect("testbed.toml") as session:
+    testbed = natxy.Testbed("lab.toml")
+    results = testbed.throughput(profile="quick")
+
+A notebook shows the results; `results.df` is a table of them, `results.plot()` a plot, and
+`natxy.load` reads those of a folder. Below it, a plan and a session give a Measurement:
+
+    with natxy.connect("lab.toml") as session:
         plan = natxy.LatencyPlan(timing=natxy.timing(duration=1), seed=1, repetitions=3)
         result = natxy.latency(plan, session)
 
-Every procedure is called as `procedure(plan, session)` and returns a Measurement, whose figures
-hold one value for each repetition, in the unit that they name; `self_test` returns a list of
-Ceilings. `__init__.pyi` lists the names. Each is imported from its module when it is first used.
+`__init__.pyi` lists the names. Each is imported from its module when it is first used.
 """
 
 from importlib import import_module
@@ -27,8 +31,6 @@ __all__ = ["__version__", *HOMES]
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
-    if name == "ThroughputResult":
-        raise AttributeError("natxy has no 'ThroughputResult'; throughput returns a Measurement")
     if name not in HOMES:
         raise AttributeError(f"natxy has no {name!r}; it has {', '.join(sorted(HOMES))}")
     return getattr(import_module(HOMES[name]), name)

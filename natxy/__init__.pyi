@@ -3,9 +3,12 @@
 __init__.py reads these lines, and imports each name when it is first used.
 """
 
+from natxy.api import Testbed as Testbed
 from natxy.api import connect as connect
 from natxy.api import timing as timing
 from natxy.campaign.journal import read_journal as read_journal
+from natxy.campaign.loaded import Results as Results
+from natxy.campaign.loaded import load as load
 from natxy.errors import NatxyError as NatxyError
 from natxy.measure.table_size import PortRange as PortRange
 from natxy.measure.table_size import Size as Size
@@ -50,7 +53,6 @@ from natxy.procedure.tear_down import TearDownPlan as TearDownPlan
 from natxy.procedure.tear_down import tear_down as tear_down
 from natxy.procedure.throughput import ThroughputPlan as ThroughputPlan
 from natxy.procedure.throughput import throughput as throughput
-from natxy.report.results_csv import results_csv as results_csv
 from natxy.report.results_csv import rows as rows
 from natxy.search.bisection import SearchError as SearchError
 from natxy.search.capacity_goal import CapacityGoal as CapacityGoal
@@ -59,8 +61,8 @@ from natxy.search.mlr_goal import MlrGoal as MlrGoal
 from natxy.search.mlr_goal import pdr_goal as pdr_goal
 from natxy.search.mlr_goal import rfc2544_goal as rfc2544_goal
 from natxy.statistics import median as median
-from natxy.statistics import percentile as percentile
 from natxy.statistics import summary as summary
+from natxy.trial.bursts import Bursts as Bursts
 from natxy.trial.observer import Observer as Observer
 from natxy.trial.session import Session as Session
 from natxy.trial.timing import Timing as Timing

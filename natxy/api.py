@@ -1,18 +1,263 @@
-"""Sets up a session with a tester and a gateway, and trial times, for programs that measure."""
+"""What a program measures with: a testbed, its measurements, and the session below them."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
+from natxy.campaign.journal import FILE_NAME as JOURNAL
+from natxy.campaign.journal import Journal, check_new
+from natxy.campaign.loaded import Results, load
+from natxy.campaign.provenance import provenance
 from natxy.dut.choice import dut_of
 from natxy.dut.none import Cable
+from natxy.errors import ConfigurationError
 from natxy.exact import exact
-from natxy.model.testbed import read_testbed
+from natxy.measure.plan import REPETITIONS
+from natxy.measure.traffic_settings import (
+    CONNECTIONS,
+    FOREGROUND,
+    FRAME_SIZE,
+    NETWORKS,
+    OF_SERIES,
+    OF_TESTBED,
+    changes,
+    places,
+    series_of,
+)
+from natxy.model.base import Model
+from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
+from natxy.model.measurement import Measurement
+from natxy.model.source import Source
+from natxy.model.testbed import ConnectionsSection, TrafficSection, read_testbed
+from natxy.model.testbed import Testbed as WrittenTestbed
+from natxy.model.traffic import TrafficPlan
+from natxy.procedure.defaults import MEASURES, TIMES, Defaults
+from natxy.procedure.keywords import OUTPUT, PROFILE, Keyword, help_of, keywords
 from natxy.procedure.self_test import looped
 from natxy.records.extra import records_to
+from natxy.report.results_csv import FILE_NAME as CSV
+from natxy.report.results_csv import results_csv
+from natxy.report.results_json import FILE_NAME as RESULTS
+from natxy.report.results_json import Made, write_results
+from natxy.search.written import loss_tolerance, search_error
+from natxy.trial.observer import Observer
+from natxy.trial.profile import PROFILES
+from natxy.trial.seeds import SEED, new_seed
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up
 from natxy.trial.timing import DRAIN, DURATION, FRAME_TIMEOUT, SETTLE, Timing
+from natxy.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from natxy.measurements import Measurements  # written by tools/reference.py
+else:
+    Measurements = object
+# How a text is read where a plan takes a value of such a type.
+READ = {"SearchError | str": search_error, "LossTolerance | str": loss_tolerance}
+OF_DEFAULTS = (*TIMES, REPETITIONS.name)
+OF_CALL = {each.name for each in (PROFILE, SEED, OUTPUT, *OF_SERIES, *OF_TESTBED)}
+
+
+class Testbed(Measurements):
+    """A tester and a gateway, as a testbed's file describes them.
+
+    Each measurement is a method, which returns Results. It starts the tester and the gateway and
+    stops them at its end, also after an error or Ctrl-C. In a block, `with natxy.Testbed(path) as
+    testbed:`, they run until the block ends, for several measurements.
+    """
+
+    def __init__(self, path: str | Path, *, observer: Observer | None = None) -> None:
+        """Reads the file; ConfigurationError if it is wrong. The observer is told of each trial."""
+        self.path = Path(path)
+        self._written, self._source = read_testbed(self.path)
+        self._observer = observer
+        self._ends = ExitStack()
+        self._session: Session | None = None
+
+    def __repr__(self) -> str:
+        return f"natxy.Testbed({str(self.path)!r})"
+
+    def __enter__(self) -> Self:
+        self._session = self._ends.enter_context(self._started(self._written))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._session = None
+        self._ends.__exit__(kind, error, trace)
+
+    def _started(self, asked: WrittenTestbed) -> AbstractContextManager[Session]:
+        return set_up(asked, self._source, dut_of(asked, self._source))
+
+    @contextmanager
+    def _ready(self, asked: WrittenTestbed) -> Iterator[Session]:
+        """Yields the block's session with this traffic, or one of its own."""
+        if self._session is None:
+            with self._started(asked) as session:
+                yield session
+            return
+        made = self._written.traffic
+        for side in ("left", "right"):
+            if asked.traffic.networks(side) > made.networks(side):
+                raise ConfigurationError(
+                    NETWORKS,
+                    f": {asked.traffic.networks(side)} is more than the lab of this block has "
+                    f"(expected at most {made.networks(side)}, or the testbed's {side}_networks)",
+                )
+        changes = {"traffic": asked.traffic, "connections": asked.connections}
+        yield self._session.with_testbed(self._session.testbed.model_copy(update=changes))
+
+    def _measure(self, name: str, given: Mapping[str, Any]) -> Results:
+        measure, known = MEASURES[name], keywords(MEASURES[name])
+        read = {each: _read(known[each], v) for each, v in given.items() if v is not None}
+        seed = read.setdefault(SEED.name, new_seed())
+        said = ", ".join(f"{each}={value!r}" for each, value in {**given, SEED.name: seed}.items())
+        series = _series(read)
+        asked = _with_traffic(self._written, read, series[-1])
+        for share, size in series_of(asked.traffic, *series[:2]):
+            _changed(TrafficSection, asked.traffic, changes(share, size))  # checks them
+        if measure.needs_connections:
+            _ = TrafficPlan(testbed=asked, source=self._source).required_connections
+        defaults = Defaults(
+            profile=_profile(read.get(PROFILE.name, PROFILE.default)),
+            seed=seed,
+            given={each: read[each] for each in OF_DEFAULTS if each in read},
+            connections=asked.connections,
+        )
+        own = {each: v for each, v in read.items() if each not in (*OF_CALL, *OF_DEFAULTS)}
+        plan = defaults.plan(measure.plan, **own)  # checked before anything is started
+        with _folder(read.get(OUTPUT.name)) as folder, self._ready(asked) as session:
+            header = provenance(session, seed=seed, command=[f"{self!r}.{name}({said})"])
+            with Journal(folder / JOURNAL, header) as journal:
+                observed = session.with_observer(journal)
+                if self._observer is not None:
+                    observed = observed.with_observer(self._observer)
+                results = _measured(
+                    places(observed, *series),
+                    journal,
+                    lambda place: measure.run(plan, defaults.ready(measure, place)),
+                )
+            write_results(folder / RESULTS, results, Made.of(header))
+            write_whole(folder / CSV, results_csv(results))
+            return load(folder)
+
+
+def _measured(
+    parts: Sequence[Session], journal: Journal, measure: Callable[[Session], Measurement]
+) -> list[Measurement]:
+    """Returns the results; each is in the journal before the next measurement begins."""
+    results = []
+    for number, place in enumerate(parts, start=1):
+        place.observer.part_started(number, len(parts))
+        results.append(measure(place))
+        journal.append(results[-1])
+    return results
+
+
+@contextmanager
+def _folder(output: str | Path | None) -> Iterator[Path]:
+    """Yields the folder of a measurement, by default one that is removed at the end."""
+    if output is not None:
+        check_new(Path(output) / JOURNAL)
+        yield Path(output)
+        return
+    with TemporaryDirectory(prefix="natxy-") as folder:
+        yield Path(folder)
+
+
+def _profile(name: str) -> str:
+    if name not in PROFILES:
+        expected = " or ".join(PROFILES)
+        raise ConfigurationError(PROFILE, f': unknown value "{name}" (expected {expected})')
+    return name
+
+
+def _series(given: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """Returns the frame sizes, shares of foreground traffic and numbers of networks."""
+    sizes, percents, networks = (_several(given.get(each.name)) for each in OF_SERIES)
+    if given.get(FRAME_SIZE.name) == "rfc8219":
+        sizes = RFC8219_SIZES_BYTES
+    shares = percents and tuple(exact(FOREGROUND, each) / 100 for each in percents)
+    return sizes, shares, networks
+
+
+def _several(value: Any) -> tuple[Any, ...] | None:
+    """Returns one value or several, each once; None stands for the testbed's."""
+    if value is None:
+        return None
+    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    return tuple(dict.fromkeys(listed))
+
+
+def _with_traffic(
+    written: WrittenTestbed, given: Mapping[str, Any], networks: Sequence[int] | None
+) -> WrittenTestbed:
+    """Returns the testbed with the given traffic; a lab is made for the most networks."""
+    values = {**given, NETWORKS.name: networks and max(networks)}
+    if written.connections is None and {"sizes", "columns"} & given.keys():
+        values.setdefault(CONNECTIONS.name, 1)  # each has its own number
+    keys = {
+        key: values[setting.name]
+        for setting, keys in OF_TESTBED.items()
+        for key in keys
+        if values.get(setting.name) is not None
+    }
+    return written.model_copy(
+        update={
+            "traffic": _changed(TrafficSection, written.traffic, keys),
+            "connections": _changed(ConnectionsSection, written.connections, keys),
+        }
+    )
+
+
+def _changed(kind: type[Model], section: Model | None, keys: Mapping[str, Any]) -> Model | None:
+    """Returns the section with its keys; ConfigurationError if a value is wrong."""
+    own = {key: value for key, value in keys.items() if key in kind.model_fields}
+    if not own:
+        return section
+    written = {} if section is None else section.model_dump(mode="json")
+    name = "traffic" if kind is TrafficSection else "connections"
+    changed: Model = Source(name=name).validated(kind, written | own)
+    return changed
+
+
+def _method(name: str) -> Callable[..., Results]:
+    """Returns the method of a measurement, whose signature and help are those of its keywords."""
+    known = keywords(MEASURES[name])
+    only = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(each.name, only, default=None, annotation=f"{each.type} | None")
+        for each in known.values()
+    ]
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = inspect.Signature([itself, *parameters], return_annotation="Results")
+
+    def method(self: Testbed, **given: Any) -> Results:
+        signature.bind(self, **given)  # TypeError if a name is unknown
+        return self._measure(name, given)
+
+    method.__name__, method.__doc__ = name, help_of(name)
+    method.__qualname__, method.__signature__ = f"Testbed.{name}", signature  # type: ignore[attr-defined]
+    return method
+
+
+def _read(keyword: Keyword, value: Any) -> Any:
+    """Returns a value as a plan takes it: a text is read, a list becomes a tuple."""
+    if isinstance(value, str) and keyword.type in READ:
+        return READ[keyword.type](keyword.setting, value)
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+for _name in MEASURES:
+    setattr(Testbed, _name, _method(_name))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ A field carries its setting as `Annotated[int, Setting(...)]`. The command line 
 it, docs/reference/plans.md the row, and an error names it as the reader knows it.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import Field, dataclass, fields
 from types import UnionType
@@ -12,6 +13,9 @@ from typing import TYPE_CHECKING, Any, get_args
 if TYPE_CHECKING:
     from fractions import Fraction  # `natxy --help` does without its module
 
+WHOLE = re.compile(r"([+-]?\d+(?:_\d+)*)(?:\.(\d+))?([kKMG]?)", re.ASCII)
+MOST_DIGITS = 4300  # Python converts no more
+ZEROS = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9}
 UNITS = ("_fps", "_cps", "_s", "_frames", "_bytes")  # a field has its unit in its name
 
 
@@ -78,3 +82,16 @@ def kind_of(field: Field[Any]) -> Any:
 
 def setting_of(plan: Any, name: str) -> Setting:
     return next(setting for field, setting in settings_of(plan) if field.name == name)
+
+
+def whole_number(text: str) -> int | None:
+    """Reads a whole number as a person types it, such as 10k; None: the text is none."""
+    found = WHOLE.fullmatch(text.strip())
+    if found is None:
+        return None
+    digits, decimals, suffix = found.groups()
+    decimals = (decimals or "").rstrip("0")
+    zeros = ZEROS[suffix] - len(decimals)
+    if zeros < 0 or len(digits + decimals) + zeros > MOST_DIGITS:
+        return None
+    return int(digits + decimals) * int(10**zeros)

@@ -14,7 +14,7 @@ from natxy.setting import Setting, settings_of
 
 MEANINGS = Path(__file__).parent / "plan_fields.toml"
 PARTS = (
-    *("Timing", "SearchError", "LossTolerance", "MlrGoal", "CapacityGoal"),
+    *("Timing", "SearchError", "LossTolerance", "Bursts", "MlrGoal", "CapacityGoal"),
     *("Column", "Size", "PortRange"),
 )
 UNITS = {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the pages of docs/reference that follow from the source: testbed.md, commands.md,
-published.md, plans.md, durations.md and engine-members.md; and natxy/cli/commands.json.
+published.md, plans.md, durations.md and engine-members.md; natxy/cli/commands.json; and
+natxy/measurements.pyi.
 
 The keys of a testbed with types, ranges and defaults are those of the models; their meanings are in
 tools/testbed_keys.toml. The commands and their options are those that their functions declare
@@ -8,7 +9,8 @@ tools/testbed_keys.toml. The commands and their options are those that their fun
 published table are those of its model, with their meanings in tools/published_keys.toml, and the
 list of the tables is that of experiments/published. The durations are those that `natxy plan` shows
 (tools/durations.py). The fields of plans are those of their classes (tools/plans.py), and the
-members of specs, events and results those of the models (tools/members.py).
+members of specs, events and results those of the models (tools/members.py). The methods of
+natxy.Testbed have the keywords of natxy.procedure.keywords (tools/stubs.py).
 With --check, nothing is written; the exit status tells whether the pages are current.
 """
 
@@ -24,6 +26,7 @@ from commands import commands_page, declared_now
 from durations import durations_page
 from members import members_page
 from plans import plans_page
+from stubs import stubs
 
 from natxy.cli.declared import FILE as COMMANDS
 from natxy.cli.declared import as_json
@@ -45,6 +48,7 @@ ROOT = Path(__file__).parents[1]
 KEYS = ROOT / "tools" / "testbed_keys.toml"
 PUBLISHED_KEYS = ROOT / "tools" / "published_keys.toml"
 PAGES = ROOT / "docs" / "reference"
+STUBS = ROOT / "natxy" / "measurements.pyi"
 GENERATED = "<!-- Written by tools/reference.py (make reference); do not edit. -->"
 # Sections whose keys are the same.
 TWINS = {
@@ -267,6 +271,7 @@ def main() -> int:
         PAGES / "plans.md": plans_page(GENERATED),
         PAGES / "engine-members.md": members_page(GENERATED),
         COMMANDS: as_json(commands.values()),
+        STUBS: stubs(),
     }
     for page, text in pages.items():
         if page.exists() and page.read_text() == text:

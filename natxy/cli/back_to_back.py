@@ -1,11 +1,9 @@
 """`natxy back-to-back`: finds the longest burst without loss."""
 
-from dataclasses import replace
 from typing import Any
 
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import found_first
 from natxy.procedure.back_to_back import PROFILES, BackToBackPlan
 from natxy.procedure.back_to_back import back_to_back as measure
 
@@ -23,7 +21,5 @@ def back_to_back(options: SeriesOptions, **own: Any) -> Work:
         natxy back-to-back nics.toml
         natxy back-to-back nics.toml --throughput 850k
     """
-    # --duration and --drain are the bursts'; the search has the profile's trials.
-    search = found_first(replace(options, duration=None, drain=None))
-    plan = options.plan(BackToBackPlan, PROFILES, search=search, **own)
+    plan = options.defaults.plan(BackToBackPlan, **own)
     return Work(options=options, name="back-to-back", measures=(planned(plan, measure),))

@@ -27,6 +27,6 @@ def churn(options: SeriesOptions, **own: Any) -> Work:
     return Work(
         options=options,
         name="churn",
-        measures=(planned(options.plan(ChurnPlan, PROFILES, **own), measure),),
+        measures=(planned(options.defaults.plan(ChurnPlan, **own), measure),),
         check_traffic=needs_connections,
     )

@@ -48,7 +48,7 @@ def establishment(
     """
     if validated:
         own.setdefault("alpha", DEFAULT_ALPHA)
-    plan = options.plan(EstablishmentPlan, PROFILES, **own)
+    plan = options.defaults.plan(EstablishmentPlan, **own)
     return Work(
         options=options,
         name="establishment",

@@ -4,10 +4,9 @@ from fractions import Fraction
 
 from natxy.cli.expected_plan import SET_UP_S, expected_s, phase_1_search_s
 from natxy.cli.places import foregrounds_of, networks_in, sizes_of
-from natxy.cli.series import HAS_ITS_OWN_PHASE_1, Work
+from natxy.cli.series import Work
 from natxy.model.frame_sizes import ETHERNET_BYTES, RFC8219_SIZES_BYTES
 from natxy.model.testbed import Testbed
-from natxy.trial.profile import PROFILES
 
 
 def duration_s(work: Work, testbed: Testbed) -> Fraction:
@@ -16,15 +15,15 @@ def duration_s(work: Work, testbed: Testbed) -> Fraction:
     of_one_place_s = sum(
         (expected_s(one.plan_of(asked), asked) for one in work.measures), start=Fraction(0)
     )
-    if work.name not in HAS_ITS_OWN_PHASE_1:
-        timing = work.options.timing(work.options.profile_of(PROFILES).timing)
+    if not work.measure.makes_connections:
+        timing = work.options.defaults.timing
         of_one_place_s += len(work.measures) * phase_1_search_s(timing, asked)
     return SET_UP_S + _places(work, asked) * of_one_place_s
 
 
 def repeats_s(work: Work, testbed: Testbed) -> Fraction:
     """Returns how long INVALID trials may take in addition; 0 if no limit was given."""
-    of_one_s = work.options.retry_s or Fraction(0)
+    of_one_s = work.options.defaults.retry_s or Fraction(0)
     return _places(work, work.asked(testbed)) * len(work.measures) * of_one_s
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Annotated, Any
 
-from natxy.cli.numbers import whole_number
 from natxy.cli.options import adding, numbers_of
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
@@ -11,6 +10,7 @@ from natxy.errors import ConfigurationError
 from natxy.exact import exact
 from natxy.procedure.frame_loss import PROFILES, RATES, STEP, FrameLossPlan
 from natxy.procedure.frame_loss import frame_loss as measure
+from natxy.setting import whole_number
 
 MOST_RATES = 10_000
 
@@ -41,7 +41,7 @@ def frame_loss(
         )
     if step is not None:
         own["step"] = exact(STEP, step) / 100
-    plan = options.plan(FrameLossPlan, PROFILES, rates_fps=rates_of(rates), **own)
+    plan = options.defaults.plan(FrameLossPlan, rates_fps=rates_of(rates), **own)
     return Work(options=options, name="frame-loss", measures=(planned(plan, measure),))
 
 

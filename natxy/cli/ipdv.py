@@ -5,7 +5,6 @@ from typing import Any
 from natxy.cli.options import RecordsOption
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.delay_variation import PROFILES, IpdvPlan
 from natxy.procedure.delay_variation import ipdv as measure
 
@@ -19,5 +18,5 @@ def ipdv(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> W
         natxy ipdv lab.toml --rate 10k
         natxy ipdv lab.toml --frame-size 84,512,1518
     """
-    plan = rate_plan(IpdvPlan, PROFILES, options, records=records, **own)
+    plan = options.defaults.plan(IpdvPlan, records=records is not None, **own)
     return Work(options=options, name="ipdv", measures=(planned(plan, measure),), records=records)

@@ -5,7 +5,6 @@ from typing import Any
 from natxy.cli.options import RecordsOption
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.latency import PROFILES, LatencyPlan
 from natxy.procedure.latency import latency as measure
 
@@ -19,7 +18,7 @@ def latency(options: SeriesOptions, records: RecordsOption = None, **own: Any) -
         natxy latency lab.toml --rate 10k
         natxy latency lab.toml --rate 10k --records frames.parquet
     """
-    plan = rate_plan(LatencyPlan, PROFILES, options, records=records, **own)
+    plan = options.defaults.plan(LatencyPlan, records=records is not None, **own)
     return Work(
         options=options, name="latency", measures=(planned(plan, measure),), records=records
     )

@@ -5,11 +5,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from natxy.cli.options import loss_tolerance, words_of
+from natxy.cli.options import words_of
 from natxy.errors import ConfigurationError
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LOSS, LossTolerance
 from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
+from natxy.search.written import loss_tolerance
 
 
 def goals_of(

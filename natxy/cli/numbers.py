@@ -1,30 +1,14 @@
 """Numbers as a person types them: 10k, 1.5M, 2G and 10_000 are whole numbers."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import click
 
 from natxy.errors import ConfigurationError
+from natxy.setting import whole_number
 
-WHOLE = re.compile(r"([+-]?\d+(?:_\d+)*)(?:\.(\d+))?([kKMG]?)", re.ASCII)
-MOST_DIGITS = 4300  # Python converts no more
-ZEROS = {"": 0, "k": 3, "K": 3, "M": 6, "G": 9}
 IN_HELP = "A count or a rate may be written as 10k, 1.5M, 2G or 10_000, in a list too."
-
-
-def whole_number(text: str) -> int | None:
-    """Reads a whole number; None: the text is none."""
-    found = WHOLE.fullmatch(text.strip())
-    if found is None:
-        return None
-    digits, decimals, suffix = found.groups()
-    decimals = (decimals or "").rstrip("0")
-    zeros = ZEROS[suffix] - len(decimals)
-    if zeros < 0 or len(digits + decimals) + zeros > MOST_DIGITS:
-        return None
-    return int(digits + decimals) * 10**zeros
 
 
 def real_number(text: str) -> float | None:

@@ -6,27 +6,20 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
 from natxy.cli.command_line import changed
-from natxy.cli.numbers import whole_number
 from natxy.cli.sentences import console_of
 from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
 from natxy.exact import check
 from natxy.model.testbed import MAX_CPU, ConnectionsSection, Testbed, TrafficSection
 from natxy.records.extra import RECORDS
-from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
-from natxy.setting import Argument, Setting, in_options
+from natxy.setting import Argument, Setting, in_options, whole_number
 from natxy.trial.seeds import MAX_SEED, SEED, new_seed
 
 MOST_LISTED = 1000
-MOST_ERROR_FPS = 10**10
-# A percentage is a number of at most so many digits: Python converts no more than 4,300.
-PERCENT = r"(\d{1,9}(?:\.\d{1,30})?)\s*%"
 
 
 def adding(setting: Setting, text: str) -> Setting:
@@ -43,35 +36,6 @@ def only(condition: str, setting: Setting) -> Setting:
 TestbedArgument = Annotated[
     Path, Argument("testbed", "Testbed file; `natxy init` writes one", "TESTBED")
 ]
-FRAME_SIZE = Setting(
-    "frame_size",
-    "Octets of the frame as IPv6, with FCS. As IPv4, the frame has 20 octets fewer",
-    "BYTES",
-    default="the testbed's",
-    panel="Traffic",
-    short="Octets of the frame as IPv6, with FCS",
-)
-DIRECTION = Setting(
-    "direction",
-    "Direction of the traffic: both, forward (left to right) or reverse",
-    "WHICH",
-    default="the testbed's",
-    panel="Traffic",
-)
-CONNECTIONS = Setting(
-    "connections",
-    "Connections that each trial first creates in a stateful gateway (phase 1)",
-    "N",
-    default="the testbed's",
-    panel="Traffic",
-)
-ESTABLISHMENT_RATE = Setting(
-    "establishment_rate",
-    "Rate of phase 1, in connections a second",
-    "CPS",
-    default="the testbed's",
-    panel="Traffic",
-)
 SeedOption = Annotated[int | None, SEED]
 RecordsOption = Annotated[Path | None, RECORDS]
 CoresOption = Annotated[
@@ -120,31 +84,6 @@ def seed_of(given: int | None) -> int:
         return new_seed()
     check(SEED, given, lowest=0, highest=MAX_SEED)
     return given
-
-
-def search_error(setting: Setting, text: str) -> SearchError:
-    """Reads `0.1%` of the bracket's lower end, or `100` frames a second."""
-    percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
-    if percent and 0 < Fraction(percent[1]) < 100:
-        return SearchError(fraction=Fraction(percent[1]) / 100)
-    if (rate_fps := whole_number(text)) is not None and 0 < rate_fps < MOST_ERROR_FPS:
-        return SearchError(rate_fps=rate_fps)
-    raise ConfigurationError(
-        setting,
-        f': "{text}" is neither a share of the rate nor a number of frames a second (expected for '
-        "example 0.1% or 100)",
-    )
-
-
-def loss_tolerance(setting: Setting, text: str) -> LossTolerance:
-    """Reads `0.01%` of the frames."""
-    percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
-    if percent is None or not 0 < Fraction(percent[1]) < 100:
-        raise ConfigurationError(
-            setting,
-            f': "{text}" is not a percentage between 0% and 100% (expected for example 0.01%)',
-        )
-    return LossTolerance(fraction=Fraction(percent[1]) / 100)
 
 
 def with_connection_options(

@@ -5,7 +5,6 @@ from typing import Any
 from natxy.cli.options import RecordsOption
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.delay_variation import PROFILES, PdvPlan
 from natxy.procedure.delay_variation import pdv as measure
 
@@ -19,5 +18,5 @@ def pdv(options: SeriesOptions, records: RecordsOption = None, **own: Any) -> Wo
         natxy pdv lab.toml --rate 10k
         natxy pdv lab.toml --frame-size 84,512,1518
     """
-    plan = rate_plan(PdvPlan, PROFILES, options, records=records, **own)
+    plan = options.defaults.plan(PdvPlan, records=records is not None, **own)
     return Work(options=options, name="pdv", measures=(planned(plan, measure),), records=records)

@@ -9,7 +9,9 @@ from typing import TypeVar
 from natxy.cli.command_line import changed, check_frame_size
 from natxy.cli.options import MOST_LISTED, numbers_of, words_of
 from natxy.errors import ConfigurationError
-from natxy.model.frame_sizes import RFC8219_SIZES_BYTES, rfc8219_sizes
+from natxy.measure import traffic_settings
+from natxy.measure.traffic_settings import changes, series_of
+from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
 from natxy.model.testbed import TrafficSection
 from natxy.model.trial_spec import MAX_MIX_N
 from natxy.trial.session import Session
@@ -104,38 +106,11 @@ def places(
     foregrounds: tuple[Fraction, ...] | None,
     networks: tuple[int, ...] | None = None,
 ) -> list[Session]:
-    """Returns a session for each size with each mix and number of networks; all are checked.
+    """Returns a session for each size with each mix and number of networks.
 
-    Of the sizes of RFC 8219 it leaves out those that do not fit the MTU, and those without room for
-    the extension headers.
+    An error names the option that is wrong.
     """
-    if networks is not None:
-        return [
-            place
-            for each in session.with_networks(*networks)
-            for place in places(each, sizes, foregrounds)
-        ]
     traffic = session.testbed.traffic
-    shares = foregrounds or (Fraction(traffic.m, traffic.n),)
-    chosen = sizes or (traffic.frame_size_bytes,)
-    by_rfc = sizes == RFC8219_SIZES_BYTES
-    if by_rfc:
-        chosen = rfc8219_sizes(ipv4_alone=_is_ipv4_alone(traffic, shares))
-    found = []
-    for share in shares:
-        for size in chosen:
-            asked = {"frame_size_bytes": size, "n": share.denominator, "m": share.numerator}
-            checked = changed(TrafficSection, traffic, **asked)
-            place = session.with_traffic(**{name: getattr(checked, name) for name in asked})
-            if by_rfc and not (place.traffic.sizes.fit_mtu and place.traffic.sizes.hold_headers):
-                continue
-            place.traffic.check()
-            found.append(place)
-    measured = tuple({each.testbed.traffic.frame_size_bytes: None for each in found})
-    return [each.in_series(frame_sizes=measured, foregrounds=shares) for each in found]
-
-
-def _is_ipv4_alone(traffic: TrafficSection, shares: tuple[Fraction, ...]) -> bool:
-    """Returns whether only IPv4 is sent: background traffic, in any mix, is IPv6."""
-    versions = {traffic.left_ip_version, traffic.right_ip_version}
-    return versions == {4} and all(share == 1 for share in shares)
+    for share, size in series_of(traffic, sizes, foregrounds):
+        changed(TrafficSection, traffic, **changes(share, size))
+    return traffic_settings.places(session, sizes, foregrounds, networks)

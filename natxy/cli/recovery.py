@@ -4,7 +4,6 @@ from typing import Any
 
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.recovery import PROFILES, RecoveryPlan
 from natxy.procedure.recovery import recovery as measure
 
@@ -20,5 +19,5 @@ def recovery(options: SeriesOptions, **own: Any) -> Work:
         natxy recovery lab.toml --throughput 200k
         natxy recovery lab.toml --after 10
     """
-    plan = rate_plan(RecoveryPlan, PROFILES, options, **own)
+    plan = options.defaults.plan(RecoveryPlan, **own)
     return Work(options=options, name="recovery", measures=(planned(plan, measure),))

@@ -4,7 +4,6 @@ from typing import Any
 
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import rate_plan
 from natxy.procedure.reset import PROFILES, ResetPlan
 from natxy.procedure.reset import reset as measure
 
@@ -18,5 +17,5 @@ def reset(options: SeriesOptions, **own: Any) -> Work:
         natxy reset lab.toml --rate 10k
         natxy reset lab.toml --rate 10k --reset-after 5
     """
-    plan = rate_plan(ResetPlan, PROFILES, options, **own)
+    plan = options.defaults.plan(ResetPlan, **own)
     return Work(options=options, name="reset", measures=(planned(plan, measure),))

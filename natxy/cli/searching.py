@@ -4,10 +4,8 @@ from typing import Annotated, Any
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.series_options import OF_PHASE_2, SeriesOptions
-from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.procedure.establishment_search import DEFAULT_ALPHA, EstablishmentPlan
-from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.procedure.series import Searching
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.settings import error_of
@@ -35,11 +33,10 @@ def searching(options: SeriesOptions, figure: str, **own: Any) -> Searching:
     if figure not in FIGURES:
         raise unknown_value("--of", figure, FIGURES)
     if figure == "throughput":
-        return throughput_search(options, **own)
+        return options.defaults.plan(ThroughputPlan, **own)
     _refuse_of_phase_2(options, figure)
-    return options.plan(
+    return options.defaults.plan(
         EstablishmentPlan,
-        ESTABLISHMENT_PROFILES,
         max_rate_cps=own.pop("max_rate_fps", None),
         alpha=DEFAULT_ALPHA if figure == "validated" else None,
         **own,

@@ -32,7 +32,7 @@ from natxy.model.measurement import Measurement, Unit
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, read_testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.establishment import with_phase_1_rate
+from natxy.procedure.defaults import MEASURES, Measure
 from natxy.records.extra import records_to
 from natxy.report.result_text import brief_text, headline, verbose_text
 from natxy.report.results_csv import FILE_NAME as CSV
@@ -40,15 +40,11 @@ from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import Made, result_entry, write_results
 from natxy.trial.observer import Observer
-from natxy.trial.profile import PROFILES
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up
 from natxy.whole_file import write_whole
 
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 and have no phase 2
-# These set up phase 1 themselves, for each number of connections or cores.
-HAS_ITS_OWN_PHASE_1 = (*LOOKS_FOR_CONNECTIONS, "tear-down", "degradation", "scale-up")
-
 
 CheckTraffic = Callable[[TrafficPlan], object]
 
@@ -94,6 +90,10 @@ class Work:
     # Raises ConfigurationError if the command cannot measure such traffic.
     check_traffic: CheckTraffic = any_traffic
 
+    @property
+    def measure(self) -> Measure:
+        return MEASURES[self.name.replace("-", "_")]
+
     def check(self) -> None:
         """Raises ConfigurationError if an option of the series is wrong."""
         check_lists(
@@ -131,10 +131,9 @@ class Work:
         series = [(place, one) for place in sessions for one in self.measures]
         for number, (place, one) in enumerate(series, start=1):
             with display(_title(self.name, place, f"{number} of {len(series)}", options)) as shown:
-                # The retry time is this measurement's alone.
-                session = place.with_observer(shown).with_retry_time(options.retry_s)
+                session = place.with_observer(shown)
                 session.observer.part_started(number, len(series))
-                result = one(_with_phase_1(options, self.name, session))
+                result = one(self.options.defaults.ready(self.measure, session))
             yield result
 
 
@@ -190,14 +189,6 @@ def _measure(
             ):
                 results.append(result)
                 journal.append(result)
-
-
-def _with_phase_1(options: SeriesOptions, name: str, session: Session) -> Session:
-    """Searches for the rate of phase 1 where the measurement needs one and none is given."""
-    if name in HAS_ITS_OWN_PHASE_1:
-        return session
-    timing = options.timing(options.profile_of(PROFILES).timing)
-    return with_phase_1_rate(session, timing, seed=options.seed_value)
 
 
 def _title(name: str, session: Session, place: str, options: SeriesOptions) -> str:

@@ -6,34 +6,37 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.options import (
-    CONNECTIONS,
-    DIRECTION,
-    ESTABLISHMENT_RATE,
-    FRAME_SIZE,
     JsonOption,
     QuietOption,
     SeedOption,
     TestbedArgument,
     VerboseOption,
     adding,
-    loss_tolerance,
     numbers_of,
-    search_error,
     seed_of,
 )
 from natxy.exact import exact
-from natxy.measure.plan import REPETITIONS, Plan
+from natxy.measure.plan import REPETITIONS
+from natxy.measure.traffic_settings import (
+    CONNECTIONS,
+    DIRECTION,
+    ESTABLISHMENT_RATE,
+    FOREGROUND,
+    FRAME_SIZE,
+    NETWORKS,
+)
+from natxy.procedure.defaults import Defaults
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.written import loss_tolerance, search_error
 from natxy.setting import Setting, kind_of, settings_of
-from natxy.trial.profile import Profile
-from natxy.trial.timing import DRAIN, DURATION, RETRY_TIME, SETTLE, Timing
+from natxy.trial.profile import PROFILES, Profile
+from natxy.trial.timing import DRAIN, DURATION, RETRY_TIME, SETTLE
 
-AnyPlan = TypeVar("AnyPlan", bound=Plan)
 # How the command line takes the value of a field, and how it reads it, by the field's type.
 READ: dict[Any, tuple[type, Callable[[Setting, Any], Any]]] = {
     int: (int, lambda _, number: number),
@@ -80,36 +83,18 @@ class SeriesOptions:
     ] = None
     foreground: Annotated[
         str | None,
-        Setting(
-            "foreground",
-            "Share of the frames that are foreground, in %: those that a translator translates; "
-            "the rest is native IPv6. The list 100,90,50,10 measures RFC 8219's mixes in turn",
-            "PERCENT",
-            default="the testbed's",
-            panel="Traffic",
-        ),
+        adding(FOREGROUND, ". The list 100,90,50,10 measures RFC 8219's mixes in turn"),
     ] = None
     networks: Annotated[
         str | None,
-        Setting(
-            "networks",
-            "Number of destination networks behind each side, 1 to 256. The list 1,256 measures "
-            "with one network, then with 256, as RFC 2544 asks",
-            "N,...",
-            default="the testbed's",
-            panel="Traffic",
+        adding(
+            NETWORKS,
+            ". The list 1,256 measures with one network, then with 256, as RFC 2544 asks",
         ),
     ] = None
     direction: Annotated[str | None, DIRECTION] = None
     connections: Annotated[int | None, CONNECTIONS] = None
-    establishment_rate: Annotated[
-        int | None,
-        replace(
-            ESTABLISHMENT_RATE,
-            default="the testbed's; if it has none, Natxy first searches for the highest rate of "
-            "new connections and uses half of it",
-        ),
-    ] = None
+    establishment_rate: Annotated[int | None, ESTABLISHMENT_RATE] = None
     seed: SeedOption = None
     output: Annotated[
         Path | None,
@@ -137,45 +122,20 @@ class SeriesOptions:
         ),
     ] = False
 
-    def timing(self, base: Timing, frame_timeout_s: Fraction | None = None) -> Timing:
+    @property
+    def defaults(self) -> Defaults:
+        """What holds in the plan for a field that is not given."""
+        if self.profile not in PROFILES:
+            raise unknown_value("--profile", self.profile, PROFILES)
         given: dict[str, Any] = {
             "duration_s": self.duration,
             "drain_s": self.drain,
             "settle_s": self.settle,
-            "frame_timeout_s": frame_timeout_s,
             "retry_s": self.retry_time,
+            "repetitions": self.repetitions,
         }
-        return replace(base, **{name: value for name, value in given.items() if value is not None})
-
-    @property
-    def retry_s(self) -> Fraction | None:
-        """The limit of the time for INVALID trials; None: there is none."""
-        return None if self.retry_time is None else exact(RETRY_TIME, self.retry_time)
-
-    def plan(
-        self,
-        kind: type[AnyPlan],
-        profiles: Mapping[str, Profile],
-        *,
-        frame_timeout_s: Fraction | None = None,
-        **own: Any,
-    ) -> AnyPlan:
-        """Returns a plan; `own` has the fields that not every plan has, or not from the profile."""
-        base = self.profile_of(profiles)
-        of_profile = {
-            field.name: getattr(base, field.name)
-            for field, setting in settings_of(kind)
-            if setting.of_profile
-        }
-        if self.repetitions is not None:
-            of_profile["repetitions"] = self.repetitions
-        timing = self.timing(base.timing, frame_timeout_s)
-        return kind(**{**of_profile, "timing": timing, "seed": self.seed_value, **own})
-
-    def profile_of(self, profiles: Mapping[str, Profile]) -> Profile:
-        if self.profile not in profiles:
-            raise unknown_value("--profile", self.profile, profiles)
-        return profiles[self.profile]
+        known = {name: value for name, value in given.items() if value is not None}
+        return Defaults(profile=self.profile, seed=self.seed_value, given=known)
 
     @functools.cached_property
     def seed_value(self) -> int:

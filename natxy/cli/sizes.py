@@ -4,11 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, TypeVar
 
-from natxy.cli.numbers import whole_number
 from natxy.cli.options import adding, numbers_of, words_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import COUNTS, DESTINATION_PORTS, SOURCE_PORTS, PortRange, Size
-from natxy.setting import Setting
+from natxy.setting import Setting, whole_number
 
 CountsOption = Annotated[
     str | None,

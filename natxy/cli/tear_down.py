@@ -61,7 +61,7 @@ def tear_down(
                 f"--by: {by} is not possible with --counts, --source-ports or --destination-ports "
                 "(expected connections.count in the testbed)"
             )
-        closing = options.plan(ClosingPlan, PROFILES, by=CLOSERS[by], **own)
+        closing = options.defaults.plan(ClosingPlan, by=CLOSERS[by], **own)
         return Work(
             options=options,
             name="tear-down",
@@ -77,7 +77,7 @@ def tear_down(
                 ": is an option of --by fin and --by rst, which search for a rate (expected none)",
             )
     sizes = sizes_of(counts, source_ports, destination_ports)
-    plan = options.plan(TearDownPlan, PROFILES, sizes=sizes)
+    plan = options.defaults.plan(TearDownPlan, sizes=sizes)
     return Work(
         options=options,
         name="tear-down",

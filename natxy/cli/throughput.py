@@ -5,10 +5,9 @@ from typing import Annotated, Any
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.mlr_goals import goals_of
-from natxy.cli.options import adding, loss_tolerance, numbers_of, only
+from natxy.cli.options import adding, numbers_of, only
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.cli.throughput_search import throughput_search
 from natxy.errors import ConfigurationError
 from natxy.measure.search_plan import EARLY_END, PATIENCE, VERIFY_LOSS
 from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
@@ -18,6 +17,7 @@ from natxy.search.bisection import DEFAULT_ERROR
 from natxy.search.loss_tolerance import LOSS
 from natxy.search.mlr_goal import DURATION_SUM, EXCEED_RATIO, INITIAL_DURATION, MlrGoal
 from natxy.search.settings import error_of
+from natxy.search.written import loss_tolerance
 from natxy.setting import Setting
 from natxy.trial.bursts import BURST_RATE, BURSTS, Bursts
 from natxy.trial.profile import PROFILES
@@ -92,16 +92,16 @@ def throughput(
         for setting, why in BISECTION_ONLY.items():
             if setting.name in given:
                 raise ConfigurationError(setting, f": is not possible with --search mlr{why}")
-        longest_s = options.timing(options.profile_of(PROFILES).timing).duration_s
+        longest_s = options.defaults.timing.duration_s
         goals = goals_of(of_goals, loss, longest_s, own.pop("error", DEFAULT_ERROR))
-        mlr = options.plan(MlrThroughputPlan, PROFILES, goals=goals, **own)
+        mlr = options.defaults.plan(MlrThroughputPlan, goals=goals, **own)
         return Work(options=options, name="throughput", measures=(planned(mlr, mlr_throughput),))
     for setting in OF_GOALS:
         if setting.name in of_goals:
             raise ConfigurationError(setting, ": is an option of MLRsearch (expected --search mlr)")
     if loss is not None:
         own["loss"] = loss_tolerance(LOSS, loss)
-    plan = throughput_search(options, **own)
+    plan = options.defaults.plan(ThroughputPlan, **own)
     measures = tuple(planned(replace(plan, bursts=each), measure) for each in each_burst)
     return Work(options=options, name="throughput", measures=measures)
 

@@ -11,10 +11,6 @@ import click
 from natxy.campaign.provenance import provenance
 from natxy.cli.command_line import beside_options
 from natxy.cli.options import (
-    CONNECTIONS,
-    DIRECTION,
-    ESTABLISHMENT_RATE,
-    FRAME_SIZE,
     JsonOption,
     QuietOption,
     RecordsOption,
@@ -34,6 +30,12 @@ from natxy.cli.sentences import say
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, StorageError, TrialRefused
 from natxy.exact import exact
+from natxy.measure.traffic_settings import (
+    CONNECTIONS,
+    DIRECTION,
+    ESTABLISHMENT_RATE,
+    FRAME_SIZE,
+)
 from natxy.model.event import Progress
 from natxy.model.remark import Remark
 from natxy.model.source import Source

@@ -4,7 +4,7 @@ Tables, CSV and JSON files are computed from it.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 from natxy.model.base import Model
 from natxy.model.deviation import Deviations
@@ -297,21 +297,6 @@ class Measurement(Model):
     def conforms(self) -> bool:
         """Whether the result has no deviations from the RFC that defines the measurement."""
         return bool(self.reference) and not self.deviations
-
-    if not TYPE_CHECKING:  # a type checker, too, says that there is no such attribute
-
-        @property
-        def rates_fps(self):
-            """Was a name of throughputs, and did not tell which rates are lower bounds."""
-            raise AttributeError(
-                "a Measurement has no rates_fps; the rates of a throughput are in its first "
-                "figure: result.figures[0].values, and figures[0].bound(rate) tells whether a rate "
-                "is a bound"
-            )
-
-        @property
-        def departures(self):
-            raise AttributeError("a Measurement has no departures; they are its deviations")
 
     def figure(self, name: str, direction: Direction | None = None, at: str = "") -> Figure:
         """Returns the figure with this name, direction and point; KeyError if there is none."""

@@ -21,6 +21,13 @@ POLICY = (
 )
 QUICK = "Scaled down by --quick: the figures show that the campaign runs, no more."
 
+PART = """<div class="natxy"><style>.natxy small { display: block; }</style>
+<h3>{{ table.title }}</h3>
+{% if table.warning %}<p><strong>{{ table.warning }}</strong></p>{% endif %}
+{{ rows_of(table, "", true) }}
+<details><summary>Notes</summary>{{ notes_of(table) }}</details></div>
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
@@ -84,16 +91,31 @@ def _libraries() -> tuple[Any, Any]:
     return jinja2, vl_convert
 
 
+def table_html(table: CampaignTable) -> str:
+    """Returns a table with its notes as a part of another page, such as a notebook."""
+    jinja2, _ = _libraries()
+    macros, _, _ = _template().partition("<!doctype html>")
+    part = _environment(jinja2).from_string(f"{macros}{PART}")
+    text: str = part.render(table=table)
+    return text
+
+
 def _page(jinja2: Any) -> Any:
-    text = (files("natxy.report") / "report.html").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
+    return _environment(jinja2).from_string(_template())
+
+
+def _template() -> str:
+    return (files("natxy.report") / "report.html").read_text(encoding="utf-8")
+
+
+def _environment(jinja2: Any) -> Any:
+    return jinja2.Environment(
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         finalize=_shown,
     )
-    return environment.from_string(text)
 
 
 def _shown(value: Any) -> Any:

@@ -28,8 +28,6 @@ def test_every_name_is_there(name: str) -> None:
 def test_a_name_that_is_not_there_is_told_with_those_that_are() -> None:
     with pytest.raises(AttributeError, match=r"natxy has no 'latencies'; it has .*latency.*"):
         _ = natxy.latencies  # type: ignore[attr-defined]  # what the test is about
-    with pytest.raises(AttributeError, match="throughput returns a Measurement"):
-        _ = natxy.ThroughputResult  # type: ignore[attr-defined]  # it is gone
 
 
 def test_type_checkers_are_told_of_each_name() -> None:
@@ -118,12 +116,7 @@ def test_every_result_has_figures_and_rows(nat64: TrafficPlan) -> None:
     assert found.figure("throughput").values == (1000.0,)
     assert [row["figure"] for row in natxy.rows(found)] == [f.name for f in found.figures]
     assert found.conditions.frame_size_bytes == loss.conditions.frame_size_bytes
-    text = natxy.results_csv([found, loss])
-    assert [line.split(",")[0] for line in text.splitlines()[1:]] == [
-        "throughput",
-        "frame-loss",
-        "frame-loss",
-    ]
+    assert [row["procedure"] for row in natxy.rows(loss)] == ["frame-loss", "frame-loss"]
 
 
 def test_the_self_test_needs_no_observer(testbed_file: Path, engine: list[str]) -> None:

@@ -16,11 +16,12 @@ import natxy
 from natxy.campaign.journal import read_journal
 from natxy.cli import run_command
 from natxy.cli.declared import all_declared
-from natxy.cli.options import repeat_command, search_error
+from natxy.cli.options import repeat_command
 from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
 from natxy.search.bisection import RATE_FPS
+from natxy.search.written import search_error
 from tests.programs import installed
 from tests.unit.cli import Captured, complaint
 from tests.unit.spec_examples import VALID, invalid, valid

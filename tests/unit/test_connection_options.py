@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from natxy.cli import run_command
-from natxy.cli.options import loss_tolerance, with_connection_options
+from natxy.cli.options import with_connection_options
 from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions
 from natxy.cli.sizes import one_each, sizes_of
@@ -15,6 +15,7 @@ from natxy.measure.table_size import COUNTS, PortRange, Size
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
 from natxy.search.loss_tolerance import LOSS
+from natxy.search.written import loss_tolerance
 
 STATELESS: Testbed = Source(name="test").validated(Testbed, {})
 STATEFUL: Testbed = Source(name="test").validated(

@@ -362,18 +362,5 @@ def test_a_ratio_has_more_than_one_digit(value: float, text: str) -> None:
     assert quantity(value, "times") == text
 
 
-@pytest.mark.parametrize(
-    ("name", "new"),
-    [
-        ("departures", "they are its deviations"),
-        ("rates_fps", r"figures\[0\]\.bound\(rate\) tells"),
-    ],
-)
-def test_a_name_that_has_changed_says_its_new_one(name: str, new: str) -> None:
-    with pytest.raises(AttributeError, match=new):
-        getattr(measurement(), name)
-
-
 def test_rates_that_are_lower_bounds_can_be_told_from_others() -> None:
-    """As the error about `rates_fps`, which has lost the mark, says."""
     assert [BOUND.bound(rate) for rate in BOUND.values] == ["lower", "exact"]

@@ -2,14 +2,14 @@
 
 import pytest
 
-from natxy.cli.numbers import whole_number
-from natxy.cli.options import numbers_of, search_error
+from natxy.cli.options import numbers_of
 from natxy.cli.sizes import ranges_of
 from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import PortRange
 from natxy.search.bisection import RATE_FPS
-from natxy.setting import Setting
+from natxy.search.written import search_error
+from natxy.setting import Setting, whole_number
 from tests.unit.cli import Captured, complaint
 
 

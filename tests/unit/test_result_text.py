@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from tests.unit.scripted_engine import ScriptedEngine, beyond
-from tests.unit.stateful_engine import StatefulDut, StatefulEngine, StatefulGateway
 
 from natxy.cli import run_command
-from natxy.cli.verbs import GROUPS
+from natxy.cli.help import GROUPS
 from natxy.measure.table_size import Size
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
@@ -34,14 +32,17 @@ from natxy.report.brief_notes import MOST, SHORT
 from natxy.report.result_text import MOST_LINES, brief_text, headline, verbose_text
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.trial.timing import Timing
-from tests.unit import back_to_back as bursts
-from tests.unit import churn, establishment
 from tests.unit import overload as flows
 from tests.unit import reset as resets
+from tests.unit import test_back_to_back as bursts
+from tests.unit import test_churn as churn
+from tests.unit import test_establishment as establishment
 from tests.unit.clauses import SHORT_TRIALS
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.degradation import ESTABLISHMENT, THROUGHPUT
+from tests.unit.fake_engine import FakeEngine, beyond
 from tests.unit.measurement_report import measurement
+from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
 from tests.unit.tear_down import Deleting
 
 WIDTH = 80
@@ -56,14 +57,14 @@ def slow(stream: Stream) -> Any:
     return beyond(12_345, stream)
 
 
-LOSSY = ScriptedEngine(lose=slow)
-PLAIN = ScriptedEngine()
+LOSSY = FakeEngine(lose=slow)
+PLAIN = FakeEngine()
 
 
 def stateful(**connections: Any) -> Any:
     gateway = StatefulGateway(new_cps=40_000)
     dut = StatefulDut(gateway=gateway)
-    return StatefulEngine(gateway=gateway).session(traffic_plan(connections), dut)
+    return FakeEngine(gateway=gateway).session(traffic_plan(connections), dut)
 
 
 @dataclass(kw_only=True)
@@ -85,7 +86,7 @@ def of_delays(procedure: str, *names: str) -> Measurement:
 
 def _scale_up(_: TrafficPlan) -> Measurement:
     gateway = StatefulGateway(new_cps=40_000)
-    session = StatefulEngine(gateway=gateway).session(traffic_plan({}), Cores(gateway=gateway))
+    session = FakeEngine(gateway=gateway).session(traffic_plan({}), Cores(gateway=gateway))
     return scale_up(ScaleUpPlan(search=ESTABLISHMENT, cores=(1, 2, 4)), session)
 
 
@@ -96,13 +97,13 @@ def _capacity(_: TrafficPlan) -> Measurement:
         "source_port": {"mode": "increasing", "min": 1000, "max": 1999},
         "destination_port": {"mode": "increasing", "min": 1, "max": 10},
     }
-    session = StatefulEngine(gateway=gateway).session(traffic_plan({"count": 500}, forward=wide))
+    session = FakeEngine(gateway=gateway).session(traffic_plan({"count": 500}, forward=wide))
     return capacity(CapacityPlan(**GIVEN | {"goal": goal}), session)
 
 
 def _tear_down(_: TrafficPlan) -> Measurement:
     gateway = StatefulGateway()
-    session = StatefulEngine(gateway=gateway).session(traffic_plan({}), Deleting(gateway=gateway))
+    session = FakeEngine(gateway=gateway).session(traffic_plan({}), Deleting(gateway=gateway))
     sizes = (Size(connections=500), Size(connections=1000))
     return tear_down(TearDownPlan(**GIVEN | {"sizes": sizes}), session)
 
@@ -121,7 +122,7 @@ MEASURED: dict[str, Measure] = {
     "recovery": lambda traffic: recovery(RecoveryPlan(**AT_RATE), LOSSY.session(traffic)),
     "reset": lambda traffic: reset(
         ResetPlan(**AT_RATE, reset_after_s=Fraction(1, 100)),
-        ScriptedEngine(lose=lambda _: resets.GONE, during=resets.pause).session(
+        FakeEngine(lose=lambda _: resets.GONE, during=resets.pause).session(
             traffic, resets.Switch()
         ),
     ),

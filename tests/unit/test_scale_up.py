@@ -12,7 +12,6 @@ from rich.console import Console
 
 from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.sentences import say
-from natxy.cli.series import _with_phase_1
 from natxy.cli.series_options import SeriesOptions
 from natxy.dut.base import TesterPorts
 from natxy.errors import ConfigurationError, DutError
@@ -20,6 +19,7 @@ from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Topic
 from natxy.model.testbed import Port
+from natxy.procedure.defaults import MEASURES
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
 from natxy.procedure.series import PREVIOUS, Searching
 from natxy.search.loss_tolerance import LossTolerance
@@ -256,5 +256,6 @@ def test_the_command_leaves_phase_1s_rate_to_the_measurement() -> None:
     engine = FakeEngine(gateway=StatefulGateway())
     session = engine.session(traffic_plan({"rate_fps": None}))
     options = SeriesOptions(testbed=Path("testbed.toml"))
-    assert _with_phase_1(options, "scale-up", session) is session
+    ready = options.defaults.ready(MEASURES["scale_up"], session)
+    assert ready.traffic is session.traffic
     assert not engine.specs

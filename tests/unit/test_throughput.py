@@ -15,10 +15,8 @@ from rich.console import Console
 
 from natxy.campaign.journal import Journal, read_journal
 from natxy.campaign.provenance import provenance
-from natxy.cli.options import search_error
 from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions
-from natxy.cli.throughput_search import found_first, throughput_search
 from natxy.dut.base import TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
@@ -39,6 +37,7 @@ from natxy.report.measurement_notes import measurement_notes
 from natxy.report.result_text import brief_text
 from natxy.report.results_json import result_entry, write_results
 from natxy.search.bisection import RATE_FPS, SearchError
+from natxy.search.written import search_error
 from natxy.tester.tester import OnProgress
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC, deviations
@@ -436,30 +435,30 @@ OPTIONS = SeriesOptions(testbed=Path("testbed.toml"), profile="quick", seed=7)
 
 
 def test_quick_searches_verify_a_loss_and_are_as_short_as_the_buffers_let_them_be() -> None:
-    plan = throughput_search(OPTIONS, error=search_error(RATE_FPS, "1%"), max_rate_fps=10**6)
+    error = search_error(RATE_FPS, "1%")
+    plan = OPTIONS.defaults.plan(ThroughputPlan, error=error, max_rate_fps=10**6)
     assert (plan.buffer_frames, plan.loss_verifications) == (QUICK.buffer_frames, 1)
     assert plan.repetitions == QUICK.repetitions
     assert plan.duration_s(10**6) == Fraction(1, 20)
-    assert found_first(OPTIONS) == replace(throughput_search(OPTIONS), repetitions=1)
-    assert (
-        searching(OPTIONS, "throughput", error=search_error(RATE_FPS, "1%"), max_rate_fps=10**6)
-        == plan
-    )
+    search = OPTIONS.defaults.plan(ThroughputPlan)
+    assert OPTIONS.defaults.search_first() == replace(search, repetitions=1)
+    assert searching(OPTIONS, "throughput", error=error, max_rate_fps=10**6) == plan
 
 
 def test_a_duration_that_is_given_is_every_trials() -> None:
-    plan = found_first(replace(OPTIONS, duration=0.5))
+    plan = replace(OPTIONS, duration=0.5).defaults.search_first()
     assert plan.buffer_frames is None
     assert plan.duration_s(10**6) == Fraction(1, 2)
-    assert found_first(replace(OPTIONS, duration=120.0)).timing.duration_s == RFC.timing.duration_s
+    longer = replace(OPTIONS, duration=120.0).defaults.search_first()
+    assert longer.timing.duration_s == RFC.timing.duration_s
 
 
 def test_the_rfcs_search_is_whole_and_believes_each_trial() -> None:
-    plan = found_first(replace(OPTIONS, profile="rfc"))
+    plan = replace(OPTIONS, profile="rfc").defaults.search_first()
     assert (plan.buffer_frames, plan.loss_verifications, plan.repetitions) == (None, 0, 1)
     assert plan.timing == RFC.timing
     with pytest.raises(ConfigurationError, match="profile"):
-        found_first(replace(OPTIONS, profile="none"))
+        _ = replace(OPTIONS, profile="none").defaults
 
 
 def test_an_establishment_rates_search_verifies_a_loss_as_well() -> None:
