@@ -94,4 +94,4 @@ def whole_number(text: str) -> int | None:
     zeros = ZEROS[suffix] - len(decimals)
     if zeros < 0 or len(digits + decimals) + zeros > MOST_DIGITS:
         return None
-    return int(digits + decimals) * int(10**zeros)
+    return int(digits + decimals + "0" * zeros)
