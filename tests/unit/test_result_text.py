@@ -189,6 +189,8 @@ def test_a_rate_has_gbit_s_and_its_searches() -> None:
     assert headline([one], 120) == f"{first}  (3 repetitions: 398,000 … 402,000)"
     assert headline([one], 80) == f"{first}  (n = 3: 398,000 … 402,000)"
     assert headline([one], 60) == first
+    assert "[398,000 … 402,000]" in brief_text([one], 60)[1], "what the first line has no room for"
+    assert "…" not in brief_text([one], 80)[1]
 
 
 def test_a_series_has_the_first_and_the_last_place_and_a_row_for_each() -> None:
