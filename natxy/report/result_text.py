@@ -123,7 +123,9 @@ def _headline(lines: Sequence[Line], results: Sequence[Measurement], width: int)
     if len(main) > 1:
         values, places = ((_ends([of(each) for each in main])) for of in (_value, _place))
         known = f"{name}{GAP}{values}{unit}"
-        return _fitting([f"{known} ({places}){at}", f"{known} ({places})", known + at], width)
+        numbers = places.rpartition(" ")[0]  # without their unit, which the rows have
+        ends = [f" ({places}){at}", f" ({places})", f" ({numbers})", at]
+        return _fitting([f"{known}{end}" for end in ends], width)
     figure = f"{name}{GAP}{main[0].joined(text_of)}{unit}"
     spread = main[0].values[0][1].spread
     known = ", ".join(filter(None, (figure, spread.wire if spread else "")))

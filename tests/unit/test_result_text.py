@@ -208,6 +208,7 @@ def test_a_series_over_numbers_names_their_unit_once() -> None:
     flows = [RATE.model_copy(update={"at": at}) for at in ("1 flow", "10 flows", "100 flows")]
     (one,) = places(sizes=(84,), procedure="overload", figures=tuple(flows))
     assert headline([one], WIDTH) == "Throughput  400,000 fps per direction (1 … 100 flows)"
+    assert headline([one], 50) == "Throughput  400,000 fps per direction (1 … 100)"
 
 
 def test_rows_that_are_too_many_are_counted() -> None:
