@@ -165,7 +165,7 @@ def _ends(words: Sequence[str]) -> str:
     if first == last:
         return first
     start, _, unit = first.rpartition(" ")
-    same = start and last.rpartition(" ")[2] in (unit, f"{unit}s")
+    same = start and "→" not in first and last.rpartition(" ")[2] in (unit, f"{unit}s")
     return f"{start if same else first} … {last}"
 
 

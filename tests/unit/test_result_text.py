@@ -249,6 +249,11 @@ def test_directions_stand_side_by_side_if_the_rows_are_too_many() -> None:
         ["→", "512", "B"],
         ["←", "512", "B"],
     ]
+    assert two[0].startswith("PDV  → 1 µs, ← 2 µs"), "each with its unit"
+    other = tuple(each.model_copy(update={"values": (9000.0,)}) for each in ways[:1])
+    (first, last) = places(sizes=(84, 512), figures=ways)
+    last = last.model_copy(update={"figures": (*other, ways[1])})
+    assert headline([first, last], WIDTH).startswith("PDV  → 1 µs, ← 2 µs … → 9 µs, ← 2 µs (")
     six = brief_text(places(sizes=(84, 128, 256, 512, 1024, 1518), figures=ways), WIDTH)
     assert "84 B     → 1 µs, ← 2 µs" in six
 
