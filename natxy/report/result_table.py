@@ -70,7 +70,7 @@ def _of_lines(lines: Sequence[Line]) -> list[Column]:
     return [
         ("", [_name(line, with_figure=len(figures) > 1) for line in lines]),
         (" or ".join(statistics), list(map(_value, lines))),
-        ("range", [line.joined(_extremes) for line in lines]),
+        ("range", [line.joined(extremes_of) for line in lines]),
         ("error", [line.joined(error_of).replace("error ", "") for line in lines]),
         ("on the wire", [line.joined(_wire) for line in lines]),
     ]
@@ -131,7 +131,7 @@ def error_of(value: Value) -> str:
     return f"error {spread.error / value.number * 100:.2g} %"
 
 
-def _extremes(value: Value) -> str:
+def extremes_of(value: Value) -> str:
     """Returns the extremes, unless all values are one."""
     extremes = value.spread.extremes if value.spread else ""
     return extremes if "[" in extremes else ""

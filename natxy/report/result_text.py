@@ -25,6 +25,7 @@ from natxy.report.result_table import (
     Line,
     cut,
     error_of,
+    extremes_of,
     full_lines,
     full_table,
     table,
@@ -52,8 +53,12 @@ def brief_text(results: Sequence[Measurement], width: int) -> list[str]:
     below = [*brief_notes(results, bounds), conformity(results, brief=True)]
     said = [cut(each, width) for each in below if each]
     room = MOST_LINES - 1 - len(said) - 3  # headline, conditions, heads of the table, storage
-    shown = table(lines, room, width) if len(full_lines(lines)) > 1 else []
-    return [first, *shown, _conditions(results, rows, first, width), *said]
+    several = len(full_lines(lines)) > 1
+    shown = table(lines, room, width) if several else []
+    spread = (
+        () if several else (extremes_of(lines[0].values[0][1]), error_of(lines[0].values[0][1]))
+    )
+    return [first, *shown, _conditions(results, rows, first, width, spread), *said]
 
 
 def verbose_text(results: Sequence[Measurement], width: int) -> list[str]:
@@ -118,7 +123,9 @@ def _headline(lines: Sequence[Line], results: Sequence[Measurement], width: int)
     if len(main) > 1:
         values, places = ((_ends([of(each) for each in main])) for of in (_value, _place))
         known = f"{name}{GAP}{values}{unit}"
-        return _fitting([f"{known} ({places}){at}", f"{known} ({places})", known + at], width)
+        numbers = places.rpartition(" ")[0]  # without their unit, which the rows have
+        ends = [f" ({places}){at}", f" ({places})", f" ({numbers})", at]
+        return _fitting([f"{known}{end}" for end in ends], width)
     figure = f"{name}{GAP}{main[0].joined(text_of)}{unit}"
     spread = main[0].values[0][1].spread
     known = ", ".join(filter(None, (figure, spread.wire if spread else "")))
@@ -158,7 +165,7 @@ def _ends(words: Sequence[str]) -> str:
     if first == last:
         return first
     start, _, unit = first.rpartition(" ")
-    same = start and last.rpartition(" ")[2] in (unit, f"{unit}s")
+    same = start and "→" not in first and last.rpartition(" ")[2] in (unit, f"{unit}s")
     return f"{start if same else first} … {last}"
 
 
@@ -168,8 +175,7 @@ def _spreads(line: Line, result: Measurement) -> Iterator[str]:
     if not spreads:
         return
     n, is_search = spreads[0].n, result.conditions.search is not None and line.row.unit in RATES
-    extremes = spreads[0].extremes if len(spreads) == 1 else ""
-    ends = extremes.strip("[]") if "[" in extremes else ""
+    ends = extremes_of(line.values[0][1]).strip("[]") if len(spreads) == 1 else ""
     error = error_of(line.values[0][1]) if len(spreads) == 1 else ""
     counted = f"{n:,} {'search' if is_search else 'repetition'}"
     plural = f"{counted}{('es' if is_search else 's') * (n != 1)}"
@@ -189,12 +195,20 @@ def _unit(row: Row) -> str:
 # --- the other lines -------------------------------------------------------------------------
 
 
-def _conditions(results: Sequence[Measurement], rows: Sequence[Row], first: str, width: int) -> str:
-    """Returns with what was measured, as much of it as there is room for."""
+def _conditions(
+    results: Sequence[Measurement],
+    rows: Sequence[Row],
+    first: str,
+    width: int,
+    spread: Sequence[str] = (),
+) -> str:
+    """Returns with what was measured, and the spread that the first line had no room for; as much
+    of it as there is room for."""
     counts = {value.spread.n for row in rows for value in row.values if value.spread}
     of = [result.conditions for result in results]
     versions = dict.fromkeys((of[0].left_ip_version, of[0].right_ip_version))
     said = [
+        *(part for part in spread if part.strip("[]") not in first),
         _same(of, lambda each: each.dut),
         _same(of, lambda each: f"{each.frame_size_bytes:,} B"),
         "/".join(f"IPv{version}" for version in versions),

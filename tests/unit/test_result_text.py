@@ -190,6 +190,8 @@ def test_a_rate_has_gbit_s_and_its_searches() -> None:
     assert headline([one], 120) == f"{first}  (3 repetitions: 398,000 … 402,000)"
     assert headline([one], 80) == f"{first}  (n = 3: 398,000 … 402,000)"
     assert headline([one], 60) == first
+    assert "[398,000 … 402,000]" in brief_text([one], 60)[1], "what the first line has no room for"
+    assert "…" not in brief_text([one], 80)[1]
 
 
 def test_a_series_has_the_first_and_the_last_place_and_a_row_for_each() -> None:
@@ -207,6 +209,7 @@ def test_a_series_over_numbers_names_their_unit_once() -> None:
     flows = [RATE.model_copy(update={"at": at}) for at in ("1 flow", "10 flows", "100 flows")]
     (one,) = places(sizes=(84,), procedure="overload", figures=tuple(flows))
     assert headline([one], WIDTH) == "Throughput  400,000 fps per direction (1 … 100 flows)"
+    assert headline([one], 50) == "Throughput  400,000 fps per direction (1 … 100)"
 
 
 def test_rows_that_are_too_many_are_counted() -> None:
@@ -247,6 +250,11 @@ def test_directions_stand_side_by_side_if_the_rows_are_too_many() -> None:
         ["→", "512", "B"],
         ["←", "512", "B"],
     ]
+    assert two[0].startswith("PDV  → 1 µs, ← 2 µs"), "each with its unit"
+    other = tuple(each.model_copy(update={"values": (9000.0,)}) for each in ways[:1])
+    (first, last) = places(sizes=(84, 512), figures=ways)
+    last = last.model_copy(update={"figures": (*other, ways[1])})
+    assert headline([first, last], WIDTH).startswith("PDV  → 1 µs, ← 2 µs … → 9 µs, ← 2 µs (")
     six = brief_text(places(sizes=(84, 128, 256, 512, 1024, 1518), figures=ways), WIDTH)
     assert "84 B     → 1 µs, ← 2 µs" in six
 
