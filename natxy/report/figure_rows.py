@@ -15,10 +15,13 @@ NONE = ColumnFigures()
 Known = TypeVar("Known")
 
 
-def figure_rows(measure: MeasureSection, columns: Sequence[str], found: Found) -> Iterator[Row]:
+def figure_rows(
+    measure: MeasureSection, columns: Sequence[str], found: Found, *, primary: bool = True
+) -> Iterator[Row]:
+    """Yields the rows of the main figures, or of those that are reported in addition to them."""
     of = [_without_series(found.get((measure.name, column), NONE)) for column in columns]
     keys = list(dict.fromkeys(key for each in of for key in each.figures))
-    if not keys:
+    if not keys and primary:
         yield Row(
             name=measure.name,
             values=tuple(Value(text="failed" if each.error else "") for each in of),
@@ -28,7 +31,7 @@ def figure_rows(measure: MeasureSection, columns: Sequence[str], found: Found) -
     for key in keys:
         figures = [each.figures.get(key) for each in of]
         known = next(figure for figure in figures if figure is not None)
-        if known.primary:
+        if known.primary is primary:
             yield _row(measure, key, known, of)
 
 
