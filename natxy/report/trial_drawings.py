@@ -86,11 +86,11 @@ def trace(chart: Chart, look: Look) -> Any:
             opacity=alt.condition("isValid(datum.result)", alt.value(1), alt.value(0)),
         )
     )
-    # Within the plot, since it may differ from search to search.
+    # Where a search has hardly a point, since it may differ from search to search.
     quantity = (
         base.transform_filter("datum.number === 1")
-        .mark_text(align="left", baseline="top", dx=4, dy=4, fontSize=look.font_px)
-        .encode(x=alt.value(0), y=alt.value(0), text="quantity:N")
+        .mark_text(align="right", baseline="bottom", dx=-4, dy=-4, style="guide-title")
+        .encode(x=alt.value("width"), y=alt.value("height"), text="quantity:N")
     )
     return _of_each(alt.layer(points, quantity, found), chart, look, zooms=True)
 
