@@ -14,7 +14,7 @@ from natxy.campaign.machines import machine_notes
 from natxy.report.beside import beside
 from natxy.report.campaign_html import QUICK, Told, campaign_html
 from natxy.report.campaign_notes import campaign_notes, counted_table, testbed_notes
-from natxy.report.campaign_table import campaign_table
+from natxy.report.campaign_table import campaign_table, further_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import as_shown, found_figures
 from natxy.report.chart_files import write_data
@@ -42,6 +42,7 @@ class Report:
     data: CampaignData
     table: CampaignTable
     published: CampaignTable | None  # a published table beside what was measured
+    further: CampaignTable  # figures beside the main ones
     counted: CampaignTable  # what the trials counted
 
     @classmethod
@@ -55,6 +56,9 @@ class Report:
             data=data,
             table=table,
             published=beside_of(data, table),
+            further=replace(
+                further_table(data.plan.experiment, data.cells), warning=_warning(data)
+            ),
             counted=replace(
                 counted_table(table.columns, data.cells),
                 title=f"{table.title}: what the trials counted",
@@ -65,9 +69,14 @@ class Report:
     @property
     def tables(self) -> dict[str, CampaignTable]:
         """The tables that say something, by the names of their files."""
-        counted = self.counted if self.counted.rows else None
-        known = {"table": self.table, "published": self.published, "counted": counted}
-        return {name: table for name, table in known.items() if table is not None}
+        known = {"table": self.table, "published": self.published}
+        known |= {"further": self.further, "counted": self.counted}
+        shown = {name: table for name, table in known.items() if table is not None}
+        return {
+            name: table
+            for name, table in shown.items()
+            if table.rows or name not in ("further", "counted")
+        }
 
 
 def write_report(report: Report, into: Path, *, html: bool, records: Path | None = None) -> None:

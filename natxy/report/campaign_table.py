@@ -39,6 +39,20 @@ def campaign_table(
     )
 
 
+def further_table(experiment: Experiment, cells: Sequence[CellResult]) -> CampaignTable:
+    """Returns the figures that measurements report in addition to their main ones."""
+    columns = tuple(column.label for column in experiment.columns)
+    found = found_figures(experiment, cells)
+    rows = [
+        row
+        for measure in experiment.measure
+        for row in figure_rows(measure, columns, found, primary=False)
+    ]
+    return CampaignTable(
+        title=f"{experiment.title}: further figures", columns=columns, rows=tuple(rows)
+    )
+
+
 def _condition(value: Any) -> Value:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Value(number=float(value), text=f"{value:,}")

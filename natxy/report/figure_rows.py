@@ -16,12 +16,13 @@ Known = TypeVar("Known")
 
 
 def figure_rows(
-    measure: MeasureSection, columns: Sequence[str], found: Found, *, secondary: bool = False
+    measure: MeasureSection, columns: Sequence[str], found: Found, *, primary: bool | None = True
 ) -> Iterator[Row]:
-    """Yields a row for each main figure; `secondary`: also those that are reported beside them."""
+    """Yields the rows of the main figures, or of those that are reported in addition to them;
+    None: both."""
     of = [_without_series(found.get((measure.name, column), NONE)) for column in columns]
     keys = list(dict.fromkeys(key for each in of for key in each.figures))
-    if not keys:
+    if not keys and primary is not False:
         yield Row(
             name=measure.name,
             values=tuple(Value(text="failed" if each.error else "") for each in of),
@@ -31,7 +32,7 @@ def figure_rows(
     for key in keys:
         figures = [each.figures.get(key) for each in of]
         known = next(figure for figure in figures if figure is not None)
-        if known.primary or secondary:
+        if primary is None or known.primary is primary:
             yield _row(measure, key, known, of)
 
 

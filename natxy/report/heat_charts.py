@@ -24,7 +24,7 @@ def heat_charts(chart: Chart) -> Iterator[Chart]:
         if field not in (x, y) and len(_values(field, rows)) > 1
     ]
     cells = [{**row, "panel": _panel(row, told)} for row in rows]
-    if len({(row["panel"], row[x], row[y]) for row in cells}) != len(cells) or len(cells) < 4:
+    if not _is_grid(cells, x, y):
         return
     words = {"x": x, "y": y, "titles": [_title(field, rows) for field in (x, y)]}
     yield Chart(
@@ -34,6 +34,14 @@ def heat_charts(chart: Chart) -> Iterator[Chart]:
         rows=cells,
         words=words,
     )
+
+
+def _is_grid(cells: Rows, x: str, y: str) -> bool:
+    """Tells whether each panel has each pair once: sizes that are the columns are no second
+    quantity."""
+    pairs = len(_values(x, cells)) * len(_values(y, cells))
+    places = {(row["panel"], row[x], row[y]) for row in cells}
+    return len(places) == len(cells) == pairs * len(_values("panel", cells))
 
 
 def _quantities(rows: Rows) -> Iterator[str]:

@@ -6,7 +6,11 @@ from natxy.model.measurement import Bound, Figure, Unit
 SIGNS: dict[Bound, str] = {"exact": "", "lower": "≥ ", "upper": "≤ "}
 ARROWS = {"forward": "→", "reverse": "←", None: ""}  # of a figure's direction
 SIGNED = ("minimum IPDV", "median IPDV", "degradation")  # names of figures that can be below 0
-TOO_LONG = ("latency", "PDV")  # ends of the names of figures whose error only makes them larger
+TOO_LONG = (
+    "latency",
+    "PDV",
+    "delay",
+)  # ends of the names of figures whose error only makes them larger
 
 
 def rate(rate_fps: float) -> str:

@@ -82,7 +82,7 @@ def _rows(results: Sequence[Measurement], *, secondary: bool = False) -> list[Ro
     experiment = Experiment(title="", testbed="", measure=(measure,))
     cell = CellResult(column="", measure=measure.name, round=1, results=tuple(results))
     found = found_figures(experiment, [cell])
-    return list(figure_rows(measure, ("",), found, secondary=secondary))
+    return list(figure_rows(measure, ("",), found, primary=None if secondary else True))
 
 
 def _lines(rows: Sequence[Row]) -> list[Line]:

@@ -83,8 +83,9 @@ class Row:
 
     @property
     def title(self) -> str:
-        """The name, with the unit of a rate: other values have theirs with them."""
-        unit = " ".join(filter(None, (self.unit, self.rates))) if self.unit in RATES else ""
+        """The name, with the unit of a rate or of a memory: others stand beside their values."""
+        has_unit = self.unit in (*RATES, "octets")
+        unit = " ".join(filter(None, (self.unit, self.rates))) if has_unit else ""
         mean = "mean" if self.statistic == "mean" else ""
         return ", ".join(filter(None, (self.name, unit, mean)))
 

@@ -75,20 +75,24 @@ def trace(chart: Chart, look: Look) -> Any:
         shape=alt.Shape("verdict:N", legend=legend, scale=alt.Scale(domain=verdicts, range=shapes)),
         tooltip=[f"{name}:N" for name in tips],
     )
+    # A search that found nothing has a line that nobody sees: Vega warns of an axis without values.
     found = (
-        base.transform_filter("isValid(datum.result)")
+        base.transform_filter("datum.number === 1")
+        .transform_calculate(line="isValid(datum.result) ? datum.result : datum.tried")
         .mark_rule(strokeDash=[4, 4])
-        .encode(y=alt.Y("mean(result):Q"), color=alt.value(RESULT))
+        .encode(
+            y=alt.Y("line:Q"),
+            color=alt.value(RESULT),
+            opacity=alt.condition("isValid(datum.result)", alt.value(1), alt.value(0)),
+        )
     )
-    # Within the plot, since it may differ from search to search.
+    # Where a search has hardly a point, since it may differ from search to search.
     quantity = (
         base.transform_filter("datum.number === 1")
-        .mark_text(align="left", baseline="top", dx=4, dy=4, fontSize=look.font_px)
-        .encode(x=alt.value(0), y=alt.value(0), text="quantity:N")
+        .mark_text(align="right", baseline="bottom", dx=-4, dy=-4, style="guide-title")
+        .encode(x=alt.value("width"), y=alt.value("height"), text="quantity:N")
     )
-    has_result = any(row.get("result") is not None for row in chart.rows)
-    layers = (points, quantity, *([found] if has_result else []))
-    return _of_each(alt.layer(*layers), chart, look, zooms=True)
+    return _of_each(alt.layer(points, quantity, found), chart, look, zooms=True)
 
 
 def _of_each(drawn: Any, chart: Chart, look: Look, *, zooms: bool = False) -> Any:

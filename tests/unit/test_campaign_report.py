@@ -97,6 +97,22 @@ def test_a_bound_stays_a_bound() -> None:
     assert bounds["throughput relative scale-up"] == "exact", "of a figure to itself"
 
 
+def test_figures_beside_the_main_ones_have_a_table_of_their_own(
+    experiment: Path, tmp_path: Path
+) -> None:
+    run(experiment, tmp_path / "campaign")
+    report = Report.of(tmp_path / "campaign")
+    main, further = (
+        {row.figure for row in report.tables[name].rows} for name in ("table", "further")
+    )
+    assert {"throughput", "pdv PDV"} & main
+    assert {"pdv minimum delay", "minimum delay"} & further
+    assert not main & further
+    write_report(report, tmp_path / "report", html=True)
+    assert "further figures" in (tmp_path / "report" / "report.html").read_text()
+    assert (tmp_path / "report" / "further.csv").exists()
+
+
 def test_the_formats_have_the_same_values() -> None:
     table = campaign_table(SCALE_UP, TESTBEDS, cells())
     shown = text(table).splitlines()

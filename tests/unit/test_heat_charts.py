@@ -33,3 +33,8 @@ def test_columns_that_are_numbers_are_a_quantity_and_gateways_are_panels() -> No
     assert maps(*(cell(name, (84,), (1, 2)) for name in ("router", "tayga"))) == []
     (both,) = maps(*(cell(name, (84, 512), (1, 2)) for name in ("router", "tayga")))
     assert {row["panel"] for row in both.rows} == {"router", "tayga"}
+
+
+def test_frame_sizes_that_are_the_columns_are_one_quantity() -> None:
+    """A map would have two empty fields of four."""
+    assert maps(*(cell(f"{size} B", (size,), (10,)) for size in (84, 512))) == []
