@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from natxy.model.packet_formats import PacketFormat
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
+from natxy.model.traffic_spec import PacketFormat
 from natxy.model.trial_spec import Segment
 
 SEGMENTS = (Segment(frames=10, rate_fps=1, pause_ns=0),)
