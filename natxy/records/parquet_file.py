@@ -17,7 +17,6 @@ from natxy.model.trial_record import TrialRecord
 from natxy.records.pipe import RecordsPipe
 from natxy.whole_file import whole_file
 
-OCTETS = 32
 # A frame's record as the engine writes it (docs/reference/engine-protocol.md).
 RECORD = np.dtype(
     [

@@ -19,7 +19,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
 from natxy.records.extra import records_to
-from natxy.records.parquet_file import OCTETS, RECORD, ROW_GROUP_RECORDS, RecordsFile
+from natxy.records.parquet_file import RECORD, ROW_GROUP_RECORDS, RecordsFile
 from natxy.records.pipe import CHUNK_BYTES
 
 TRAFFIC = TrafficSection(left_ip_version=6, right_ip_version=4, frame_size_bytes=512, n=2, m=1)
@@ -78,7 +78,7 @@ def little_room(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_the_layout_is_the_engines() -> None:
     names = ("number", "departure_ns", "delay_ns", "phase", "direction", "kind", "status", "nonce")
-    assert RECORD.itemsize == OCTETS
+    assert RECORD.itemsize == 32
     assert RECORD.names == names
     assert RECORD.fields is not None
     offsets = [RECORD.fields[name][1] for name in names]
