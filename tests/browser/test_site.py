@@ -11,7 +11,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.browser.pages import PATIENCE_S
+from tests.browser.pages import DESKTOP, PATIENCE_S
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
@@ -41,8 +41,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_search_works_in_a_file(site: Path, browser: Chrome) -> None:
-    browser.get((site / "README.html").as_uri())
-    browser.execute_script("document.querySelector('[data-md-component=search-query]').focus()")
+    browser.set_window_size(*DESKTOP)  # a narrow page hides the field behind a button
+    browser.get((site / "index.html").as_uri())
     browser.find_element(By.CSS_SELECTOR, "[data-md-component=search-query]").send_keys(
         "dispersion"
     )
@@ -55,7 +55,7 @@ def test_the_search_works_in_a_file(site: Path, browser: Chrome) -> None:
 
 
 def test_the_reference_has_each_measurement_with_its_keywords(site: Path) -> None:
-    page = (site / "reference" / "api.html").read_text()
+    page = " ".join((site / "reference" / "api.html").read_text().split())
     for name in ("throughput", "tear_down", "back_to_back"):
         assert re.search(rf'id="natxy\.measurements\.Measurements\.{name}"', page)
     assert "frame_size_bytes" in page
