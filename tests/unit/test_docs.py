@@ -85,6 +85,17 @@ def test_natxy_commands_exist(page: Path) -> None:
         )
 
 
+def test_the_workflow_for_ci_runs_commands_that_exist() -> None:
+    (workflow,) = re.findall(
+        r"```yaml\n(.*?)```", (ROOT / "docs/how-to/ci.md").read_text(), re.DOTALL
+    )
+    run = re.findall(r'natxy(?:"?\)")? ((?:run|compare|report)\b.*)$', workflow, re.MULTILINE)
+    assert [words.split()[0] for words in run] == ["run", "run", "compare", "report"]
+    for words in run:
+        verb, *_ = words.split()
+        assert set(OPTION.findall(words)) <= options_of(commands()[verb])
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_names)
 def test_make_targets_and_presets_exist(page: Path) -> None:
     makefile = (ROOT / "Makefile").read_text()
