@@ -185,7 +185,7 @@ def test_the_tutorial_compares_its_lab_with_a_loop_of_the_same_ports() -> None:
     assert all(" --loop veth" in line for line in loops)
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/reference/testbed.md"])
+@pytest.mark.parametrize("page", ["docs/troubleshooting.md", "docs/reference/testbed.md"])
 def test_gateways_that_answer_only_link_local_neighbours_are_documented(page: str) -> None:
     said = [line for line in (ROOT / page).read_text().splitlines() if "own_addresses" in line]
     assert any("Neighbour Solicitations only" in each and "fe80::2" in each for each in said)
