@@ -28,6 +28,7 @@ COLUMNS = "100"
 # What a command is given by default as --output.
 FOLDER = "natxy-results/TIME-COMMAND"
 FILES = {"self-test": "~/.local/state/natxy/self-tests.json"}
+NO_FOLDER = {"trial"}  # commands without --output
 
 
 class Failed(Exception):
@@ -40,8 +41,9 @@ def measured(arguments: str, picture: Path | None) -> str:
     Raises Failed if the command fails or does not end.
     """
     with tempfile.TemporaryDirectory() as folder:
-        output = ["--output", f"{folder}/results"]
-        command = [".venv/bin/natxy", *shlex.split(arguments), *output]
+        words = shlex.split(arguments)
+        output = [] if words[0] in NO_FOLDER else ["--output", f"{folder}/results"]
+        command = [".venv/bin/natxy", *words, *output]
         try:
             done = subprocess.run(
                 command,

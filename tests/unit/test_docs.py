@@ -84,6 +84,17 @@ def test_natxy_commands_exist(page: Path) -> None:
         )
 
 
+def test_the_workflow_for_ci_runs_commands_that_exist() -> None:
+    (workflow,) = re.findall(
+        r"```yaml\n(.*?)```", (ROOT / "docs/how-to/ci.md").read_text(), re.DOTALL
+    )
+    run = re.findall(r'natxy(?:"?\)")? ((?:run|compare|report)\b.*)$', workflow, re.MULTILINE)
+    assert [words.split()[0] for words in run] == ["run", "run", "compare", "report"]
+    for words in run:
+        verb, *_ = words.split()
+        assert set(OPTION.findall(words)) <= options_of(commands()[verb])
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_names)
 def test_make_targets_and_presets_exist(page: Path) -> None:
     makefile = (ROOT / "Makefile").read_text()
@@ -173,7 +184,7 @@ def test_the_tutorial_compares_its_lab_with_a_loop_of_the_same_ports() -> None:
     assert all(" --loop veth" in line for line in loops)
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/reference/testbed.md"])
+@pytest.mark.parametrize("page", ["docs/troubleshooting.md", "docs/reference/testbed.md"])
 def test_gateways_that_answer_only_link_local_neighbours_are_documented(page: str) -> None:
     said = [line for line in (ROOT / page).read_text().splitlines() if "own_addresses" in line]
     assert any("Neighbour Solicitations only" in each and "fe80::2" in each for each in said)

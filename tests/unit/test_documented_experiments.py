@@ -17,7 +17,7 @@ TESTBEDS = Path(__file__).parents[2] / "experiments/testbeds"
     ("page", "named", "testbed"),
     [
         ("ci.md", "testbed.toml", "stateless-nat64.toml"),
-        ("campaigns.md", "nat44.toml", "nat44.toml"),
+        ("campaigns.md", "router.toml", "router.toml"),
     ],
 )
 @pytest.mark.parametrize("quick", [False, True])
