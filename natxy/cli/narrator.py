@@ -199,11 +199,11 @@ def _figures(results: Sequence[Measurement], *, summed: bool) -> list[dict[str, 
     words = told_apart([variant_of(result.conditions) for result in results])
     return [
         {
-            **described,
+            **members,
             "series": series,
             "rates": rate_words(result.conditions, figure, summed=summed),
         }
         for series, result in zip(words, results, strict=True)
         for figure in in_directions(result, summed=summed).figures
-        for described in described([figure])
+        for members in described([figure])
     ]

@@ -60,7 +60,6 @@ VerboseOption = Annotated[
         "verbose",
         "Print all figures, counters, deviations and notes",
         panel="Output",
-        short="Print all figures, counters, deviations and notes",
         letter="v",
     ),
 ]

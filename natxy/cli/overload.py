@@ -20,11 +20,14 @@ from natxy.setting import Setting
 from natxy.trial.profile import PROFILES
 from natxy.trial.timing import RATE
 
-MAX_RATE = max_rate_of(
-    "max_rate_fps", "frames a second", what="Highest rate to try, and the rate within bursts"
+MAX_RATE = replace(
+    max_rate_of(
+        "max_rate_fps", "frames a second", what="Highest rate to try, and the rate within bursts"
+    ),
+    short="",
 )
 ERROR = error_of("frames a second", ends="End a search for the throughput")
-OF_SOME = (RATE, replace(MAX_RATE, short=""), ERROR)  # options that only some tests have
+OF_SOME = (RATE, MAX_RATE, ERROR)  # options that only some tests have
 Given = Mapping[str, Any]  # their values, by the field of their setting
 
 

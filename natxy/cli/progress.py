@@ -6,7 +6,6 @@ from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from natxy.cli.estimate import ERROR_FRACTION, Estimate
@@ -151,6 +150,8 @@ class SearchDisplay(Observer):
         say(self._console, str(remark))
 
     def _draw(self) -> None:
+        from rich.table import Table  # a wrong command line needs none
+
         grid = Table.grid(padding=(0, 2))
         for name, words in self._rows().items():
             if words:

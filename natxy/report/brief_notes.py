@@ -84,3 +84,5 @@ def _counted(results: Sequence[Measurement]) -> Iterator[str]:
     ):
         if count:
             yield f"{count:,} {what}"
+    shared = [said for result in results for said in result.counts.disturbance.shared_cpus]
+    yield from (f"{said}." for said in shared[:1])

@@ -6,11 +6,6 @@ from natxy.model.measurement import Bound, Figure, Unit
 SIGNS: dict[Bound, str] = {"exact": "", "lower": "≥ ", "upper": "≤ "}
 ARROWS = {"forward": "→", "reverse": "←", None: ""}  # of a figure's direction
 SIGNED = ("minimum IPDV", "median IPDV", "degradation")  # names of figures that can be below 0
-TOO_LONG = (
-    "latency",
-    "PDV",
-    "delay",
-)  # ends of the names of figures whose error only makes them larger
 
 
 def rate(rate_fps: float) -> str:
@@ -64,14 +59,11 @@ def marked(figure: Figure, value: float) -> str:
 
 def with_bound(figure: Figure) -> tuple[float, Bound]:
     """Returns the median or mean that is the figure's benchmark. If its error is as large as
-    itself, only an upper bound is known: the sum of both, or the benchmark of what can only be too
-    long."""
+    itself, only the sum of both is known, as an upper bound."""
     number, bound = figure.benchmark, figure.benchmark_bound
     error = max(figure.errors, default=0.0)
     if bound != "exact" or not error or error < number or figure.name.startswith(SIGNED):
         return number, bound
-    if number and figure.name.endswith(TOO_LONG) and "IPDV" not in figure.name:
-        return number, "upper"
     return (min(number + error, 100.0) if figure.unit == "%" else number + error), "upper"
 
 

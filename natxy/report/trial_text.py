@@ -65,7 +65,8 @@ def brief_trial(result: TrialResult, measured: TrialResult, reasons: Iterable[Re
     made = result.connections
     table = [f"Phase 1 made {made.stored:,} of {made.asked:,} connections."] if made else []
     mapped = mapping_lines(made) if made else ()
-    return [*lines, *rows, *table, *mapped, f"Seed {result.seed}. -v shows all counters."]
+    shared = [_cut(f"{said}.") for said in result.shared_cpus]
+    return [*lines, *rows, *table, *mapped, *shared, f"Seed {result.seed}. -v shows all counters."]
 
 
 def _row(name: str, *values: str) -> str:

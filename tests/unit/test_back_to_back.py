@@ -27,31 +27,11 @@ from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
+from tests.unit.back_to_back import FAST, RATE_FPS, THROUGHPUT_FPS, longer_than, plan
 from tests.unit.clauses import codes, in_full_series, text
 from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE, Disturbed
-
-FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(2))
-RATE_FPS = 100_000
-THROUGHPUT_FPS = 60_000
-
-
-def plan(**changes: Any) -> BackToBackPlan:
-    given: dict[str, Any] = {
-        "timing": FAST,
-        "seed": 7,
-        "repetitions": 2,
-        "burst_rate_fps": RATE_FPS,
-        "throughput_fps": THROUGHPUT_FPS,
-    }
-    return BackToBackPlan(**given | changes)
-
-
-def longer_than(frames: int) -> FakeEngine:
-    """Returns an engine that loses all frames after so many."""
-    return FakeEngine(lose=lambda stream: range(frames, frames_in(stream)))
-
 
 SLOW_FPS = 8_000
 

@@ -113,7 +113,7 @@ def delayed(value_ns: float, error_ns: float, name: str = "PDV") -> Measurement:
 
 @pytest.mark.parametrize(
     ("value_ns", "error_ns", "shown"),
-    [(3000.0, 2000.0, "3 µs"), (3000.0, 4000.0, "≤ 3 µs"), (0.0, 500.0, "≤ 500 ns")],
+    [(3000.0, 2000.0, "3 µs"), (3000.0, 4000.0, "≤ 7 µs"), (0.0, 500.0, "≤ 500 ns")],
 )
 def test_a_figure_whose_error_is_as_large_as_itself_is_a_bound(
     value_ns: float, error_ns: float, shown: str

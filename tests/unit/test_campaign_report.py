@@ -316,7 +316,7 @@ def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -
     assert shown.rows[1].values[0].number is not None
     page = campaign_html({"table": table, "published": shown}, [], told(data))
     assert "SD Figure 2" in page
-    host = f"fake, {os.cpu_count()} CPU"
+    host = f"none, {os.cpu_count()} CPU"
     write_report(Report.of(folder), tmp_path / "report", html=True)
     for name in ("published.txt", "published.md", "published.tex", "report.html"):
         written = (tmp_path / "report" / name).read_text()

@@ -23,7 +23,6 @@ from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.trial.establishing import Establishing
-from natxy.trial.observer import Observer
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
@@ -31,35 +30,13 @@ from natxy.verdict.losses import Losses
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, text
 from tests.unit.connections import plan as traffic_plan
+from tests.unit.establishment import HALF, PLAN, measure
 from tests.unit.fake_engine import FakeEngine, frames_in
 from tests.unit.fake_engine import rate_of as rate_of_stream
 from tests.unit.kept import Kept
 from tests.unit.reasons import LATE
 from tests.unit.results import result_of, stream_of
 from tests.unit.stateful_gateway import StatefulDut, StatefulGateway
-
-PLAN = EstablishmentPlan(
-    timing=Timing(duration_s=Fraction(1), drain_s=Fraction(1, 20)),
-    seed=7,
-    repetitions=1,
-    error=SearchError(rate_fps=1),
-)
-HALF = Fraction(1, 2)
-
-
-def measure(
-    gateway: StatefulGateway,
-    plan: EstablishmentPlan = PLAN,
-    *,
-    known: TableParameters | None = None,
-    observer: Observer | None = None,
-    engine: dict[str, Any] | None = None,
-    **connections: Any,
-) -> Measurement:
-    engine_of = FakeEngine(gateway=gateway, **(engine or {}))
-    dut = StatefulDut(gateway=gateway, known=known or TableParameters())
-    return establishment(plan, engine_of.session(traffic_plan(connections), dut, observer))
-
 
 COARSE = SearchError(fraction=Fraction(1, 50))
 COUNTING = Counting(above_fps=0, short=True)

@@ -119,9 +119,9 @@ def test_the_figures_are_lines_over_the_size_one_for_each_mix(folder: Path) -> N
     }
 
 
-def test_the_summary_has_the_ends_of_the_series(folder: Path) -> None:
-    (row,) = summary_table(Report.of(folder).table).rows
-    assert row.title == f"PDV {KEYS[0]}, at 1,000 fps … {KEYS[-1]}, at 1,000 fps"
+def test_the_summary_has_each_point_of_a_short_series(folder: Path) -> None:
+    rows = summary_table(Report.of(folder).table).rows
+    assert [row.title for row in rows] == [f"PDV {key}, at 1,000 fps" for key in KEYS]
 
 
 def sized(size: int, share: int = 100, bursts: int = 1) -> Measurement:

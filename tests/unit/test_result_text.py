@@ -32,11 +32,10 @@ from natxy.report.brief_notes import MOST, SHORT
 from natxy.report.result_text import MOST_LINES, brief_text, headline, verbose_text
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.trial.timing import Timing
+from tests.unit import back_to_back as bursts
+from tests.unit import churn, establishment
 from tests.unit import overload as flows
 from tests.unit import reset as resets
-from tests.unit import test_back_to_back as bursts
-from tests.unit import test_churn as churn
-from tests.unit import test_establishment as establishment
 from tests.unit.clauses import SHORT_TRIALS
 from tests.unit.connections import plan as traffic_plan
 from tests.unit.degradation import ESTABLISHMENT, THROUGHPUT

@@ -23,10 +23,9 @@ from natxy.dut.none import NoDut
 from natxy.dut.process import kernel_threads
 from natxy.errors import ConfigurationError, DutError, NatxyError
 from natxy.model.traffic import TrafficPlan
-from natxy.report.chart_files import write_data
-from natxy.report.charts import Chart
 from natxy.report.html_text import page_text
 from natxy.report.live_page import live_page
+from natxy.report.report_files import LIST, keep_only
 from natxy.tester.port_identity import ends_here, port_identity
 from natxy.tester.self_tests import state_file
 from natxy.trial.setup import set_up
@@ -209,12 +208,16 @@ def test_names_of_drivers_have_two_spellings() -> None:
         assert ends_here(old + words) == ends_here(new + words)
 
 
-def test_the_data_of_a_plot_is_only_removed_where_it_is_a_file(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pdv.csv")
-    (tmp_path / "pdv.parquet").write_text("of an earlier report")
-    chart = Chart(key="pdv", title="PDV", kind="dots", rows=[])
-    write_data([chart], tmp_path, scaled_down=False)
-    assert [each.name for each in tmp_path.iterdir()] == ["pdv.csv"]
+def test_a_file_of_an_earlier_report_is_only_removed_where_it_is_a_file(tmp_path: Path) -> None:
+    folder = tmp_path / "report"
+    folder.mkdir()
+    os.mkfifo(folder / "pdv.csv")
+    for path in (folder / "pdv.parquet", folder / "own.txt", tmp_path / "outside.csv"):
+        path.write_text("not of this report")
+    (folder / LIST).write_text("pdv.csv\npdv.parquet\n../outside.csv\n")
+    keep_only([], folder)
+    assert sorted(each.name for each in folder.iterdir()) == [LIST, "own.txt", "pdv.csv"]
+    assert (tmp_path / "outside.csv").exists()
 
 
 def test_half_characters_are_written(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ OTHERWISE = {
         *("entries", "hash-sizes", "timeouts"),  # of a column
     },
 }
-FOR_A_TERMINAL = {"json", "report", "help"}
+FOR_A_TERMINAL = {"json", "quiet", "verbose", "report", "help"}
 ANY: Any = natxy  # natxy.Testbed has its methods from a stub; tests give them wrong values
 
 
@@ -262,8 +262,8 @@ def test_results_are_a_table_and_plots(bench: natxy.Testbed) -> None:
     assert [*results.df["figure"]] == [figure.name for figure in results[0].figures]
     assert results.df["median"].dtype.kind == "f"
     assert isinstance(results.plot(), altair.TopLevelMixin)
-    assert results.plots[-1] == "trials"
-    title = results.plot("trials").to_dict()["title"]["text"]
+    assert results.plots[-1] == "over-time"
+    title = results.plot("over-time").to_dict()["title"]["text"]
     assert title != results.plot().to_dict()["title"]["text"]
     with pytest.raises(natxy.NatxyError, match=r"^plot: there is no heatmap \(expected "):
         results.plot("heatmap")
