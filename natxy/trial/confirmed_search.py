@@ -87,7 +87,6 @@ class ConfirmedSearch:
         known, searched_fps = self.confirmation, self.search.error.at(result_fps)
         near = known.near(result_fps) if self._asks_why else None
         error_fps = searched_fps if near is None else near.rate_fps - result_fps
-        overloaded_fps = known.overloaded_fps(result_fps)
         # A longer trial has confirmed what passed, unless the longest ones searched for it.
         may_be_helped = limit is not Limit.DUT or self._searched == LONGEST
         unsure = self._refills or self._unconfirmed is not None
@@ -97,6 +96,7 @@ class ConfirmedSearch:
             sustained_fps = known.sustained_fps or result_fps
             error_fps += max(0, result_fps - sustained_fps)
             result_fps = min(result_fps or sustained_fps, sustained_fps)
+        overloaded_fps = known.overloaded_fps(result_fps)  # of what is left of the result
         is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
         return kind(
             rate_fps=result_fps,

@@ -7,6 +7,7 @@ import pytest
 
 from natxy.model.reason import Code
 from natxy.model.remark import Topic
+from natxy.report.brief_notes import SHORT
 
 PAGE = (Path(__file__).parents[2] / "docs/reading-a-result.md").read_text()
 ROW = re.compile(r"^\| (.*?) \|", re.MULTILINE)
@@ -45,3 +46,8 @@ def phrases() -> list[re.Pattern[str]]:
 )
 def test_each_remark_and_each_reason_is_looked_up(sentence: str) -> None:
     assert any(phrase.search(sentence) for phrase in phrases()), sentence
+
+
+@pytest.mark.parametrize("short", sorted({each for each in SHORT.values() if each}))
+def test_each_short_note_is_looked_up(short: str) -> None:
+    assert any(phrase.search(short) for phrase in phrases()), short
