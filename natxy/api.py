@@ -4,7 +4,8 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +15,7 @@ from natxy.campaign.loaded import Results, load
 from natxy.campaign.provenance import provenance
 from natxy.dut.choice import dut_of
 from natxy.dut.none import Cable
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, NatxyError
 from natxy.exact import exact
 from natxy.measure.plan import REPETITIONS
 from natxy.measure.traffic_settings import (
@@ -104,6 +105,12 @@ class Testbed(Measurements):
             with self._started(asked) as session:
                 yield session
             return
+        if asked.connections is not None and self._written.connections is None:
+            raise ConfigurationError(
+                CONNECTIONS,
+                ": is not possible in this block, whose testbed has none (expected [connections] "
+                "in its file, or a measurement without a block)",
+            )
         made = self._written.traffic
         for side in ("left", "right"):
             if asked.traffic.networks(side) > made.networks(side):
@@ -134,13 +141,14 @@ class Testbed(Measurements):
         )
         own = {each: v for each, v in read.items() if each not in (*OF_CALL, *OF_DEFAULTS)}
         plan = defaults.plan(measure.plan, **own)  # checked before anything is started
-        with _folder(read.get(OUTPUT.name)) as folder, self._ready(asked) as session:
+        results: list[Measurement] = []
+        with _folder(read.get(OUTPUT.name), results) as folder, self._ready(asked) as session:
             header = provenance(session, seed=seed, command=[f"{self!r}.{name}({said})"])
             with Journal(folder / JOURNAL, header) as journal:
                 observed = session.with_observer(journal)
                 if self._observer is not None:
                     observed = observed.with_observer(self._observer)
-                results = _measured(
+                results += _measured(
                     places(observed, *series),
                     journal,
                     lambda place: measure.run(plan, defaults.ready(measure, place)),
@@ -152,25 +160,37 @@ class Testbed(Measurements):
 
 def _measured(
     parts: Sequence[Session], journal: Journal, measure: Callable[[Session], Measurement]
-) -> list[Measurement]:
-    """Returns the results; each is in the journal before the next measurement begins."""
-    results = []
+) -> Iterator[Measurement]:
+    """Yields the results; each is in the journal before the next measurement begins."""
     for number, place in enumerate(parts, start=1):
         place.observer.part_started(number, len(parts))
-        results.append(measure(place))
-        journal.append(results[-1])
-    return results
+        result = measure(place)
+        journal.append(result)
+        yield result
 
 
 @contextmanager
-def _folder(output: str | Path | None) -> Iterator[Path]:
-    """Yields the folder of a measurement, by default one that is removed at the end."""
+def _folder(output: str | Path | None, results: Sequence[Measurement]) -> Iterator[Path]:
+    """Yields the folder of a measurement, by default one that is removed at the end.
+
+    After an error, that one stays if there are results, which are lost otherwise.
+    """
     if output is not None:
         check_new(Path(output) / JOURNAL)
         yield Path(output)
         return
-    with TemporaryDirectory(prefix="natxy-") as folder:
-        yield Path(folder)
+    folder = Path(mkdtemp(prefix="natxy-"))
+    try:
+        yield folder
+    except BaseException as error:
+        if not results:
+            rmtree(folder, ignore_errors=True)
+        elif isinstance(error, NatxyError):
+            error.args = (*error.args, f"; the results until then are in {folder}")
+        else:
+            error.add_note(f"The results until then are in {folder}")
+        raise
+    rmtree(folder, ignore_errors=True)
 
 
 def _profile(name: str) -> str:

@@ -185,7 +185,7 @@ class CampaignFolder:
 
     def asked(self) -> Asked:
         """Reads the experiment that the campaign was started with."""
-        if not self.journal.exists():
+        if not (self.journal.exists() and (self.path / EXPERIMENT).exists()):
             raise ConfigurationError(
                 f"{self.path}: holds no campaign (expected a folder that `natxy run` wrote)"
             )

@@ -13,7 +13,7 @@ from natxy.cli.options import CoresOption, JsonOption, cpus_of, result_console
 from natxy.cli.sentences import quote, say
 from natxy.cli.streams import one_line
 from natxy.doctor.capabilities import examine_capabilities
-from natxy.doctor.finding import Finding, Grade, Machine
+from natxy.doctor.finding import ONLY_IF, Finding, Grade, Machine
 from natxy.doctor.kernel import examine_kernel
 from natxy.doctor.limits import examine_limits
 from natxy.doctor.nodes import examine_nodes
@@ -136,6 +136,10 @@ def _head(finding: Finding) -> None:
 def _script(findings: Sequence[Finding]) -> Iterator[str]:
     yield "#!/bin/sh"
     yield "# The remedies of `natxy doctor`. Read each line before you run it: natxy runs none."
+    yield '# Lines below an "Only if" could do harm: remove their # where the condition holds.'
     for finding in by_grade(findings)[0]:
         yield f"\n# {one_line(f'{finding.name}: {finding.state}')}"
-        yield finding.remedy
+        command, asks, condition = one_line(finding.remedy).partition(ONLY_IF)
+        if asks:
+            yield f"# Only if {condition}:"
+        yield f"# {command}" if asks else command

@@ -118,7 +118,7 @@ def _list(json_output: bool) -> None:
     for runs, title in CONTROLLED.items():
         table = Table(title=f"Gateways: {title}", title_justify="left")
         for column in ("name", "gateway", "IP versions", "table", "state"):
-            table.add_column(column, overflow="fold")
+            table.add_column(column, overflow="fold", no_wrap=column == "name")
         for entry in entries:
             if entry["runs"] == runs:
                 stateful = "yes" if entry["stateful"] else "no"

@@ -7,7 +7,8 @@ from natxy.cli.options import adding, numbers_of
 from natxy.cli.series import Work, planned
 from natxy.cli.series_options import SeriesOptions, measuring
 from natxy.errors import ConfigurationError
-from natxy.exact import exact
+from natxy.exact import check, exact
+from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.procedure.frame_loss import PROFILES, RATES, STEP, FrameLossPlan
 from natxy.procedure.frame_loss import frame_loss as measure
 from natxy.setting import whole_number
@@ -54,6 +55,7 @@ def rates_of(text: str | None) -> tuple[int, ...]:
     ends = [number for word in text.split(":") if (number := whole_number(word))]
     if len(ends) == len(text.split(":")) == 3 and min(ends) > 0:
         first, last, step = ends
+        check(RATES, last, lowest=1, highest=MAX_RATE_FPS)
         rates = range(first, last + 1, step)
         if 0 < len(rates) <= MOST_RATES:
             return tuple(rates)

@@ -3,7 +3,8 @@
 `--help` lists all options, `-h` those that people use, with examples.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
@@ -39,6 +40,7 @@ OF_COMMAND = (
 )
 SHARED = ("Trials", "Traffic", "Output")  # headings of options that most commands have
 Rows = Sequence[tuple[str, str]]
+HYPHEN, UNBROKEN = re.compile(r"(?<=\w)-(?=\w)"), "\u2011"  # at which no line ends
 
 
 def list_of_commands(*, short: bool = False) -> str:
@@ -108,8 +110,24 @@ def _left(of: Parameter) -> str:
     return flags if of.argument or not of.metavar else f"{flags} {of.metavar}"
 
 
+class _Formatter(click.HelpFormatter):
+    """Breaks no name at its hyphens."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(HYPHEN.sub(UNBROKEN, text))
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        whole = [(left, HYPHEN.sub(UNBROKEN, right)) for left, right in rows]
+        super().write_dl(whole, col_max, col_spacing)
+
+    def getvalue(self) -> str:
+        return super().getvalue().replace(UNBROKEN, "-")
+
+
 def _formatter() -> click.HelpFormatter:
-    return click.HelpFormatter(max_width=WIDEST)
+    return _Formatter(max_width=WIDEST)
 
 
 def _usage(command: Declared) -> click.HelpFormatter:

@@ -128,9 +128,12 @@ def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:
     kept: list[str] = []
     while words:
         word = words.pop(0)
-        if word in ("--seed", "--output", "-o"):
+        if short := re.fullmatch(r"-([qv]*)o(.*)", word, re.DOTALL):  # as in -vo DIR
+            kept += [f"-{short[1]}"] if short[1] else []
+            words = words if short[2] else words[1:]
+        elif word in ("--seed", "--output"):
             words = words[1:]
-        elif not word.startswith(("--seed=", "--output=", "-o")):
+        elif not word.startswith(("--seed=", "--output=")):
             kept.append(word)
     return shlex.join(["natxy", *kept, "--seed", str(seed)])
 

@@ -1,11 +1,13 @@
 """The result of one check, and the machine that is checked."""
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 
 from natxy.model.base import Model
 
 NOTHING = "no trial through it"  # of a gateway
+ONLY_IF = "  # only if "
 
 
 class Grade(StrEnum):
@@ -24,12 +26,22 @@ class Finding(Model):
     remedy: str = ""
 
 
-def at_boot(parameters: str, why: str) -> str:
-    """Returns the remedy that gives the kernel parameters, as Debian and its relatives do it."""
+def only_if(condition: str, command: str) -> str:
+    """Returns a remedy that a person decides on, because it could do harm. A script does not run
+    it by itself."""
+    return f"{command}{ONLY_IF}{condition}"
+
+
+def at_boot(name: str, parameters: str, why: str) -> str:
+    """Returns the remedy that gives the kernel parameters, as Debian and its relatives do it.
+
+    `name` is that of their file, which is written anew each time.
+    """
     line = f'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX {parameters}"'
     folder = "/etc/default/grub.d"
-    write = f"mkdir -p {folder} && echo '{line}' >> {folder}/natxy.cfg && update-grub"
-    return f"{write}  # {why}; then boot"
+    file = f"{folder}/natxy-{name}.cfg"
+    write = f"mkdir -p {folder} && echo {shlex.quote(line)} > {file} && update-grub"
+    return only_if(f"the machine may be booted anew, which it takes; {why}", write)
 
 
 def good(name: str, state: str) -> Finding:

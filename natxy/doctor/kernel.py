@@ -1,6 +1,6 @@
 """Examines what interrupts the workers: throttling, interrupts, other programs; and memory."""
 
-from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good
+from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good, only_if
 
 LOAD_TOLERATED = 0.5
 HUGE_PAGES = "sys/kernel/mm/hugepages"
@@ -26,8 +26,10 @@ def real_time_throttling(machine: Machine) -> Finding:
         "real-time throttling",
         f"{runtime or '?'} of {period or '?'} us",
         cost="the kernel stops a worker of real-time policy for tens of milliseconds a second",
-        remedy="sysctl -w kernel.sched_rt_runtime_us=-1  # only with isolated cores; trials of at "
-        "most 0.25 s need nothing",
+        remedy=only_if(
+            "the tester's cores are isolated; trials of at most 0.25 s need nothing",
+            "sysctl -w kernel.sched_rt_runtime_us=-1",
+        ),
     )
 
 

@@ -1,10 +1,11 @@
 """Examines what a control group or a container keeps from this process: CPU time, CPUs, memory."""
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good, impossible
+from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good, impossible, only_if
 from natxy.doctor.kernel import ENGINE_MB
 
 ENOUGH_MB = ENGINE_MB + 256  # with this program
@@ -63,18 +64,21 @@ def cpu_time(machine: Machine) -> Finding:
         name,
         shown.words,
         cost="the kernel stops tester and gateway for tens of milliseconds: invalid trials",
-        remedy=f"{shown.remedy}  # or start it without a quota (docker: no --cpus; systemd: no "
-        "CPUQuota=)",
+        remedy=only_if(
+            "the quota is yours; or start it without one (docker: no --cpus; systemd: no "
+            "CPUQuota=)",
+            shown.remedy,
+        ),
     )
 
 
 def _quota(machine: Machine, folder: Path) -> Quota | None:
     limit, _, period = machine.text(folder / "cpu.max").partition(" ")
-    remedy = f"echo max > /{folder}/cpu.max"
+    remedy = f"echo max > {shlex.quote(f'/{folder}/cpu.max')}"
     if not limit:  # version 1
         limit = machine.text(folder / "cpu.cfs_quota_us")
         period = machine.text(folder / "cpu.cfs_period_us")
-        remedy = f"echo -1 > /{folder}/cpu.cfs_quota_us"
+        remedy = f"echo -1 > {shlex.quote(f'/{folder}/cpu.cfs_quota_us')}"
     if not (limit.isdigit() and period.isdigit()):  # "max", "-1", or no such file
         return None
     counted = dict(line.split() for line in machine.text(folder / "cpu.stat").splitlines())

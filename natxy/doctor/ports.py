@@ -1,8 +1,9 @@
 """Examines the NICs and their drivers."""
 
+import shlex
 from pathlib import Path
 
-from natxy.doctor.finding import Finding, Machine, at_boot, costs, good
+from natxy.doctor.finding import Finding, Machine, at_boot, costs, good, only_if
 from natxy.doctor.stack import uplinks
 
 NETWORK_CLASS = "0x02"
@@ -45,8 +46,11 @@ def nic(machine: Machine, path: Path) -> Finding:
             name,
             f"{state}; also in its IOMMU group: {named}",
             cost="DPDK cannot use it while the kernel has a device of its group",
-            remedy=f"dpdk-devbind.py --bind=vfio-pci {' '.join(kept)}  # or put the NIC in a slot "
-            "whose group it has for itself",
+            remedy=only_if(
+                "this machine does not need them; or put the NIC in a slot whose group it has for "
+                "itself",
+                f"dpdk-devbind.py --bind=vfio-pci {shlex.join(kept)}",
+            ),
         )
     if driver in OF_DPDK:
         return good(name, state)
@@ -78,10 +82,10 @@ def _interfaces(path: Path) -> list[str]:
 def _binding(machine: Machine, address: str) -> str:
     if not machine.paths("sys/kernel/iommu_groups/*"):
         why = "amd_iommu=on for AMD, and in a virtual machine the host's as well"
-        return at_boot("intel_iommu=on iommu=pt", why)
-    return (
-        f"modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci {address}  # not if you reach this "
-        "machine through it; apt-get install dpdk has this program"
+        return at_boot("iommu", "intel_iommu=on iommu=pt", why)
+    return only_if(
+        "you do not reach this machine through it; apt-get install dpdk has this program",
+        f"modprobe vfio-pci && dpdk-devbind.py --bind=vfio-pci {shlex.quote(address)}",
     )
 
 

@@ -1,6 +1,6 @@
 """Examines cores, frequency, clock and virtualisation."""
 
-from natxy.doctor.finding import Finding, Machine, at_boot, costs, cpu_list, good
+from natxy.doctor.finding import Finding, Machine, at_boot, costs, cpu_list, good, only_if
 
 CPU = "sys/devices/system/cpu"
 STEAL_TOLERATED = 0.001
@@ -52,7 +52,7 @@ def _isolating(machine: Machine) -> str:
     if not cpus:
         return "# give the machine a second core, and isolate it"
     parameters = f"isolcpus={cpus} nohz_full={cpus} rcu_nocbs={cpus}"
-    return at_boot(parameters, "name these CPUs in tester.cores")
+    return at_boot("cores", parameters, "name these CPUs in tester.cores")
 
 
 def threads_of_a_core(machine: Machine) -> Finding:
@@ -62,7 +62,10 @@ def threads_of_a_core(machine: Machine) -> Finding:
         "hyper-threading",
         "on",
         cost="a program on a worker's sibling takes up to half of the worker's speed",
-        remedy="echo off > /sys/devices/system/cpu/smt/control  # or leave the siblings idle",
+        remedy=only_if(
+            "other programs can do without these CPUs; or leave the siblings idle",
+            "echo off > /sys/devices/system/cpu/smt/control",
+        ),
     )
 
 

@@ -1,8 +1,9 @@
 """Examines what the kernel's stack would do with frames at interfaces that may be the tester's."""
 
 from collections.abc import Mapping, Sequence
+from glob import escape
 
-from natxy.doctor.finding import Finding, Machine, costs, good, impossible
+from natxy.doctor.finding import Finding, Machine, costs, good, impossible, only_if
 from natxy.errors import DeviceError
 from natxy.model.testbed import TesterSection
 from natxy.tester.kernel_stack import check_kernel, kernel_addresses, stack_use
@@ -46,13 +47,24 @@ def stack(machine: Machine, addresses: Mapping[str, Sequence[str]]) -> Finding:
         "; ".join(f"{use.interface} {use.words}" for use in used[:SHOWN]) + more,
         cost="such a port of net_af_packet or net_pcap is refused: the kernel would answer or "
         "forward test frames",
-        remedy=f"{used[0].remedy}  # if it is the tester's",
+        remedy=only_if(f"{used[0].interface} is the tester's", used[0].remedy),
     )
 
 
 def uplinks(machine: Machine) -> set[str]:
-    """Returns the interfaces with a default route."""
+    """Returns the interfaces with a default route, and those below them: the members of a bond or
+    a bridge, and the parent of a VLAN."""
     ipv4 = [line.split() for line in machine.text(f"{NET}/route").splitlines()[1:]]
     ipv6 = [line.split() for line in machine.text(f"{NET}/ipv6_route").splitlines()]
     by_ipv4 = {each[0] for each in ipv4 if (each[1], each[7]) == DEFAULT_IPV4}
-    return by_ipv4 | {each[9] for each in ipv6 if (each[0], each[1]) == DEFAULT_IPV6} - {"lo"}
+    by_ipv6 = {each[9] for each in ipv6 if (each[0], each[1]) == DEFAULT_IPV6}
+    found, new = set[str](), by_ipv4 | by_ipv6 - {"lo"}
+    while new:
+        found |= new
+        new = {below for name in new for below in _below(machine, name)} - found
+    return found
+
+
+def _below(machine: Machine, interface: str) -> list[str]:
+    paths = machine.paths(f"sys/class/net/{escape(interface)}/lower_*")
+    return [path.name.removeprefix("lower_") for path in paths]

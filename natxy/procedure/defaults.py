@@ -246,6 +246,8 @@ class Defaults:
             own.setdefault("flows", FIRST_FLOWS)
         if measure.plan is scale_up.ScaleUpPlan:
             own.setdefault("cores", FIRST_CORES)
+        if measure.plan is degradation.DegradationPlan:
+            own.setdefault("columns", ())  # which the plan refuses
         return measure.plan(**{measure.of: held, **own})
 
     def _held(self, measure: Measure, name: str, inner: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.measure.memory import MemorySamples, Samples, memory_at_points
 from natxy.measure.plan import check_members
 from natxy.measure.search_remarks import lacking_remarks
-from natxy.measure.table_size import COUNTS, Size, named_by_size, told_apart
+from natxy.measure.table_size import Size, named_by_size, told_apart
 from natxy.model.deviation import each_once
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.model.remark import Remark, Topic
@@ -34,6 +34,7 @@ from natxy.trial.session import Session
 
 DEGRADATION = "degradation"
 ENTRIES = Setting("entries", "Entries of the gateway's table", default="unchanged")
+COLUMNS = Setting("columns", option="counts")  # in an error
 HASH_SIZE = Setting(
     "hash_size", "Hash buckets of the gateway's table", option="hash-sizes", default="unchanged"
 )
@@ -67,7 +68,9 @@ class DegradationPlan:
     def __post_init__(self) -> None:
         check_members(self, search=Searching)
         if not self.columns:
-            raise ConfigurationError(COUNTS, ": is empty (expected one such as 1000,10000,100000)")
+            raise ConfigurationError(
+                COLUMNS, ": is empty (expected one number of connections or more)"
+            )
         for column in self.columns:
             if column.connections is not None:
                 _check_entries(column, column.connections)

@@ -165,7 +165,8 @@ def _ends(words: Sequence[str]) -> str:
     if first == last:
         return first
     start, _, unit = first.rpartition(" ")
-    same = start and "→" not in first and last.rpartition(" ")[2] in (unit, f"{unit}s")
+    is_unit = start and "→" not in first and not any(map(str.isdigit, unit))
+    same = is_unit and last.rpartition(" ")[2] in (unit, f"{unit}s")
     return f"{start if same else first} … {last}"
 
 
@@ -212,8 +213,10 @@ def _conditions(
         _same(of, lambda each: each.dut),
         _same(of, lambda each: f"{each.frame_size_bytes:,} B"),
         "/".join(f"IPv{version}" for version in versions),
-        _same(of, lambda each: f"{each.foreground_percent:g} % foreground", usual="100"),
-        _same(of, lambda each: f"{each.networks} networks", usual="1 "),
+        _same(
+            of, lambda each: f"{each.foreground_percent:g} % foreground", usual="100 % foreground"
+        ),
+        _same(of, lambda each: f"{each.networks} networks", usual="1 networks"),
         WAYS[of[0].direction],
         *(part for part in _shared(rows) if part not in first),
         f"n = {counts.pop():,}" if len(counts) == 1 and not COUNT.search(first) else "",
@@ -226,13 +229,11 @@ def _conditions(
     return line
 
 
-def _same(
-    of: Sequence[Conditions], words_of: Callable[[Conditions], str], usual: str = "no"
-) -> str:
+def _same(of: Sequence[Conditions], words_of: Callable[[Conditions], str], usual: str = "") -> str:
     """Returns words that are true of all results and are not the usual ones."""
     words = {words_of(each) for each in of}
     (said, *others) = words
-    return "" if others or said.startswith(usual) else said
+    return "" if others or said == usual else said
 
 
 def _fitting(candidates: Sequence[str], width: int) -> str:

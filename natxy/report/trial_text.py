@@ -70,7 +70,7 @@ def brief_trial(result: TrialResult, measured: TrialResult, reasons: Iterable[Re
 
 
 def _row(name: str, *values: str) -> str:
-    return f"{name:<13}" + "".join(f"{value:>11}" for value in values)
+    return f"{name:<13}" + "".join(f" {value:>10}" for value in values)
 
 
 def _cut(line: str) -> str:
@@ -244,7 +244,7 @@ def mapping_lines(of: ConnectionTableResult) -> Iterator[str]:
 
 
 def _mapping_row(name: str, *values: str) -> str:
-    return f"  {name:<39}" + "".join(f"{value:>11}" for value in values)
+    return f"  {name:<39}" + "".join(f" {value:>10}" for value in values)
 
 
 def block_sentence(of: MappingsResult) -> str:

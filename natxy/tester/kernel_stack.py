@@ -8,6 +8,7 @@ others. net_tap makes an interface whose other end is the kernel: there, it is t
 
 import ctypes
 import fcntl
+import shlex
 import socket
 import struct
 from collections.abc import Mapping, Sequence
@@ -54,11 +55,11 @@ class StackUse:
         """Returns the commands after which the stack drops what arrives there."""
         name, commands = self.interface, []
         if any("." in each for each in self.addresses):
-            commands.append(f"ip -4 addr flush dev {name}")
+            commands.append(f"ip -4 addr flush dev {shlex.quote(name)}")
         if 4 in self.forwards:
-            commands.append(f"sysctl -w net/ipv4/conf/{name}/forwarding=0")
+            commands.append("sysctl -w " + shlex.quote(f"net/ipv4/conf/{name}/forwarding=0"))
         if 6 in self.forwards or any(":" in each for each in self.addresses):
-            commands.append(f"sysctl -w net/ipv6/conf/{name}/disable_ipv6=1")
+            commands.append("sysctl -w " + shlex.quote(f"net/ipv6/conf/{name}/disable_ipv6=1"))
         return "; ".join(commands)
 
 
@@ -97,7 +98,7 @@ def _check(port: Port, side: Side, interface: str, root: Path) -> None:
             raise DeviceError(
                 f"{where}: the kernel has the tester's address {address} on {other}, and would "
                 f"answer its frames (expected another address, or `ip addr del {address} dev "
-                f"{other}`)"
+                f"{shlex.quote(other)}`)"
             )
 
 

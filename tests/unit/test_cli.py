@@ -292,6 +292,9 @@ def test_the_error_of_a_search() -> None:
 def test_the_command_that_repeats_a_measurement() -> None:
     words = ["throughput", "my bed.toml", "--seed", "1", "--output=x", "--error", "0.5%"]
     assert repeat_command(9, words) == "natxy throughput 'my bed.toml' --error 0.5% --seed 9"
+    for given, kept in {"-o x": "", "-ox": "", "-vo x": " -v", "-qox": " -q", "-v": " -v"}.items():
+        repeated = repeat_command(9, ["pdv", *given.split(), "--error", "2"])
+        assert repeated == f"natxy pdv{kept} --error 2 --seed 9"
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def test_a_device_that_passes_nothing_has_nothing_to_compare() -> None:
 
 @pytest.mark.parametrize(
     ("columns", "option"),
-    [((), "connections"), (columns_of(9, entries=8), "entries")],
+    [((), "columns"), (columns_of(9, entries=8), "entries")],
 )
 def test_columns_that_make_no_sense_are_refused(columns: tuple[Column, ...], option: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{option}: .* \(expected "):

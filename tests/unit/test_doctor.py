@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from natxy.doctor.capabilities import examine_capabilities
-from natxy.doctor.finding import Finding, Grade, Machine, cpu_list
+from natxy.doctor.finding import Finding, Grade, Machine, at_boot, cpu_list, only_if
 from natxy.doctor.kernel import ENOUGH_KIB, examine_kernel
 from natxy.doctor.limits import examine_limits
 from natxy.doctor.nodes import examine_nodes
 from natxy.doctor.ports import examine_ports
 from natxy.doctor.processor import examine_processor
-from natxy.doctor.stack import stack
+from natxy.doctor.stack import stack, uplinks
 from natxy.dut.af_xdp import RefusedError
 from natxy.dut.namespaces import CAPABILITIES, OF_A_LAB, OF_OTHERS
+from natxy.tester.kernel_stack import StackUse
 
 
 def made(root: Path, files: dict[str, str]) -> Machine:
@@ -147,6 +148,27 @@ def test_the_nic_that_the_machine_is_reached_by_stays(tmp_path: Path) -> None:
     files = {f"{NIC}/net/eth7/mtu": "1500", "proc/thread-self/net/route": route}
     finding = nic(tmp_path, "i40e", files)
     assert (finding.grade, finding.remedy[:2]) == (Grade.COSTS, "# ")
+
+
+def test_what_an_uplink_is_made_of_is_one(tmp_path: Path) -> None:
+    machine = made(tmp_path, {"proc/thread-self/net/route": ROUTES})
+    for above, below in (("up", "bond0.5"), ("bond0.5", "bond0"), ("bond0", "eth7")):
+        link = tmp_path / "sys/class/net" / above / f"lower_{below}"
+        link.parent.mkdir(parents=True)
+        link.symlink_to(f"../{below}")
+    assert uplinks(machine) == {"up", "bond0.5", "bond0", "eth7"}
+
+
+@pytest.mark.parametrize(
+    "remedy",
+    [
+        StackUse(interface="a$(b)", addresses=("192.0.2.1",), forwards=(4, 6)).remedy,
+        only_if("x", at_boot("x", "a=1", "y")),
+    ],
+)
+def test_names_in_remedies_are_words_of_a_shell(remedy: str) -> None:
+    assert is_line_of_a_shell(remedy)
+    assert "$(b)" not in remedy or remedy.count("'") == 6
 
 
 def test_with_an_iommu_nothing_is_booted_anew(tmp_path: Path) -> None:

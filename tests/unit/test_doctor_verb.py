@@ -7,7 +7,7 @@ import pytest
 
 from natxy.cli import doctor as verb
 from natxy.cli import run_command
-from natxy.doctor.finding import costs, good, impossible
+from natxy.doctor.finding import at_boot, costs, good, impossible
 from tests.unit.cli import Captured, complaint
 
 LONG = "echo " + "x" * 200 + "  # a line that is longer than the terminal is wide"
@@ -53,6 +53,19 @@ def test_the_remedies_are_a_script_that_a_shell_reads(capsys: Captured) -> None:
     assert "alpha" not in script
     assert subprocess.run(["sh", "-n", "-c", script]).returncode == 0
     assert complaint(capsys, "doctor", "--script", "--json").startswith("--script: ")
+
+
+def test_what_could_do_harm_is_no_line_of_the_script(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boot = at_boot("x", "y=1", "then z")
+    monkeypatch.setattr(verb, "examine_tools", lambda: [costs("b", "s", cost="c", remedy=boot)])
+    assert run_command(["doctor", "--script"]) == 0
+    *_, condition, command = capsys.readouterr().out.splitlines()
+    assert condition.startswith("# Only if ")
+    assert condition.endswith("then z:")
+    assert command == f"# {boot.partition('  # ')[0]}"
+    assert ">>" not in command, "once and twice are the same"
 
 
 def test_json_has_all(capsys: Captured) -> None:

@@ -55,8 +55,13 @@ def test_the_list_has_each_driver_and_each_recipe(capsys: Captured) -> None:
     (pf,) = (each for each in entries if each["name"] == "openbsd-pf-nat64")
     assert pf["ip_versions"] == "6 on the initiator's side and 4 on the other"
     assert (pf["state"], pf["stateful"]) == ("never run here", True)
-    text = said(capsys, "list")
-    assert all(name in text for name in (*drivers("namespace"), *GUESTS, *recipe_names()))
+
+
+def test_no_name_is_wrapped(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    for width in (80, 120):
+        monkeypatch.setattr("natxy.cli.dut.result_console.width", width)
+        text = said(capsys, "list")
+        assert all(name in text for name in (*drivers("namespace"), *GUESTS, *recipe_names()))
 
 
 def test_a_recipe_is_shown_with_its_source_and_its_commands(capsys: Captured) -> None:

@@ -176,7 +176,10 @@ def test_rates_as_a_person_writes_them() -> None:
     assert rates_of("1000:2999:1000") == (1000, 2000)
 
 
-@pytest.mark.parametrize("text", ["", "0", "1000,", "1:2", "2000:1000:500", "1:99999:1", "a"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "0", "1000,", "1:2", "2000:1000:500", "1:99999:1", "a", "1:10000000000G:1"],
+)
 def test_what_is_no_series_of_rates_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="rates"):
         rates_of(text)

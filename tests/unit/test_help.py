@@ -30,6 +30,13 @@ def options() -> Iterator[tuple[str, Parameter]]:
         yield from ((name, each) for each in command.parameters if not each.argument)
 
 
+def test_no_name_is_broken_at_its_hyphens(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["-h"]) == 0
+    said = capsys.readouterr().out
+    assert "back-to-back" in said
+    assert not re.search(r"\w-$", said, re.MULTILINE)
+
+
 def help_of(command: str, option: str) -> str:
     (found,) = (o.help for name, o in options() if name == command and o.name == option)
     return found

@@ -26,6 +26,7 @@ from natxy.errors import ConfigurationError
 from natxy.model.reason import Code
 from natxy.report.chart_files import write_data
 from natxy.report.drawings import specification
+from natxy.report.report_files import HEAD, LIST
 from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
 from tests.unit.campaigns import planned, run
 from tests.unit.drawings import layers_of
@@ -289,16 +290,17 @@ def test_a_plot_without_data_has_no_file(experiment: Path, tmp_path: Path) -> No
     made.mkdir(parents=True)
     for ending in ("csv", "parquet"):
         (made / f"gone.{ending}").write_text("of an earlier report")
-    (tmp_path / "report" / "files.txt").write_text("data/gone.csv\ndata/gone.parquet\n../kept\n")
-    (tmp_path / "kept").touch()
+    names_of_earlier = "data/gone.csv\ndata/gone.parquet\n../kept.csv\n"
+    (tmp_path / "report" / LIST).write_text(f"{HEAD}\n{names_of_earlier}")
+    (tmp_path / "kept.csv").touch()
     (made / "own.csv").write_text("nobody has listed it")
     write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=False)
     names = {path.name for path in made.iterdir()}
     assert {"trials.csv", "trials.parquet"} <= names
     assert not {"gone.csv", "gone.parquet"} & names
     assert "own.csv" in names
-    assert (tmp_path / "kept").exists(), "it is not in the folder"
-    listed = (tmp_path / "report" / "files.txt").read_text().splitlines()
+    assert (tmp_path / "kept.csv").exists(), "it is not in the folder"
+    _, *listed = (tmp_path / "report" / LIST).read_text().splitlines()
     assert {"table.txt", "junit.xml", "data/trials.csv"} <= set(listed)
     assert all((tmp_path / "report" / name).is_file() for name in listed)
     assert all(path.stat().st_size > 1 for path in made.iterdir())

@@ -29,7 +29,7 @@ from natxy.procedure.scale_up import ScaleUpPlan, scale_up
 from natxy.procedure.tear_down import TearDownPlan, tear_down
 from natxy.procedure.throughput import throughput
 from natxy.report.brief_notes import MOST, SHORT
-from natxy.report.result_text import MOST_LINES, brief_text, headline, verbose_text
+from natxy.report.result_text import MOST_LINES, _ends, brief_text, headline, verbose_text
 from natxy.search.capacity_goal import CapacityGoal
 from natxy.trial.timing import Timing
 from tests.unit import back_to_back as bursts
@@ -396,3 +396,15 @@ def test_a_trial_prints_as_much_as_it_is_asked_for(
         assert others[0] == lines[0]
     if most > 1:
         assert len(others) > MOST_LINES
+
+
+def test_the_ends_of_a_series_share_a_unit_and_no_figure() -> None:
+    assert _ends(["84 B", "512 B"]) == "84 … 512 B"
+    assert _ends(["≥ 100,000", "100,000"]) == "≥ 100,000 … 100,000"
+
+
+def test_a_gateway_may_have_any_name() -> None:
+    result = measurement()
+    named = result.conditions.model_copy(update={"dut": "no1-nat"})
+    lines = brief_text([result.model_copy(update={"conditions": named})], WIDTH)
+    assert any("no1-nat" in line for line in lines)

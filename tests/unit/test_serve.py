@@ -12,7 +12,7 @@ from natxy.campaign.journal import Journal, read_journal
 from natxy.cli.serve import live, served
 from natxy.errors import ConfigurationError
 from natxy.report.live_page import EVENTS, live_page
-from tests.unit.campaigns import run
+from tests.unit.campaigns import HEADER, run
 from tests.unit.serve import running
 
 
@@ -95,5 +95,8 @@ def test_a_port_that_is_taken_and_a_folder_of_nothing_are_refused(
         taken = int(server.server_address[1])
         with pytest.raises(ConfigurationError, match="cannot be listened on"):
             served(folder, port=taken)
-    with pytest.raises(ConfigurationError, match="holds no campaign"):
-        served(tmp_path)
+    single = tmp_path / "measurement"
+    Journal(single / "journal.jsonl.gz", HEADER).close()
+    for other in (tmp_path, single):
+        with pytest.raises(ConfigurationError, match="holds no campaign"):
+            served(other)

@@ -25,7 +25,7 @@ from natxy.errors import ConfigurationError, DutError, NatxyError
 from natxy.model.traffic import TrafficPlan
 from natxy.report.html_text import page_text
 from natxy.report.live_page import live_page
-from natxy.report.report_files import LIST, keep_only
+from natxy.report.report_files import HEAD, LIST, keep_only
 from natxy.tester.port_identity import ends_here, port_identity
 from natxy.tester.self_tests import state_file
 from natxy.trial.setup import set_up
@@ -214,10 +214,26 @@ def test_a_file_of_an_earlier_report_is_only_removed_where_it_is_a_file(tmp_path
     os.mkfifo(folder / "pdv.csv")
     for path in (folder / "pdv.parquet", folder / "own.txt", tmp_path / "outside.csv"):
         path.write_text("not of this report")
-    (folder / LIST).write_text("pdv.csv\npdv.parquet\n../outside.csv\n")
+    (folder / LIST).write_text(f"{HEAD}\npdv.csv\npdv.parquet\n../outside.csv\n")
     keep_only([], folder)
     assert sorted(each.name for each in folder.iterdir()) == [LIST, "own.txt", "pdv.csv"]
     assert (tmp_path / "outside.csv").exists()
+
+
+def test_a_list_removes_only_what_a_report_writes(tmp_path: Path) -> None:
+    for name in ("results.csv", "results.json", "notes", "a/b.csv", "data/x.csv", FILE_NAME):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("of somebody")
+    names = ["results.csv", "results.json", "notes", "a/b.csv", FILE_NAME, "data/x.csv"]
+    names += ["nul\0.csv", f"{'x' * 5000}.csv", "data/../results.csv", "/etc/x.csv"]
+    (tmp_path / LIST).write_text("\n".join(names))
+    keep_only([], tmp_path)
+    assert (tmp_path / "data/x.csv").exists(), "the list is not of Natxy"
+    (tmp_path / LIST).write_text("\n".join([HEAD, *names]))
+    keep_only([], tmp_path)
+    left = {each.relative_to(tmp_path).as_posix() for each in tmp_path.rglob("*")}
+    assert left == {LIST, "a", "data", *names[:5]}
+    assert (tmp_path / LIST).read_text() == f"{HEAD}\n"
 
 
 def test_half_characters_are_written(tmp_path: Path) -> None:

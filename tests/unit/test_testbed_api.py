@@ -4,6 +4,7 @@ import inspect
 import os
 import signal
 import sys
+import tempfile
 import threading
 from contextlib import nullcontext
 from pathlib import Path
@@ -18,6 +19,7 @@ from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.cli.verbs import command_of
+from natxy.errors import DutError
 from natxy.procedure.defaults import MEASURES
 from natxy.procedure.keywords import OUTPUT, PROFILE, keywords
 from natxy.trial.profile import QUICK
@@ -179,6 +181,16 @@ def test_what_is_measured_in_an_overload_is_named(bench: natxy.Testbed) -> None:
         ("overload", {"test": "capacity"}, r'^test: unknown value "capacity" '),
         ("overload", {"test": "pdv", "tags": 5}, r'^tags: is not possible with test = "pdv"'),
         ("overload", {"test": None, "flows": ()}, "^flows: is empty"),
+        (
+            "frame_loss",
+            {"rates_fps": (1.5,)},
+            r"^rates_fps: 1\.5 is not valid",
+        ),
+        ("degradation", {}, "^columns: is empty"),
+        ("throughput", {"max_rate_fps": "a"}, "^max_rate_fps: 'a' is not valid"),
+        ("throughput", {"max_rate_fps": 1.5}, r"^max_rate_fps: 1\.5 is not valid"),
+        ("frame_loss", {"rates_fps": "a"}, "^rates_fps: 'a' is not valid"),
+        ("throughput", {"repetitions": True}, "^repetitions: True is not valid"),
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_starts(
@@ -210,6 +222,8 @@ def test_a_block_keeps_tester_and_gateway(bench: natxy.Testbed, starts: list[str
         ready.frame_loss(**QUICK_LOOK, rates_fps=(1000,), frame_size_bytes=128)
         with pytest.raises(natxy.NatxyError, match=r"^networks: 2 is more than the lab"):
             ready.frame_loss(**QUICK_LOOK, networks=2)
+        with pytest.raises(natxy.NatxyError, match=r"^connections: is not possible in this block"):
+            ready.frame_loss(**QUICK_LOOK, connections=2)
     assert starts == ["start", "stop"]
     bench.frame_loss(**QUICK_LOOK, rates_fps=(1000,))
     assert starts == ["start", "stop", "start", "stop"]
@@ -240,6 +254,28 @@ def test_a_failure_stops_everything(
     with pytest.raises(natxy.NatxyError):
         bench.throughput(**QUICK_LOOK)
     assert starts == ["start", "stop"]
+
+
+@pytest.mark.parametrize("failure", [DutError("not stopped"), KeyboardInterrupt()])
+def test_results_are_kept_after_an_error(
+    failure: BaseException, bench: natxy.Testbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(natxy.Observer):
+        def part_started(self, number: int, count: int) -> None:
+            if number == 2:
+                raise failure
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    bench = natxy.Testbed(bench.path, observer=Failing())
+    asked = {**QUICK_LOOK, "rates_fps": (1000,)}
+    bench.frame_loss(**asked)
+    assert [*tmp_path.glob("natxy-*")] == []
+    with pytest.raises(type(failure)) as raised:
+        bench.frame_loss(**asked, frame_size_bytes=[84, 128])
+    (folder,) = tmp_path.glob("natxy-*")
+    said = "".join(map(str, (raised.value, *getattr(raised.value, "__notes__", ()))))
+    assert said.endswith(f"results until then are in {folder}")
+    assert len(natxy.load(folder)) == 1
 
 
 def test_a_folder_is_written_as_by_the_command(bench: natxy.Testbed, tmp_path: Path) -> None:

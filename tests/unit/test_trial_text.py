@@ -4,7 +4,7 @@ import pytest
 
 from natxy.model.stream_counters import Losses
 from natxy.model.table_result import ConnectionTableResult, CountSummary, MappingsResult
-from natxy.report.trial_text import block_sentence, mapping_lines, trial_lines
+from natxy.report.trial_text import block_sentence, brief_trial, mapping_lines, trial_lines
 from tests.unit.results import result_of, stream_of
 
 
@@ -13,6 +13,12 @@ def test_a_trial_says_how_long_the_gateway_was_away_and_the_sender_paused() -> N
     lines = trial_lines(trial, ())
     assert "  pauses      2 ms in all" in lines
     assert "gateway on CPU 1, test: away for 3 ms in all, 3 ms at most" in lines
+
+
+def test_columns_of_large_numbers_are_apart() -> None:
+    trial = result_of(stream_of(sent=1_234_567_890))
+    (row,) = (line for line in brief_trial(trial, trial, ()) if "foreground" in line)
+    assert row.split()[2] == "1,234,567,890"
 
 
 def test_a_sender_that_did_not_pause_is_not_mentioned() -> None:
