@@ -20,6 +20,8 @@ def head_of(data: CampaignData) -> dict[str, str]:
     gateways = _gateways(data)
     results = [result for cell in data.cells for result in cell.results]
     machines = dict.fromkeys(filter(None, map(_machine, data.machines.values())))
+    planned = len(data.plan.cells)
+    cells = f"{len(data.cells)} of {planned} cells; " if planned > 1 else ""
     return {
         "Gateways" if len(gateways) > 1 else "Gateway": "\n".join(gateways),
         "Tester": "; ".join(machines),
@@ -28,7 +30,7 @@ def head_of(data: CampaignData) -> dict[str, str]:
         "Command": data.command,
         "Conformity": _conformity(data, results),
         "Trials": f"{len(data.trials):,}, of which {invalid:,} were invalid and do not count; "
-        f"{len(data.cells)} of {len(data.plan.cells)} cells; seed {data.plan.seed}",
+        f"{cells}seed {data.plan.seed}",
     }
 
 

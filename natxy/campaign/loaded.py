@@ -1,6 +1,7 @@
 """The results of a measurement or a campaign, as a program or a notebook shows them."""
 
 import html
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -88,7 +89,7 @@ class Results(Sequence[Measurement]):
         return picture(chart, look=Look(is_alone=True, width_px=WIDTH_PX, font_px=FONT_PX))
 
     def __repr__(self) -> str:
-        return summary_text(self._report.table).rstrip("\n")
+        return re.sub(r"\n{2,}", "\n", summary_text(self._report.table)).strip("\n")
 
     def _repr_html_(self) -> str:
         """Returns the report's table and its first plot, which load nothing from elsewhere."""

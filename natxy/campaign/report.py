@@ -1,11 +1,12 @@
 """Writes the report of a campaign or a measurement: tables, plots, data."""
 
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import natxy
-from natxy.campaign.data import CampaignData, TrialPoint, read_data
+from natxy.campaign.data import CampaignData, read_data
 from natxy.campaign.delay_course import delay_course
 from natxy.campaign.delay_files import write_delays
 from natxy.campaign.folder import CampaignFolder
@@ -27,11 +28,9 @@ from natxy.report.trial_charts import course_charts, distribution_charts, time_c
 from natxy.whole_file import write_whole
 
 # What the trials of a command have as their rate.
-FRAMES, EITHER = "frames a second per direction", "frames or connections a second"
-RATES = {
-    **dict.fromkeys(("establishment", "tear-down"), "connections a second"),
-    **dict.fromkeys(("scale-up", "degradation", "churn"), EITHER),
-}
+FRAMES, CONNECTIONS = "frames a second per direction", "connections a second"
+OF_CONNECTIONS = ("establishment", "tear-down", "capacity")
+OF_EITHER = ("scale-up", "degradation", "churn")  # by their options
 TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
 
 
@@ -153,16 +152,15 @@ def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
 
 def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = None) -> list[Chart]:
     """Returns the plots of figures, delays and trials, and of what `records` holds."""
-    commands = {each.name: each.command for each in data.plan.experiment.measure}
     found = _found(data)
     trials = [
         {
             **asdict(point),
-            **_tried(point, commands[point.measure]),
+            **tried,
             "cell": (cell := _cell(point.measure, point.column, point.series, point.round)),
             "result": found.get(cell),
         }
-        for point in data.trials
+        for point, tried in zip(data.trials, _tried(data), strict=True)
     ]
     curves = [
         {
@@ -189,11 +187,34 @@ def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = N
     return [*named[len(of_trials) :], *named[: len(of_trials)]]
 
 
-def _tried(point: TrialPoint, command: str) -> dict[str, Any]:
-    """Returns what a trial tried, and of which quantity that is."""
-    if command == "capacity":
-        return {"tried": point.made, "quantity": "connections"}
-    return {"tried": point.rate_fps, "quantity": RATES.get(command, FRAMES)}
+def rate_quantity(command: str, units: Collection[str] = ()) -> str:
+    """Returns of what the rate of a command's trials is, if need be by the units of its figures."""
+    if command in OF_CONNECTIONS:
+        return CONNECTIONS
+    if command not in OF_EITHER or {"fps", "cps"} & set(units) == {"fps"}:
+        return FRAMES
+    return CONNECTIONS if "cps" in units else "frames or connections a second"
+
+
+def _tried(data: CampaignData) -> Iterator[dict[str, Any]]:
+    """Yields for each trial what it tried, of which quantity that is, and that of its rate. A
+    capacity is searched after the rate of its first connections, which do not change meanwhile."""
+    commands = {each.name: each.command for each in data.plan.experiment.measure}
+    units: dict[str, set[str]] = {}
+    for cell in data.cells:
+        found = {figure.unit for each in cell.results for figure in each.figures if figure.primary}
+        units.setdefault(cell.measure, set()).update(found)
+    made: dict[tuple[str, ...], set[int | None]] = {}  # in each search for a capacity
+    for point in data.trials:
+        command = commands[point.measure]
+        rate_of = rate_quantity(command, units.get(point.measure, ()))
+        known = {"tried": point.rate_fps, "quantity": rate_of, "rate_of": rate_of}
+        if command == "capacity":
+            search = (point.column, point.measure, point.series, f"{point.round}")
+            of = made.setdefault((*search, f"{point.repetition}"), set())
+            of.add(point.made)
+            known |= {"tried": point.made, "quantity": "connections"} if len(of) > 1 else {}
+        yield known
 
 
 def _cell(measure: str, column: str, series: str, round_: int) -> str:

@@ -10,7 +10,7 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import as_journal
 from natxy.campaign.plan import Cell, plan_again
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.report import page_of
+from natxy.campaign.report import page_of, rate_quantity
 from natxy.cli.campaign_server import CampaignServer, Page, take_lowest_priority
 from natxy.cli.campaigns import pace_of, tell
 from natxy.cli.resume import FolderArgument
@@ -94,11 +94,10 @@ def live(campaign: CampaignFolder) -> dict[str, Any]:
     still = [cell for cell in plan.cells if not state.ended(cell.key)]
     last = state.cells.get(state.last)
     with as_journal(campaign.journal):
-        trials = [
-            trial_members(record)
-            for record in (last.past if runs and last else [])[-MOST_TRIALS:]
-            if record["record"] == "trial"
-        ]
+        past = last.past if runs and last else ()
+        records = [record for record in past if record["record"] == "trial"]
+        trials = [trial_members(record) for record in records[-MOST_TRIALS:]]
+    command = next((each.measure.command for each in plan.cells if each.key == state.last), "")
     return {
         "title": visible(asked.experiment.title),
         "ended": sum(cell["ended"] for cell in cells),
@@ -106,6 +105,8 @@ def live(campaign: CampaignFolder) -> dict[str, Any]:
         "left": left_of(still, pace_of(plan, state, testbeds=len(asked.testbeds))),
         "cells": cells,
         "trials": trials,
+        "total": len(records),
+        "quantity": rate_quantity(command),
     }
 
 

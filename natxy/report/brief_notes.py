@@ -68,7 +68,7 @@ def _of_remarks(results: Sequence[Measurement], bounds: set[Bound]) -> Iterator[
     if "lower" in bounds and not BOUNDS & set(remarks):
         yield f"{LOWER}no higher value was tried, or its trials were invalid."
     if "upper" in bounds and not {Topic.UPPER_BOUND, Topic.CORRECTED_IS_BOUND} & set(remarks):
-        yield f"{UPPER}the error may be as large as the figure."
+        yield f"{UPPER}the error of the tester may be as large as the figure."
     for code, short in SHORT.items():
         if code in remarks and not (code in BOUNDS and "lower" not in bounds):
             yield filled(short or code.value, remarks[code].where, remarks[code].facts)

@@ -54,12 +54,27 @@ def campaign_html(tables: Mapping[str, CampaignTable], charts: Sequence[Chart], 
         **{"published": None, "further": None, "counted": None, **tables},
         charts=drawn,
         head=told.head,
+        versions=[text for text in map(_versions, told.machines.values()) if text],
         folded={**told.files, **machines},
         made_by=told.made_by,
         data=in_script(json.dumps(list(map(_drawn, drawn)), ensure_ascii=False)),
         bundle=_bundle_of(vl_convert).replace("</script", r"<\/script"),
     )
     return text
+
+
+def _versions(machine: Mapping[str, Any]) -> str:
+    """Returns what measured, and what was measured, in one line: paper has nothing to unfold."""
+    host, tester = machine.get("host") or {}, machine.get("tester") or {}
+    versions = {"Natxy": machine.get("natxy_version"), "Python": host.get("python")}
+    duts = [each.get("dut") or {} for each in machine.get("gateways") or [machine]]
+    said = (
+        *(host.get("name"), tester.get("cpu_model"), host.get("system")),
+        *(f"{name} {version}" for name, version in versions.items() if version),
+        tester.get("dpdk_version"),
+        *(dut.get(name) for dut in duts for name in ("software", "kernel")),
+    )
+    return "; ".join(dict.fromkeys(filter(None, said)))
 
 
 def _drawn(chart: Chart) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from natxy.report.cell_figures import (
     variant_of,
 )
 from natxy.report.change import Change, Sample, change_of
+from natxy.report.numbers import ARROWS
 from natxy.statistics import holm_levels
 
 LEVEL = 0.05  # of all figures together
@@ -180,7 +181,7 @@ class Key(NamedTuple):
     @property
     def words(self) -> str:
         variant = (word for word in self.variant if word not in USUAL)
-        words = (*self.cell, self.name, self.at, self.direction, *variant)
+        words = (*self.cell, self.name, self.at, ARROWS.get(self.direction, ""), *variant)
         return " ".join(filter(None, words))
 
 
@@ -242,7 +243,8 @@ def _told_apart(keys: Iterable[Key]) -> dict[tuple[tuple[str, str], Variant], st
 
 
 def _words(key: Key, variant: str) -> str:
-    return " ".join(filter(None, (key.direction, key.name, key.at, variant)))
+    arrow = ARROWS.get(key.direction, "")
+    return " ".join(filter(None, (arrow, key.name, key.at, variant)))
 
 
 def _bound(samples: Sequence[Sample]) -> Bound:

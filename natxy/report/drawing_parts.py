@@ -8,6 +8,7 @@ import altair as alt
 
 from natxy.report.charts import Chart, Rows
 
+LARGE = 10_000  # from here on, an axis has 20k in place of 20,000
 DATA = alt.NamedData("rows")  # the page has them once
 ROW_PX, VALUE_PX = 34, 20  # of a label with two lines, and of a value, in a plot of dots
 HEIGHT_PX = 260
@@ -28,6 +29,7 @@ class Look:
     is_alone: bool = False
     width_px: int = 0  # of a picture, with its labels
     font_px: int
+    ink: str = "#000"  # of letters in a plot; an axis has its own
 
     @property
     def width(self) -> int | str:
@@ -51,7 +53,13 @@ class Look:
         return alt.Legend(orient="bottom", title=None, columns=columns, labelLimit=LONGEST_LABEL_PX)
 
 
-PAGE = Look(font_px=11)  # 7 pt on paper, where a plot is a little smaller
+# 7 pt on paper, where a plot is a little smaller. The page has one colour in each theme.
+PAGE = Look(font_px=11, ink="currentColor")
+
+
+def number_format(largest: float, unit: str = "") -> str:
+    """Returns the format of an axis; a unit with a prefix of its own gets no second one."""
+    return "~s" if largest >= LARGE and unit not in ("µs", "%") else ",~r"
 
 
 def values_of(field: str, chart: Chart) -> list[Any]:

@@ -13,6 +13,7 @@ from natxy.report.drawing_parts import (
     VALUE_PX,
     Look,
     colour,
+    number_format,
     sized,
     values_of,
 )
@@ -20,9 +21,9 @@ from natxy.report.drawing_parts import (
 # A figure, and values that it is at least or at most.
 SHAPES = {"exact": "circle", "lower": "triangle-right", "upper": "triangle-left"}
 MEASURED, MISSING = "datum.missing === ''", "datum.missing !== ''"
+SURE, UNSURE = "!datum.uncertain", "datum.uncertain"
 RANGE = "datum.minimum < datum.maximum"
 MEDIA = "#888"
-LARGE = 10_000  # from here on, an axis has 20k in place of 20,000
 DASHES = alt.Scale(domain=["forward", "reverse"], range=[[1, 0], [6, 3]])
 
 
@@ -42,21 +43,31 @@ def dots(chart: Chart, look: Look) -> Any:
         **({} if is_one else {"yOffset": alt.YOffset(f"{of}:N", sort=None)}),
     )
     field = "benchmark" if "benchmark" in chart.rows[0] else "value"  # of what is computed
-    x = alt.X(f"{field}:Q", title=chart.words["axis"], axis=alt.Axis(format="~s"))
-    layers = [*_ranges(base, chart.rows), _points(base, chart.rows).encode(x=x)]
+    largest = max((row["maximum"] if "maximum" in row else row["value"]) or 0 for row in chart.rows)
+    axis = alt.Axis(format=number_format(largest, chart.rows[0]["unit"]))
+    x = alt.X(f"{field}:Q", title=chart.words["axis"], axis=axis)
+    layers = [*_ranges(base, chart.rows), *(each.encode(x=x) for each in _points(base, chart.rows))]
     if _any(chart.rows, "missing"):
         words = base.transform_filter(MISSING).mark_text(align="left", dx=4)
-        layers.append(words.encode(x=alt.datum(0), text="missing:N"))
+        ink = alt.value(look.ink)
+        layers.append(words.encode(x=alt.datum(0), text="missing:N", color=ink))
     height = ROW_PX if is_one else max(ROW_PX, VALUE_PX * len(values))
     return sized(alt.layer(*layers), look, height * len(places))
 
 
-def _points(base: Any, rows: Rows) -> Any:
+def _points(base: Any, rows: Rows) -> list[Any]:
+    """Returns the layers of the values; those that are uncertain are hollow."""
     measured = base.transform_filter(MEASURED) if "missing" in rows[0] else base
     shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
-    return measured.mark_point(filled=True, size=70, opacity=1).encode(
+    drawn = measured.encode(
         shape=alt.Shape("bound:N", legend=None, scale=shapes), tooltip=_tips(rows)
     )
+    if not _any(rows, "uncertain"):
+        return [drawn.mark_point(filled=True, size=70, opacity=1)]
+    return [
+        drawn.transform_filter(SURE).mark_point(filled=True, size=70, opacity=1),
+        drawn.transform_filter(UNSURE).mark_point(filled=False, size=70, opacity=1),
+    ]
 
 
 def _ranges(base: Any, rows: Rows) -> list[Any]:
@@ -79,7 +90,7 @@ def lines(chart: Chart, look: Look) -> Any:
         f"{words['x']}:Q",
         title=words["x_title"],
         scale=alt.Scale(**ROOM, **({"type": "log"} if words["x_is_wide"] else {})),
-        axis=alt.Axis(format="~s" if largest >= LARGE else ",~r"),
+        axis=alt.Axis(format=number_format(largest)),
     )
     shown: dict[str, Any] = {"domain": [0, 100]} if words["is_share"] else ROOM
     y = alt.Y("benchmark:Q", title=words["axis"], scale=alt.Scale(**shown))
@@ -89,7 +100,7 @@ def lines(chart: Chart, look: Look) -> Any:
     drawn = base.mark_line().encode(y=y)
     if is_dashed:
         drawn = drawn.encode(strokeDash=alt.StrokeDash("direction:N", legend=None, scale=DASHES))
-    layers = [drawn, _points(base, chart.rows).encode(y=y)]
+    layers = [drawn, *(each.encode(y=y) for each in _points(base, chart.rows))]
     if any(row["minimum"] != row["maximum"] for row in chart.rows):
         rule = base.transform_filter(RANGE).mark_rule()
         layers.append(rule.encode(y=alt.Y("minimum:Q"), y2=alt.Y2("maximum:Q")))

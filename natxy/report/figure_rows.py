@@ -115,7 +115,7 @@ def value_of(
 
 
 def _spread(figure: Figure, of: ColumnFigures, key: Key, *, names_rate: bool) -> Spread:
-    number, _ = with_bound(figure)
+    number, bound = with_bound(figure)
     values = summary(figure.values)
     wire = of.wires.get(key)
     return Spread(
@@ -126,6 +126,7 @@ def _spread(figure: Figure, of: ColumnFigures, key: Key, *, names_rate: bool) ->
         deviation=values.standard_deviation if figure.statistic == "mean" else None,
         error=_error(figure, of.search_errors.get(key[0]) if key else None),
         unit=figure.unit,
+        bound=bound,
         at=at_words(of, key) if names_rate else "",
         wire="" if wire is None else wire.words(number),
     )
@@ -133,9 +134,10 @@ def _spread(figure: Figure, of: ColumnFigures, key: Key, *, names_rate: bool) ->
 
 def _error(figure: Figure, of_search: float | None) -> float | None:
     """Returns the largest error of a figure's values: what its timing can have caused, or how far
-    the search for the rate was from a rate that fails; above a bound, no rate has failed. A bound
-    that an error makes contains it."""
+    the search for the rate was from a rate that fails. A bound has none: above it, no rate has
+    failed, or it contains the error."""
+    if with_bound(figure)[1] != "exact":
+        return None
     if figure.errors:
-        made_a_bound = with_bound(figure)[1] != figure.benchmark_bound
-        return None if made_a_bound else max(figure.errors)
-    return of_search if figure.unit in RATES and figure.benchmark_bound == "exact" else None
+        return max(figure.errors)
+    return of_search if figure.unit in RATES else None

@@ -12,7 +12,8 @@ INK = "#1b1f24"
 CELL_PX = 34
 SHOWN = (
     "datum.missing !== '' ? '?' : "
-    "{exact: '', lower: '≥ ', upper: '≤ '}[datum.bound] + format(datum.benchmark, '.3~s')"
+    "{exact: '', lower: '≥ ', upper: '≤ '}[datum.bound] + "
+    "format(datum.benchmark, indexof(['µs', '%'], datum.unit) < 0 ? '.3~s' : ',.3~r')"
 )
 
 

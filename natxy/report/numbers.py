@@ -4,18 +4,23 @@ from natxy.model.duration import duration
 from natxy.model.measurement import Bound, Figure, Unit
 
 SIGNS: dict[Bound, str] = {"exact": "", "lower": "≥ ", "upper": "≤ "}
-ARROWS = {"forward": "→", "reverse": "←", None: ""}  # of a figure's direction
+ARROWS: dict[str | None, str] = {
+    "forward": "→",
+    "reverse": "←",
+    None: "",
+}  # of a direction
 SIGNED = ("minimum IPDV", "median IPDV", "degradation")  # names of figures that can be below 0
 
 
 def rate(rate_fps: float) -> str:
-    """Returns frames a second as 1,234,567; a median between two rates gets a decimal.
+    """Returns frames a second as 1,234,567; a median between two rates below 1,000 gets a decimal.
 
     Rates below 10, such as those per connection, have four digits.
     """
     if abs(rate_fps) < 10:
         return f"{rate_fps:.4g}"
-    return f"{rate_fps:,.0f}" if rate_fps == int(rate_fps) else f"{rate_fps:,.1f}"
+    is_whole = rate_fps == int(rate_fps) or abs(rate_fps) >= 1000
+    return f"{rate_fps:,.0f}" if is_whole else f"{rate_fps:,.1f}"
 
 
 def seconds_left(seconds: float) -> str:

@@ -176,7 +176,7 @@ def _spreads(line: Line, result: Measurement) -> Iterator[str]:
     if not spreads:
         return
     n, is_search = spreads[0].n, result.conditions.search is not None and line.row.unit in RATES
-    ends = extremes_of(line.values[0][1]).strip("[]") if len(spreads) == 1 else ""
+    ends = _bare(extremes_of(line.values[0][1])) if len(spreads) == 1 else ""
     error = error_of(line.values[0][1]) if len(spreads) == 1 else ""
     counted = f"{n:,} {'search' if is_search else 'repetition'}"
     plural = f"{counted}{('es' if is_search else 's') * (n != 1)}"
@@ -184,6 +184,10 @@ def _spreads(line: Line, result: Measurement) -> Iterator[str]:
         yield "; ".join(filter(None, (": ".join(filter(None, (count, ends))), error)))
     yield from (f"n = {n:,}: {ends}" for _ in (ends,) if ends)
     yield plural
+
+
+def _bare(extremes: str) -> str:
+    return extremes.replace("[", "").replace("]", "")
 
 
 def _unit(row: Row) -> str:
@@ -209,7 +213,7 @@ def _conditions(
     of = [result.conditions for result in results]
     versions = dict.fromkeys((of[0].left_ip_version, of[0].right_ip_version))
     said = [
-        *(part for part in spread if part.strip("[]") not in first),
+        *(part for part in spread if _bare(part) not in first),
         _same(of, lambda each: each.dut),
         _same(of, lambda each: f"{each.frame_size_bytes:,} B"),
         "/".join(f"IPv{version}" for version in versions),

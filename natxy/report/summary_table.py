@@ -1,13 +1,17 @@
 """The summary of a campaign's table: at most ten rows, which say what was found in each column."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from math import inf
 
 from natxy.model.trial_spec import Direction
-from natxy.report.numbers import ARROWS, SIGNS
+from natxy.report.numbers import ARROWS
 from natxy.report.table_rows import CampaignTable, Row, Value
 
 MOST_ROWS = 10
+RATE = re.compile(r"([\d,]+) fps")
 LOSS = "frame loss rate"  # the end of the name of figures
 
 
@@ -16,13 +20,19 @@ def summary_table(table: CampaignTable) -> CampaignTable:
     are too many, a series has its first point and the last one; if they still are, each measurement
     has its first figure."""
     rows = [row for row in table.rows if row.figure]
-    figures = _grouped(rows, lambda row: (row.group, row.figure, row.point))
-    if len(figures) > MOST_ROWS:
-        figures = _grouped(rows, lambda row: (row.group, row.figure))
-    if len(figures) > MOST_ROWS:
-        figures = list({rows[0].group: rows for rows in reversed(figures)}.values())[::-1]
-    shown = [row for rows in figures for row in (_summed_up(rows), *_first_loss(rows))]
-    return replace(table, rows=tuple(shown[:MOST_ROWS]))
+    figures = _grouped(rows, lambda row: (row.group, row.figure))
+    first = list({of[0].group: of for of in reversed(figures)}.values())[::-1]
+    levels = (
+        _grouped(rows, lambda row: (row.group, row.figure, row.point)),
+        [each for of in figures for each in (of, *_first_loss(of))],
+        [each for of in first for each in (of, *_first_loss(of))],
+    )
+    shown = next((level for level in levels if len(level) <= MOST_ROWS), first)
+    left = len(shown) - MOST_ROWS + 1 if len(shown) > MOST_ROWS else 0
+    kept = [_summed_up(of) for of in shown[: len(shown) - left]]
+    if left:
+        kept.append(Row(name=f"… {left} more", values=(Value(),) * len(table.columns)))
+    return replace(table, rows=tuple(kept))
 
 
 def _grouped(rows: Sequence[Row], key: Callable[[Row], tuple[str, ...]]) -> list[list[Row]]:
@@ -32,33 +42,35 @@ def _grouped(rows: Sequence[Row], key: Callable[[Row], tuple[str, ...]]) -> list
     return list(found.values())
 
 
-def _first_loss(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yields where each gateway loses first, if the rows are a series of losses."""
-    points = list(dict.fromkeys(row.point for row in rows))
-    if not rows[0].figure.endswith(LOSS) or len(points) < 2:
-        return
-    columns = zip(*(row.values for row in rows), strict=True)
-    words = [
-        _lost_from([(row.point, value) for row, value in zip(rows, column, strict=True)])
-        for column in columns
-    ]
-    values = tuple(Value(text=text) for text in words)
-    yield replace(rows[0], name="first loss", point="", unit="", values=values, direction=None)
+def _first_loss(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Yields a row that says where each gateway loses first, for each series of losses."""
+    for series, of in groupby(rows, lambda row: row.series):
+        known = sorted(of, key=_rate)
+        if known[0].figure.endswith(LOSS) and len({row.point for row in known}) > 1:
+            columns = zip(*(row.values for row in known), strict=True)
+            words = [_lost_from(list(zip(known, column, strict=True))) for column in columns]
+            name = ", ".join(filter(None, ("first loss", series)))
+            values = tuple(Value(text=text) for text in words)
+            yield [Row(name=name, figure=name, group=known[0].group, values=values)]
 
 
-def _lost_from(values: Sequence[tuple[str, Value]]) -> str:
-    """Returns the first point at which frames were lost; at most it, if an upper bound before it
-    may be none or some."""
-    known = [(point, value) for point, value in values if value.number is not None]
-    perhaps = [point for point, value in known if value.number and value.bound == "upper"]
-    lost = [point for point, value in known if value.number and value.bound != "upper"]
-    if not lost:
-        return (
-            f"from {perhaps[0]}, or none" if perhaps else f"none to {known[-1][0]}" if known else ""
-        )
-    order = [point for point, _ in known]
-    earlier = bool(perhaps) and order.index(perhaps[0]) < order.index(lost[0])
-    return f"{SIGNS['upper'] * earlier}{lost[0]}"
+def _rate(row: Row) -> int:
+    found = RATE.search(row.point)
+    return int(found[1].replace(",", "")) if found else 0
+
+
+def _lost_from(values: Sequence[tuple[Row, Value]]) -> str:
+    """Returns from which rate on frames were lost; an upper bound may be of a loss or of none.
+    The rates ascend."""
+    known = [(_rate(row), value) for row, value in values if value.number is not None]
+    perhaps = [fps for fps, value in known if value.number and value.bound == "upper"]
+    lost = [fps for fps, value in known if value.number and value.bound != "upper"]
+    unsure_fps = min([*perhaps, *lost], default=inf)
+    clean = [fps for fps, _ in known if fps < unsure_fps]
+    if lost:
+        return f"at {lost[0]:,} fps{' at the latest' * (unsure_fps < lost[0])}"
+    none = f"none up to {clean[-1]:,} fps" if clean else ""
+    return ", ".join(filter(None, (none, f"not known from {perhaps[0]:,} fps" if perhaps else "")))
 
 
 def _summed_up(rows: Sequence[Row]) -> Row:
@@ -77,13 +89,24 @@ def _summed_up(rows: Sequence[Row]) -> Row:
 
 
 def _both_ways(values: Sequence[tuple[Direction | None, Value]]) -> Value:
-    """Returns a value as it is, or the words of several."""
+    """Returns a value as it is, or the words of several; below them, how far the repetitions lie
+    apart, unless the words are of several points."""
+    ways = dict.fromkeys(way for way, _ in values)
+    below = tuple(_repeated(values)) if len(ways) == len(values) else ()
     if len(values) == 1:
-        return replace(values[0][1], spread=None)
+        return replace(values[0][1], spread=None, below=below)
     words = dict(_of_ways(values))
     if len(set(words.values())) == 1:
-        return Value(text=next(iter(words.values())))
-    return Value(text="\n".join(f"{ARROWS[way]} {text}".strip() for way, text in words.items()))
+        return Value(text=next(iter(words.values())), below=below)
+    text = "\n".join(f"{ARROWS[way]} {text}".strip() for way, text in words.items())
+    return Value(text=text, below=below)
+
+
+def _repeated(values: Sequence[tuple[Direction | None, Value]]) -> Iterator[str]:
+    for way, value in values:
+        if value.spread is not None and value.spread.n > 1:
+            said = (ARROWS[way], value.spread.extremes, f"n = {value.spread.n:,}")
+            yield " ".join(filter(None, said))
 
 
 def _of_ways(

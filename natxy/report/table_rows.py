@@ -22,6 +22,7 @@ class Spread:
     deviation: float | None = None  # the standard deviation, where the benchmark is the mean
     error: float | None = None
     unit: Unit
+    bound: Bound = "exact"  # of the benchmark
     at: str = ""  # "at 9,000 fps"; empty: the row says it, or there is no rate
     wire: str = ""  # "0.17 Gbit/s, 11 % of the media"
 
@@ -41,7 +42,9 @@ class Spread:
         """The extremes, where they differ as they are printed, and the standard deviation."""
         low, high = (quantity(value, self.unit) for value in (self.minimum, self.maximum))
         around = "" if self.deviation is None else f"± {quantity(self.deviation, self.unit)}"
-        words = (f"[{low} … {high}]" if low != high else "", around if self.n > 1 else "")
+        # The values themselves may be above an upper bound: they have their errors.
+        measured = "measured " if self.bound == "upper" else ""
+        words = (f"{measured}[{low} … {high}]" if low != high else "", around if self.n > 1 else "")
         return " ".join(filter(None, words))
 
     @property
@@ -58,6 +61,7 @@ class Value:
     bound: Bound = "exact"
     spread: Spread | None = None  # of a figure's values
     place: Place | None = None  # where a figure was measured
+    below: tuple[str, ...] = ()  # of a summary, in small letters below the text
 
     @property
     def words(self) -> str:

@@ -1,10 +1,14 @@
 """Plots of trials: what a search tried, what disturbed it, and the delays of the frames."""
 
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
 from natxy.report.charts import Chart, Rows
 
 NOISE = "away, ms"
-OVER_TIME = {  # the quantity and the name of a field of trials
-    "rate_fps": ("rate per direction", "rate"),
+OVER_TIME = {  # the quantity (empty: that of the trial's rate) and the name of a field of trials
+    "rate_fps": ("", "rate"),
     "median_us": ("delay, µs", "median delay"),
     "p999_us": ("delay, µs", "99.9 % of the delays"),
     "busy_percent": ("CPU, %", "busiest CPU of the gateway"),
@@ -16,7 +20,38 @@ OVER_TIME = {  # the quantity and the name of a field of trials
 def trace_chart(trials: Rows) -> Chart:
     """Returns what each trial tried, and its verdict."""
     title = "Trials: what each one tried, and its verdict"
-    return Chart(key="trials", title=title, kind="trace", rows=trials, words={"choice": "cell"})
+    rows = list(_by_search(trials))
+    return Chart(key="trials", title=title, kind="trace", rows=rows, words={"choice": "search"})
+
+
+def _by_search(trials: Rows) -> Iterator[dict[str, Any]]:
+    """Yields the trials with the name of their search and their place in it. The result is that of
+    the last search of a cell: others are for a rate that it needs."""
+    seen: Counter[str] = Counter()  # trials with the number 1, which begin a part of the cell
+    parts = []  # of each trial
+    for row in trials:
+        seen[row["cell"]] += row["number"] == 1
+        parts.append((row["cell"], seen[row["cell"]], row["quantity"]))
+    tried: dict[tuple[Any, int], set[Any]] = defaultdict(set)  # by part and repetition
+    for part, row in zip(parts, trials, strict=True):
+        tried[part, row["repetition"]].add(row["tried"])
+    searches = {part for (part, _), values in tried.items() if len(values) > 1}
+    repetitions = Counter(part for part, _ in tried)
+    quantities = Counter(part[:2] for part in repetitions)
+    last, places = {part[0]: part for part in parts}, Counter[str]()
+    for part, row in zip(parts, trials, strict=True):
+        cell, number, quantity = part
+        is_one = part not in searches or repetitions[part] == 1
+        words = (
+            cell,
+            f"search {number}" if seen[cell] > 1 else "",
+            f"for {quantity}" if quantities[cell, number] > 1 else "",
+            "" if is_one else f"repetition {row['repetition']}",
+        )
+        name = ", ".join(filter(None, words))
+        places[name] += 1
+        result = row["result"] if part == last[cell] else None
+        yield {**row, "search": name, "nth": places[name], "result": result}
 
 
 def time_chart(trials: Rows) -> Chart:
@@ -25,7 +60,7 @@ def time_chart(trials: Rows) -> Chart:
     rows = [
         {
             **{name: row[name] for name in ("at_s", "cell", "verdict")},
-            "quantity": quantity,
+            "quantity": quantity or row["rate_of"],
             "what": what,
             "value": row[field],
         }

@@ -28,7 +28,7 @@ VERDICTS = {
     "INVALID": ("#E69F00", "triangle-up"),
 }
 NINES = [1, 10, 100, 1000, 10_000, 100_000]  # 1 / (1 - share)
-SHARES = "datum.value <= 1 ? '0 %' : format(100 - 100 / datum.value, '.10~g') + ' %'"
+SHARES = "datum.value <= 1 ? '0' : format(100 - 100 / datum.value, '.10~g')"
 RESULT = "#888"
 STRIP_PX, ROOM_OF_LABELS_PX = 80, 60
 
@@ -43,9 +43,10 @@ def percentiles(chart: Chart, look: Look) -> Any:
         .encode(
             x=alt.X(
                 "frames_per_later:Q",
-                title="share of the frames",
+                title="share of the frames, %",
                 scale=alt.Scale(type="log", domain=[NINES[0], NINES[-1]], clamp=True, nice=False),
-                axis=alt.Axis(values=NINES, labelExpr=SHARES),
+                # All of them, the last one as well, which Vega would leave out.
+                axis=alt.Axis(values=NINES, labelExpr=SHARES, labelOverlap=False, labelFlush=False),
             ),
             y=alt.Y("delay_us:Q", title="delay, µs", scale=alt.Scale(type="log", nice=False)),
             color=colour("curve", chart, look),
@@ -63,9 +64,9 @@ def trace(chart: Chart, look: Look) -> Any:
     verdicts = list(VERDICTS)
     legend = look.legend(values_of("verdict", chart))
     base = alt.Chart(DATA)
-    tips = ("cell", "repetition", "tried", "verdict", "lost_percent", "reason")
+    tips = ("search", "repetition", "tried", "verdict", "lost_percent", "reason")
     scale = alt.Scale(type="log", **ROOM)
-    x = alt.X("number:Q", title="trial", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(**ROOM))
+    x = alt.X("nth:Q", title="trial", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(**ROOM))
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
         x=x,
         y=alt.Y("tried:Q", title=None, scale=scale),
@@ -77,7 +78,7 @@ def trace(chart: Chart, look: Look) -> Any:
     )
     # A search that found nothing has a line that nobody sees: Vega warns of an axis without values.
     found = (
-        base.transform_filter("datum.number === 1")
+        base.transform_filter("datum.nth === 1")
         .transform_calculate(line="isValid(datum.result) ? datum.result : datum.tried")
         .mark_rule(strokeDash=[4, 4])
         .encode(
@@ -88,8 +89,8 @@ def trace(chart: Chart, look: Look) -> Any:
     )
     # Where a search has hardly a point, since it may differ from search to search.
     quantity = (
-        base.transform_filter("datum.number === 1")
-        .mark_text(align="right", baseline="bottom", dx=-4, dy=-4, style="guide-title")
+        base.transform_filter("datum.nth === 1")
+        .mark_text(align="right", baseline="bottom", dx=-4, dy=-4, color=look.ink)
         .encode(x=alt.value("width"), y=alt.value("height"), text="quantity:N")
     )
     return _of_each(alt.layer(points, quantity, found), chart, look, zooms=True)

@@ -311,7 +311,7 @@ def test_it_prints_on_paper(browser: Chrome, page: Path, theme: str) -> None:
     with printed(browser, theme):
         assert list(printed_faults(browser)) == []
         assert chosen.text == cells.options[1].get_attribute("value"), "paper has no control"
-        assert not folded.is_displayed(), "nothing of it was unfolded"
+        assert folded.find_element(By.CLASS_NAME, "paper").is_displayed(), "the versions"
     folded.find_element(By.TAG_NAME, "summary").click()
     with printed(browser, theme):
         assert list(printed_faults(browser)) == []

@@ -6,6 +6,7 @@ from natxy.model.measurement import Figure, Measurement, SearchConditions
 from natxy.report.campaign_table import campaign_table
 from natxy.report.cell_figures import CellResult, Wire, as_shown, rate_words
 from natxy.report.figure_charts import figure_charts
+from natxy.report.figure_rows import value_of
 from natxy.report.found_words import found
 from natxy.report.numbers import benchmark
 from tests.unit.campaign_report import SCALE_UP, TESTBEDS, cell, measurement
@@ -184,3 +185,13 @@ def test_a_rate_is_shown_on_the_wire_as_well() -> None:
     tagged = of.model_copy(update={"formats": ("Frames have a VLAN tag.",)})
     wire = Wire.of(tagged, result.figures[0], summed=False)
     assert wire.words(1_000_000.0) == "8.32 % of the media", "nothing says how long a frame is"
+
+
+def test_a_bound_has_no_error_and_the_range_beside_an_upper_one_is_that_of_the_values() -> None:
+    known = {"name": "PDV", "unit": "ns", "values": (3000.0, 2000.0, 4000.0)}
+    below = value_of(Figure.model_validate({**known, "errors": (4000.0,) * 3}))
+    assert below.words == "≤ 7 µs measured [2 µs … 4 µs], n = 3"
+    above = value_of(
+        Figure.model_validate({**known, "errors": (100.0,) * 3, "lower_bound": (True,) * 3})
+    )
+    assert above.words == "≥ 3 µs [2 µs … 4 µs], n = 3"

@@ -397,7 +397,7 @@ def test_a_figure_that_is_lacking_fails_the_job(
     assert status(before, after, *FAIL_IF) == 1
     said = " ".join(capsys.readouterr().out.split())
     _, names = said.split(f"Not among the figures of {after}: ")
-    assert sorted(names.split(", ")) == ["pdv 512 B PDV reverse 512 B", "pdv 84 B PDV reverse 84 B"]
+    assert sorted(names.split(", ")) == ["pdv 512 B PDV ← 512 B", "pdv 84 B PDV ← 84 B"]
     assert status(before, after) == 0
 
 

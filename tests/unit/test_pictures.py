@@ -1,6 +1,7 @@
 """Each plot as a picture: all that a reader of the page could choose, and letters large enough."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,13 @@ import pytest
 import vl_convert
 
 from natxy.campaign.report import Report, charts_of, write_report
-from natxy.model.measurement import Figure
+from natxy.model.measurement import Figure, Unit
 from natxy.report.cell_figures import CellResult
 from natxy.report.charts import Chart
+from natxy.report.drawing_parts import PAGE, Look
+from natxy.report.drawings import specification
 from natxy.report.figure_charts import figure_charts
+from natxy.report.heat_drawing import INK
 from natxy.report.one_line import one_line
 from natxy.report.pictures import COLUMN, picture, write_pictures
 from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
@@ -30,6 +34,8 @@ def trial(number: int, cell: str = "throughput, router", **more: Any) -> dict[st
         "cell": cell,
         "quantity": "frames a second",
         "number": number,
+        "repetition": 1,
+        "rate_of": "frames a second",
         "tried": 10**number,
         "result": 100.0,
         "at_s": number,
@@ -156,3 +162,54 @@ def test_a_report_has_the_pictures_of_its_plots(experiment: Path, tmp_path: Path
     write_report(made, tmp_path / "plain", html=False)
     assert not list((tmp_path / "plain" / "data").glob("*.svg")), "--no-html"
     assert COLUMN.is_alone
+
+
+def marks_of(spec: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(spec, dict):
+        yield from ([spec] if "mark" in spec else [])
+        spec = list(spec.values())
+    if isinstance(spec, list):
+        for each in spec:
+            yield from marks_of(each)
+
+
+@pytest.mark.parametrize("look", [PAGE, COLUMN])
+@pytest.mark.parametrize("kind", CHARTS)
+def test_letters_in_a_plot_can_be_read_in_both_themes(kind: str, look: Look) -> None:
+    """They have the look's colour or that of a value; a field of a map is light in both."""
+    missing = [{**row, "missing": "no trial"} for row in CHARTS[kind].rows]
+    chart = replace(CHARTS[kind], rows=missing) if kind == "dots" else CHARTS[kind]
+    texts = [
+        each
+        for each in marks_of(specification(chart, look))
+        if each["mark"] == "text" or each["mark"]["type"] == "text"
+    ]
+    assert bool(texts) == (kind in ("dots", "trace", "heat"))
+    for each in texts:
+        encoded = each["encoding"].get("color", {}).get("value")
+        assert (encoded or each["mark"]["color"]) == (INK if kind == "heat" else look.ink)
+
+
+def test_an_uncertain_value_is_hollow() -> None:
+    chart = dots()
+    rows = [{**row, "uncertain": True} for row in chart.rows]
+    filled = [
+        [each["mark"]["filled"] for each in marks_of(specification(of)) if "filled" in each["mark"]]
+        for of in (chart, replace(chart, rows=rows))
+    ]
+    assert filled == [[True], [True, False]]
+
+
+@pytest.mark.parametrize(("value", "unit", "said"), [(2e6, "ns", ",~r"), (2e6, "fps", "~s")])
+def test_a_unit_with_a_prefix_gets_no_second_one(value: float, unit: Unit, said: str) -> None:
+    figure = Figure(name="PDV", unit=unit, values=(value * 10, value * 20))
+    cells = [
+        CellResult(column=column, measure="pdv", round=1, results=(measurement(figures=(figure,)),))
+        for column in "ab"
+    ]
+    (chart,) = figure_charts("ab", cells)
+    assert f"'format': '{said}'" in str(specification(chart))
+
+
+def test_the_last_of_the_nines_has_its_label() -> None:
+    assert ">99.999<" in drawn(CHARTS["percentiles"])

@@ -20,7 +20,7 @@ from natxy.campaign.delay_curves import DelayHistograms, own_trials
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import read_journal
 from natxy.campaign.plan import CampaignPlan, plan_of
-from natxy.campaign.report import Report, charts_of, table_of, write_report
+from natxy.campaign.report import Report, charts_of, rate_quantity, table_of, write_report
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.reason import Code
@@ -41,6 +41,8 @@ def traced(**more: Any) -> dict[str, Any]:
         "cell": "a",
         "quantity": "connections",
         "number": 1,
+        "repetition": 1,
+        "rate_of": "connections a second",
         "tried": 1000,
         "result": 900.0,
         "verdict": "PASS",
@@ -55,7 +57,7 @@ def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
     points, quantity, found = layers_of(chart)
     encoding = points["encoding"]
     assert [encoding[of]["field"] for of in ("x", "y", "color", "shape")] == [
-        "number",
+        "nth",
         "tried",
         "verdict",
         "verdict",
@@ -70,9 +72,52 @@ def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
     }, "without colours they can be told apart as well"
     assert (found["mark"]["type"], found["encoding"]["y"]["field"]) == ("rule", "line")
     spec = specification(chart)
-    assert spec["transform"] == [{"filter": "datum.cell == chosen_cell"}]
-    (choice,) = (each for each in spec["params"] if each["name"] == "chosen_cell")
+    assert spec["transform"] == [{"filter": "datum.search == chosen_search"}]
+    (choice,) = (each for each in spec["params"] if each["name"] == "chosen_search")
     assert (choice["bind"]["options"], choice["value"]) == (["a", "b"], "a")
+
+
+def test_each_search_of_a_cell_can_be_chosen() -> None:
+    """A rate is searched first, then, in each repetition, another quantity."""
+    trials = [
+        traced(number=1, tried=10, quantity="rate"),
+        traced(number=2, tried=20, quantity="rate"),
+        *(
+            traced(number=number, tried=number, repetition=1 + (number > 4))
+            for number in range(3, 7)
+        ),
+    ]
+    rows = trace_chart(trials).rows
+    assert [(row["search"], row["nth"], row["result"]) for row in rows] == [
+        ("a, for rate", 1, None),
+        ("a, for rate", 2, None),
+        ("a, for connections, repetition 1", 1, 900.0),
+        ("a, for connections, repetition 1", 2, 900.0),
+        ("a, for connections, repetition 2", 1, 900.0),
+        ("a, for connections, repetition 2", 2, 900.0),
+    ]
+    again = [traced(number=number, tried=number) for number in (1, 2, 1, 2)]
+    assert [row["search"] for row in trace_chart(again).rows] == [
+        *["a, search 1"] * 2,
+        *["a, search 2"] * 2,
+    ]
+    delays = [traced(number=number, repetition=number) for number in (1, 2, 3)]
+    assert {row["search"] for row in trace_chart(delays).rows} == {"a"}, "that is no search"
+
+
+@pytest.mark.parametrize(
+    ("command", "units", "said"),
+    [
+        ("throughput", {"fps"}, "frames a second per direction"),
+        ("tear-down", {"cps"}, "connections a second"),
+        ("capacity", {"connections"}, "connections a second"),
+        ("churn", {"fps"}, "frames a second per direction"),
+        ("churn", {"cps"}, "connections a second"),
+        ("churn", set(), "frames or connections a second"),
+    ],
+)
+def test_a_rate_is_of_what_was_searched(command: str, units: set[str], said: str) -> None:
+    assert rate_quantity(command, units) == said
 
 
 def test_a_search_for_connections_is_traced_by_their_number(
@@ -84,14 +129,20 @@ def test_a_search_for_connections_is_traced_by_their_number(
     (search, other) = data.plan.experiment.measure
     counting = search.model_copy(update={"command": "capacity", "label": search.name})
     asked = data.plan.experiment.model_copy(update={"measure": (counting, other)})
-    trials = tuple(replace(trial, made=4000) for trial in data.trials)
+    made = (4000, 4000, *range(5000, 5000 + len(data.trials)))
+    trials = tuple(replace(trial, made=n) for trial, n in zip(data.trials, made, strict=False))
     changed = replace(data, plan=replace(data.plan, experiment=asked), trials=trials)
     charts = {chart.key: chart for chart in charts_of(changed, table_of(changed))}
-    tried = {(row["measure"], row["tried"], row["quantity"]) for row in charts["trials"].rows}
-    assert tried == {
-        ("throughput", 4000, "connections"),
-        ("pdv", 1000, "frames a second per direction"),
+    rows = charts["trials"].rows
+    counted = [row for row in rows if row["quantity"] == "connections"]
+    assert counted
+    assert {(row["measure"], row["tried"] == row["made"]) for row in counted} == {
+        ("throughput", True)
     }
+    others = {(row["measure"], row["quantity"]) for row in rows if row not in counted}
+    assert ("throughput", "connections a second") in others, "R0 is searched first"
+    assert ("pdv", "frames a second per direction") in others
+    assert {row["rate_of"] for row in counted} == {"connections a second"}
 
 
 def test_the_result_of_a_search_stands_among_its_trials(experiment: Path, tmp_path: Path) -> None:
@@ -112,17 +163,17 @@ def test_rate_delay_cpu_and_pauses_have_a_panel_each_over_one_time() -> None:
     other = {"rate_fps": 100_000, "median_us": None, "p999_us": None, "busy_percent": 0.0}
     chart = time_chart([traced(**known), traced(**other, at_s=2.0, away_ms=0.0)])
     assert [(row["quantity"], row["what"], row["value"]) for row in chart.rows] == [
-        ("rate per direction", "rate", 1000),
+        ("connections a second", "rate", 1000),
         ("delay, µs", "median delay", 12.0),
         ("delay, µs", "99.9 % of the delays", 90.0),
         ("CPU, %", "busiest CPU of the gateway", 50.0),
         ("away, ms", "gateway away", 1.5),
-        ("rate per direction", "rate", 100_000),
+        ("connections a second", "rate", 100_000),
         ("CPU, %", "busiest CPU of the gateway", 0.0),
     ], "what is not known has no point, and who was not away none either"
     strips = specification(chart)["vconcat"]
     assert [each["encoding"]["y"]["title"] for each in strips] == [
-        "rate per direction",
+        "connections a second",
         "delay, µs",
         "CPU, %",
         "away, ms",

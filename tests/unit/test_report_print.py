@@ -42,10 +42,20 @@ def test_the_dark_colours_are_those_of_the_screen_alone() -> None:
     assert STYLE.count(DARK) == 1
 
 
-def test_the_heading_of_the_configuration_is_printed_with_what_is_unfolded() -> None:
-    told = Told(head={}, files={"a": "b"}, machines={}, quick=False, made_by="Natxy")
+def test_what_measured_and_was_measured_is_printed_though_it_is_folded() -> None:
+    machine = {
+        "natxy_version": "0.1.0",
+        "host": {"name": "box", "python": "3.11.2"},
+        "tester": {"dpdk_version": "DPDK 24.11"},
+        "dut": {"software": "tayga 0.9.2", "kernel": "Linux 6.12"},
+    }
+    told = Told(
+        head={}, files={"a": "b"}, machines={"Machine": machine}, quick=False, made_by="Natxy"
+    )
     page = campaign_html({"table": CampaignTable(title="", columns=(), rows=())}, [], told)
     section = page.partition('<section class="folded">')[2].partition("</section>")[0]
-    assert "<h2>Configuration</h2>" in section
+    said = "box; Natxy 0.1.0; Python 3.11.2; DPDK 24.11; tayga 0.9.2; Linux 6.12"
+    assert f'<p class="paper">{said}</p>' in section
+    assert "display: block" in rules("print")[".paper"]
+    assert ".folded" not in " ".join(rules("print"))
     assert "<details>" in section
-    assert "display: none" in rules("print")[".folded:not(:has([open]))"]

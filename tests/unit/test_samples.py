@@ -97,7 +97,15 @@ def test_a_plot_has_the_title_the_axes_and_the_legend_of_its_chart() -> None:
     """The HTML report writes title and legend around a chart; a file has nothing around it."""
     chart = trace_chart(
         [
-            {"cell": "a", "number": number, "tried": 1000, "result": 1000.0, "verdict": verdict}
+            {
+                "cell": "a",
+                "number": number,
+                "repetition": 1,
+                "quantity": "frames",
+                "tried": 1000,
+                "result": 1000.0,
+                "verdict": verdict,
+            }
             for number, verdict in enumerate(("PASS", "FAIL"))
         ]
     )

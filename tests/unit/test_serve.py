@@ -77,7 +77,8 @@ def test_events_have_the_trials_of_the_cell_that_runs(folder: Path) -> None:
     known = json.loads(line.removeprefix("data: "))
     (cell,) = (each for each in known["cells"] if each["state"] == "running")
     assert not cell["ended"]
-    assert known["trials"]
+    assert known["total"] == len(known["trials"]) > 0
+    assert known["quantity"] == "frames a second per direction"
     last = known["trials"][-1]
     assert (last["number"], last["verdict"]) == (records[cut]["number"], records[cut]["verdict"])
     assert last["median_us"] > 0
@@ -100,3 +101,18 @@ def test_a_port_that_is_taken_and_a_folder_of_nothing_are_refused(
     for other in (tmp_path, single):
         with pytest.raises(ConfigurationError, match="holds no campaign"):
             served(other)
+
+
+def test_it_tells_how_many_trials_there_were_though_it_sends_the_newest(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = CampaignFolder(path=folder)
+    records = list(read_journal(campaign.journal))
+    cut = max(place for place, each in enumerate(records) if each["record"] == "trial")
+    with Journal(campaign.journal, records[0], replace=True) as journal:
+        journal.append_written(records[1 : cut + 1])
+    with campaign.locked():
+        total = len(live(campaign)["trials"])
+        monkeypatch.setattr("natxy.cli.serve.MOST_TRIALS", 1)
+        known = live(campaign)
+    assert (len(known["trials"]), known["total"]) == (1, total)

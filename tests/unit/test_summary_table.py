@@ -9,7 +9,7 @@ from natxy.model.measurement import Bound
 from natxy.model.trial_spec import Direction
 from natxy.report.campaign_text import summary_text
 from natxy.report.summary_table import MOST_ROWS, summary_table
-from natxy.report.table_rows import CampaignTable, Notes, Row, Value
+from natxy.report.table_rows import CampaignTable, Notes, Row, Spread, Value
 
 
 def row(
@@ -62,10 +62,14 @@ def lost(number: float | None, bound: Bound = "exact") -> Value:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([lost(0), lost(3), lost(50)], "2000 fps"),
-        ([lost(0), lost(3, "upper"), lost(50)], "≤ 3000 fps"),
-        ([lost(0), lost(3, "upper"), lost(50, "upper")], "from 2000 fps, or none"),
-        ([lost(0), lost(0), lost(None)], "none to 2000 fps"),
+        ([lost(0), lost(3), lost(50)], "at 2,000 fps"),
+        ([lost(0), lost(3, "upper"), lost(50)], "at 3,000 fps at the latest"),
+        (
+            [lost(0), lost(3, "upper"), lost(50, "upper")],
+            "none up to 1,000 fps, not known from 2,000 fps",
+        ),
+        ([lost(3, "upper"), lost(0), lost(0)], "not known from 1,000 fps"),
+        ([lost(0), lost(0), lost(None)], "none up to 2,000 fps"),
         ([lost(None), lost(None), lost(None)], ""),
     ],
 )
@@ -74,7 +78,7 @@ def test_it_says_at_which_rate_a_gateway_loses_first(values: list[Value], said: 
     losses = [
         replace(row("frame loss rate", "", point=f"{place}000 fps"), values=(value,))
         for place, value in enumerate(values, start=1)
-    ]
+    ][::-1]  # as RFC 2544 has it: from the highest rate down
     others = [row(f"figure {number}", "1") for number in range(8)]
     found = dict(summed_up(*losses, *others))
     assert found["first loss"] == [said]
@@ -100,6 +104,27 @@ def test_there_are_ten_rows_at_most() -> None:
     assert [title for title, _ in found] == [f"figure {number}" for number in range(0, 12, 2)]
     many = [row(f"figure {number}", "1", group=str(number)) for number in range(30)]
     assert len(summed_up(*many)) == MOST_ROWS
+    assert summed_up(*many)[-1][0] == "… 21 more"
+
+
+def test_where_each_gateway_loses_first_pushes_no_measurement_out() -> None:
+    losses = [
+        row("frame loss rate", "0 %", point=f"{fps} fps", group=f"measure {number}")
+        for number in range(6)
+        for fps in (1000, 2000)
+    ]
+    assert [title for title, _ in summed_up(*losses)] == ["frame loss rate 1000 fps … 2000 fps"] * 6
+
+
+def test_the_repetitions_are_below_a_figure_in_small_letters() -> None:
+    spread = Spread(n=3, minimum=1000.0, maximum=3000.0, unit="ns")
+    ways: tuple[Direction, ...] = ("forward", "reverse")
+    rows = [
+        replace(row("PDV", "", way=way), values=(Value(number=1.0, text=way, spread=spread),))
+        for way in ways
+    ]
+    (found,) = summary_table(table(*rows)).rows
+    assert found.values[0].below == ("→ [1 µs … 3 µs] n = 3", "← [1 µs … 3 µs] n = 3")
 
 
 def test_a_terminal_has_a_line_for_each_direction_and_why_a_cell_failed() -> None:

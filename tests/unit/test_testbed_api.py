@@ -325,6 +325,7 @@ def test_a_notebook_shows_table_and_plot(bench: natxy.Testbed) -> None:
     assert "http" not in page.replace("http://www.w3.org/", ""), "it loads nothing"
     assert results[0].title in repr(results)
     assert "<" not in repr(results)
+    assert "" not in repr(results).splitlines(), "no empty lines"
 
 
 def test_without_the_extra_a_notebook_shows_the_text(
