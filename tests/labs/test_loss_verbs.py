@@ -197,7 +197,7 @@ def test_overload_that_grows(tmp_path: Path) -> None:
     ("verb", "options", "sentence"),
     [
         ("frame-loss", (), "--max-rate: is missing"),
-        ("frame-loss", ("--rates", "many"), '--rates: "many" is not a series'),
+        ("frame-loss", ("--rates", "many"), '--rates: "many" is not a list of numbers'),
         ("back-to-back", ("--throughput", "100"), "--burst-rate: is missing"),
         ("reset", ("--rate", "100", "--reset-after", "99"), "--reset-after: 99 is out of range"),
         ("overload", ("--flows", "0"), "--flows: 0 is out of range"),

@@ -38,7 +38,7 @@ def test_the_examples_run_and_find_what_the_page_says(tmp_path: Path) -> None:
     print(done.stdout)  # pytest shows it where the test failed
     assert done.returncode == 0, done.stderr
     assert re.search(r"^0 +throughput +\d+\.0 +fps +(exact|lower)$", done.stdout, re.MULTILINE)
-    assert re.search(r"^\[('trials')?\]$", done.stdout, re.MULTILINE), "one trial has no plot"
+    assert re.search(r"^\[('over-time')?\]$", done.stdout, re.MULTILINE), "one trial has no plot"
     assert re.search(r"^3 sizes; \d+ rows$", done.stdout, re.MULTILINE)
     found = dict(re.findall(r"^ *(\d+) fps  ([\d.]+) ms$", done.stdout, re.MULTILINE))
     assert [*found] == ["1000", "5000", "20000"]
