@@ -180,10 +180,12 @@ def test_latex_takes_no_label_for_a_command(label: str) -> None:
 
 def test_a_page_takes_no_label_for_an_element() -> None:
     evil = "</script><img src=x onerror=alert(1)>"
+    machine = {"host": {"name": evil}, "dut": {"software": evil}, "natxy_version": evil}
     told = Told(
-        head={evil: evil}, files={evil: evil}, machines={evil: evil}, quick=False, made_by=evil
+        head={evil: evil}, files={evil: evil}, machines={evil: machine}, quick=False, made_by=evil
     )
-    trials = [{"cell": evil, "number": n, "tried": 1, "verdict": evil} for n in (1, 2)]
+    trial = dict.fromkeys(("cell", "quantity", "verdict", "repetition", "result"), evil)
+    trials = [{**trial, "number": n, "tried": 1} for n in (1, 2)]
     drawn = replace(trace_chart(trials), key=file_name(evil), title=evil)
     evil_table = table(evil, note=evil, title=evil)
     spread = Spread(n=2, minimum=1, maximum=2, unit="fps", at=evil, wire=evil)

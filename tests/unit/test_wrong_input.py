@@ -161,8 +161,16 @@ OF_A_PLAN: dict[str, Any] = {"timing": timing(1), "seed": 1, "repetitions": 1}
 @pytest.mark.parametrize(
     ("plan", "given", "sentence"),
     [
-        (ThroughputPlan, OF_A_PLAN | {"error": 0.01}, "error: 0.01 (expected a SearchError)"),
-        (EstablishmentPlan, OF_A_PLAN | {"error": 0.01}, "error: 0.01 (expected a SearchError)"),
+        (
+            ThroughputPlan,
+            OF_A_PLAN | {"error": 0.01},
+            "error: 0.01 is not valid (expected",
+        ),
+        (
+            EstablishmentPlan,
+            OF_A_PLAN | {"error": 0.01},
+            "error: 0.01 is not valid (expected",
+        ),
         (CapacityPlan, OF_A_PLAN | {"goal": 9}, "goal: 9 (expected a CapacityGoal)"),
         (OverloadPlan, {"test": "pdv", "flows": (9,)}, "test: 'pdv' (expected a ThroughputPlan or"),
         (ScaleUpPlan, {"search": 1, "cores": (1,)}, "search: 1 (expected an EstablishmentPlan or"),
