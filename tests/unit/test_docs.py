@@ -223,7 +223,7 @@ def test_the_readme_shows_both_commands_an_output_and_a_report() -> None:
     assert {"make demo", "make test"} <= set(code_lines(ROOT / "README.md"))
     (example,) = EXAMPLE.finditer(shown)
     assert example["arguments"].startswith("throughput ")
-    assert "Throughput of " in example[0]
+    assert "\nThroughput  " in example[0]
     assert "Journal, JSON and CSV: " in example[0], "the whole output"
     (picture,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
     assert 0 < (ROOT / picture).stat().st_size < 200_000
