@@ -219,7 +219,7 @@ void append_workers(const PhaseReport& phase, const std::string& name, TickRate 
 }
 
 void append_watched(const PhaseReport& phase, const std::string& name, spec::TrialResult& result) {
-  for (const auto& [cpu, absences, end_away_ns, placement, kept_awake_ns] : phase.watched) {
+  for (const auto& [cpu, absences, end_away_ns, placement, kept_awake_ns, taker] : phase.watched) {
     result.watched.push_back({.phase = name,
                               .cpu = cpu,
                               .period_ns = watch::CpuWatch::kPeriodNs,
@@ -233,7 +233,9 @@ void append_watched(const PhaseReport& phase, const std::string& name, spec::Tri
                               .round_trip_ns = static_cast<double>(placement.round_trip_ns),
                               .work_ns = static_cast<double>(placement.pace.work_ns),
                               .chain_ns = static_cast<double>(placement.pace.chain_ns),
-                              .kept_awake_ns = static_cast<double>(kept_awake_ns)});
+                              .kept_awake_ns = static_cast<double>(kept_awake_ns),
+                              .taken_by = taker.who,
+                              .taken_ns = static_cast<double>(taker.ns)});
   }
 }
 

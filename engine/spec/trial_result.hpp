@@ -122,9 +122,12 @@ struct WatchResult {
   double work_ns = 0;
   double chain_ns = 0;
   double kept_awake_ns = 0;
+  std::string taken_by;
+  double taken_ns = 0;
 
   NATXY_MEMBERS(phase, cpu, period_ns, samples, busy_samples, absences, away_ns, longest_away_ns,
-                away_at, end_away_ns, round_trip_ns, work_ns, chain_ns, kept_awake_ns)
+                away_at, end_away_ns, round_trip_ns, work_ns, chain_ns, kept_awake_ns, taken_by,
+                taken_ns)
 };
 
 struct Fault {  // an example of a misdelivered frame

@@ -389,6 +389,20 @@ TEST(Policies, AreThoseOfTheScheduler) {
   EXPECT_EQ(ordinary.occupant(1), Occupant::kForeign);
 }
 
+TEST(Policies, TheThreadThatTakesTheCpuMostIsNamed) {
+  GatewayThreads threads({gettid()});
+  EXPECT_EQ(threads.taker().who, "");
+  for (const auto thread : {1, 2, 2, static_cast<int>(gettid())}) {
+    threads.occupant(thread);
+    threads.found(thread);
+  }
+  threads.occupant(0x7fffffff);
+  EXPECT_EQ(threads.taker().who, name_of(2) + " (2)");
+  EXPECT_EQ(threads.taker().looks, 2U);
+  for (int look = 0; look < 3; ++look) threads.found(0x7fffffff);
+  EXPECT_EQ(threads.taker().who, "a thread (2147483647)") << "it has ended";
+}
+
 // Measures again and again, for up to a minute: a thread that waits for its CPU does not answer.
 Placement known(PlacementGauge& gauge) {
   Placement placement;

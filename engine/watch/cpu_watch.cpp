@@ -117,6 +117,12 @@ class CpuWatch::Event {
   [[nodiscard]] std::uint64_t kept_awake_ns() const { return kept_awake_ns_; }
   // Returns whether the gateway leaves little of the CPU to others.
   [[nodiscard]] bool is_busy() const { return load_.busy() || known_.polls; }
+  // Returns the thread that took the CPU from the gateway most since begin(), and for how long.
+  [[nodiscard]] CpuWatch::Taker taker() const {
+    if (!threads_) return {};
+    const auto [who, looks] = threads_->taker();
+    return {.who = who, .ns = looks * CpuWatch::kPeriodNs};
+  }
   // Returns why the looks since begin() cannot be used, in a sentence; empty if they can.
   [[nodiscard]] const std::string& fault() const { return fault_; }
   [[nodiscard]] Absences absences(std::uint64_t from_ns, std::uint64_t until_ns) const {
@@ -136,6 +142,7 @@ class CpuWatch::Event {
 
   void add_look(const Record& record) {
     const auto look = occupant_at(record.thread);
+    if (look == Occupant::kForeign) threads_->found(record.thread);
     const auto occupant = switch_ring_ ? switches_.known(look) : look;
     looks_->add({.at_ns = record.at_ns, .occupant = occupant}, is_busy());
     load_.add(occupant);
@@ -311,7 +318,8 @@ std::vector<CpuWatch::Watched> CpuWatch::seen(const Times& phase) const {
              waits ? std::max<std::uint64_t>(1, phase.sent_ns - std::max(*since, phase.start_ns))
                    : 0,
          .placement = event->placement(),
-         .kept_awake_ns = event->kept_awake_ns()});
+         .kept_awake_ns = event->kept_awake_ns(),
+         .taker = event->taker()});
   }
   return all;
 }

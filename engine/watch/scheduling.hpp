@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <map>
@@ -46,13 +47,21 @@ enum class Policy : std::uint8_t {
   return gateway != Policy::kRealtime || other != Policy::kOrdinary;
 }
 
-// Returns whether this is a CPU's softirq thread. It is listed among the gateway's threads, but is
-// a thread of the kernel and always ordinary.
-[[nodiscard]] inline bool is_softirq_thread(std::int32_t thread) {
+// Returns the name of a thread, whatever a program has made of it, in printable characters of
+// ASCII.
+[[nodiscard]] inline std::string name_of(std::int32_t thread) {
   std::ifstream file("/proc/" + std::to_string(thread) + "/comm");
   std::string name;
   std::getline(file, name);
-  return name.starts_with("ksoftirqd/");
+  std::replace_if(name.begin(), name.end(), [](char each) { return each < ' ' || each > '~'; },
+                  '?');
+  return name.empty() ? "a thread" : name;
+}
+
+// Returns whether this is a CPU's softirq thread. It is listed among the gateway's threads, but is
+// a thread of the kernel and always ordinary.
+[[nodiscard]] inline bool is_softirq_thread(std::int32_t thread) {
+  return name_of(thread).starts_with("ksoftirqd/");
 }
 
 // The threads of a gateway on a CPU, and what is known of other threads that were found there.
@@ -76,15 +85,42 @@ class GatewayThreads {
   // thread exists.
   [[nodiscard]] Occupant occupant(std::int32_t thread) {
     if (threads_.contains(thread)) return Occupant::kGateway;
-    const auto [known, is_new] = others_.try_emplace(thread, Occupant::kForeign);
-    if (is_new && !takes_away(policy_, policy_of(thread))) known->second = Occupant::kOther;
-    return known->second;
+    const auto [known, is_new] = others_.try_emplace(thread);
+    if (!is_new) return known->second.occupant;
+    if (!takes_away(policy_, policy_of(thread))) known->second.occupant = Occupant::kOther;
+    known->second.name = name_of(thread);
+    return known->second.occupant;
+  }
+
+  // Notes that a look has found this thread.
+  void found(std::int32_t thread) {
+    const auto other = others_.find(thread);
+    if (other != others_.end()) ++other->second.looks;
+  }
+  struct Taker {
+    std::string who;  // name and number; empty: none
+    std::uint64_t looks = 0;
+  };
+  // Returns the foreign thread that most looks have found.
+  [[nodiscard]] Taker taker() const {
+    Taker most;
+    for (const auto& [thread, other] : others_) {
+      if (other.occupant != Occupant::kForeign || other.looks <= most.looks) continue;
+      most = {.who = other.name + " (" + std::to_string(thread) + ")", .looks = other.looks};
+    }
+    return most;
   }
 
  private:
+  struct Other {
+    Occupant occupant = Occupant::kForeign;
+    std::string name;
+    std::uint64_t looks = 0;
+  };
+
   std::set<std::int32_t> threads_;
   Policy policy_ = Policy::kOrdinary;  // kRealtime if all of them are
-  std::map<std::int32_t, Occupant> others_;
+  std::map<std::int32_t, Other> others_;
 };
 
 // Keeps the calling thread off the watched CPUs while the gateway is busy, because there it would

@@ -4,13 +4,14 @@ If a gateway that Natxy did not start is on this machine, its CPUs and its threa
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from natxy.dut.base import Dut
 from natxy.dut.config import NoDutConfig, OnThisMachine
 from natxy.dut.cpus import watched_cpus
 from natxy.dut.proc_files import local_snapshot
-from natxy.dut.process import kernel_threads
+from natxy.dut.process import kernel_threads, program_threads
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import bytes_of
 from natxy.model.telemetry import Snapshot
@@ -32,15 +33,19 @@ class Here:
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
-        """Its CPUs, with the threads of its processes.
+        """Its CPUs, with the threads of its processes; if none is named, those of programs that may
+        run on these CPUs only.
 
         Of a gateway that is the kernel, or uses it, those are threads of NAPI as well. Raises
         DutError if a process has ended.
         """
         if not self.cpus:
             return ()
-        threads = {thread for number in self._process_numbers() for thread in _threads(number)}
-        threads |= set(_napi_threads(self.cpus))
+        numbers = self._process_numbers()
+        threads = {thread for number in numbers for thread in _threads(number)}
+        if not numbers:
+            threads = set(_confined(program_threads(), self.cpus))
+        threads |= set(_confined((each for _, each in kernel_threads("napi/")), self.cpus))
         if len(threads) > MOST_THREADS:
             raise DutError(
                 f"dut.processes: they have {len(threads):,} threads (expected at most "
@@ -110,9 +115,12 @@ def _threads(process: int) -> list[int]:
         ) from error
 
 
-def _napi_threads(cpus: tuple[int, ...]) -> list[int]:
-    """Returns the kernel's NAPI threads that run on these CPUs only."""
-    return [number for _, number in kernel_threads("napi/") if _allowed(number) <= set(cpus)]
+def _confined(threads: Iterable[int], cpus: tuple[int, ...]) -> list[int]:
+    """Returns the threads that somebody has confined to these CPUs, or to some of them."""
+    usual = _allowed(1)  # of a machine whose other CPUs are isolated, this may be the same CPUs
+    return [
+        thread for thread in threads if _allowed(thread) <= set(cpus) and _allowed(thread) != usual
+    ]
 
 
 def _allowed(thread: int) -> set[int]:

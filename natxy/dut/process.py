@@ -56,11 +56,26 @@ def kernel_threads(prefix: str, proc: Path = Path("/proc")) -> list[tuple[str, i
     found: list[tuple[str, int]] = []
     for path in proc.glob("[0-9]*/stat"):
         with suppress(OSError):  # the process ended meanwhile
-            before, _, after = path.read_text(errors="replace").rpartition(")")
-            name = before.partition("(")[2]
-            if name.startswith(prefix) and int(after.split()[6]) & PF_KTHREAD:
+            name, flags = _name_and_flags(path)
+            if name.startswith(prefix) and flags & PF_KTHREAD:
                 found.append((name.removeprefix(prefix), int(path.parent.name)))
     return found
+
+
+def program_threads(proc: Path = Path("/proc")) -> list[int]:
+    """Returns the numbers of the threads of all programs, without those of the kernel."""
+    found: list[int] = []
+    for path in proc.glob("[0-9]*/stat"):
+        with suppress(OSError):  # the process ended meanwhile
+            _, flags = _name_and_flags(path)
+            if not flags & PF_KTHREAD:
+                found += [int(each.name) for each in path.with_name("task").iterdir()]
+    return found
+
+
+def _name_and_flags(stat: Path) -> tuple[str, int]:
+    before, _, after = stat.read_text(errors="replace").rpartition(")")
+    return before.partition("(")[2], int(after.split()[6])
 
 
 def _start_ticks(pid: int) -> int | None:

@@ -4,6 +4,8 @@ senders."""
 from collections.abc import Iterable
 from typing import Self
 
+from pydantic import Field
+
 from natxy.model.base import Model
 
 # The round trip of a cache line between two cores that share a cache takes less.
@@ -28,6 +30,7 @@ class Disturbance(Model):
     paused_ns: float = 0.0  # in each trial, of the direction that paused longest
     away_ns: float = 0.0  # absences of a watched gateway
     longest_away_ns: float = 0.0
+    taken_ns: dict[str, float] = Field(default_factory=dict)  # by the thread that took its CPU
     longest_late_ns: float = 0.0  # the largest lateness of a frame, of all directions
     unwatched_reason: str = ""  # why a gateway on this machine was not watched
     shared_cpus: tuple[str, ...] = ()  # clauses on CPUs that another process used as well
@@ -36,13 +39,23 @@ class Disturbance(Model):
     @classmethod
     def total(cls, all_of: Iterable[Self]) -> Self:
         members = list(all_of)
+        taken_ns: dict[str, float] = {}
+        for who, ns in (taken for each in members for taken in each.taken_ns.items()):
+            taken_ns[who] = taken_ns.get(who, 0.0) + ns
         return cls(
             sending_ns=sum(each.sending_ns for each in members),
             paused_ns=sum(each.paused_ns for each in members),
             away_ns=sum(each.away_ns for each in members),
             longest_away_ns=max((each.longest_away_ns for each in members), default=0.0),
+            taken_ns=taken_ns,
             longest_late_ns=max((each.longest_late_ns for each in members), default=0.0),
             shared_cpus=tuple(dict.fromkeys(said for o in members for said in o.shared_cpus)),
             nearest_ns=min((o.nearest_ns for o in members if o.nearest_ns), default=0.0),
             unwatched_reason=next((o.unwatched_reason for o in members if o.unwatched_reason), ""),
         )
+
+    @property
+    def taker(self) -> str:
+        """The thread that had the CPU in most of the gateway's absences; empty: none."""
+        most = max(self.taken_ns.items(), key=lambda each: each[1], default=("", 0.0))
+        return most[0] if 2 * most[1] > self.away_ns else ""

@@ -103,13 +103,13 @@ class Code(Sentences):
     # What a loss, a delay or a rate may be due to.
     GATEWAY_AWAY = (
         Cause.GATEWAY,
-        "{where} was away for {total_ns} in all, at most {longest_ns} at once, which explains the "
-        "{lost} frames that are missing",
+        "{where} was away for {total_ns} in all, at most {longest_ns} at once, so that the {lost} "
+        "frames that are missing do not count",
     )
     TESTER_AWAY = (
         Cause.TESTER,
-        "the tester was kept from its CPU and then sent up to {burst} frames at once, which "
-        "explains the {lost} frames that are missing",
+        "the tester was kept from its CPU and then sent up to {burst} frames at once, so that "
+        "the {lost} frames that are missing do not count",
     )
     CORES_APART = (
         Cause.HOST,
@@ -207,7 +207,10 @@ class Advice(Sentences):
     DISCARDED = "a lower rate does not help: find out what discards frames at so low a rate"
     DOCTOR = "run `natxy doctor`, which reports what takes the tester's cores away"
     DOCTOR_FIRST = f"{DOCTOR}; if it finds nothing, the tester is too slow: {LOWER_RATE}"
-    GATEWAY_AWAY = "run `natxy doctor`, which reports what takes the gateway's core away"
+    GATEWAY_AWAY = (
+        "run `natxy doctor`, which reports what takes the gateway's core away "
+        "(what is the gateway's belongs in dut.processes)"
+    )
     PLACED = (
         "the host decides where the cores of a virtual machine run: repeat the measurement later"
     )

@@ -194,6 +194,7 @@ class TrialRecord(Model):
             paused_ns=self.result.paused_ns,
             away_ns=self.away_ns,
             longest_away_ns=self.longest_away_ns,
+            taken_ns=self.result.taken_ns,
             longest_late_ns=self.result.worst_lateness_ns,
             unwatched_reason=self.result.unwatched_reason,
             shared_cpus=self.result.shared_cpus,

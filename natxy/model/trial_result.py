@@ -84,6 +84,17 @@ class WatchResult(Model):
     kept_awake_ns: float = 0.0
     """The CPU time, in the whole phase, of the engine's own thread that keeps this CPU awake. The
     kernel counts it as busy, so telemetry subtracts it."""
+    taken_by: str = ""
+    """The thread that took the CPU from the gateway most, in all phases until the end of this one:
+    `NAME (NUMBER)`. Empty: none did."""
+    taken_ns: float = 0.0
+    """For about how long it had the CPU in this time."""
+
+    @property
+    def who(self) -> str:
+        """The CPU, and the thread that had it in most of the absences."""
+        taken = f" ({self.taken_by} ran there)" if 2 * self.taken_ns > self.away_ns > 0 else ""
+        return f"the gateway's CPU {self.cpu}{taken}"
 
 
 class Fault(Model):
@@ -140,6 +151,12 @@ class TrialResult(Model):
     """A clause for each CPU of tester or gateway that another process of Natxy used as well."""
     faults: tuple[Fault, ...]
     """The first misdelivered frames of each port."""
+
+    @property
+    def taken_ns(self) -> dict[str, float]:
+        """For how long the thread that took a watched CPU most had it, by the thread."""
+        by_cpu = {watch.cpu: watch for watch in self.watched if watch.taken_by}
+        return {watch.taken_by: watch.taken_ns for watch in by_cpu.values()}
 
     def of_phase(self, phase: str) -> Self:
         """Returns the result with only the streams and watched CPUs of this phase."""

@@ -7,6 +7,7 @@ from natxy.model.measurement import Bound, Measurement, TrialCounts
 from natxy.model.remark import BOUNDS, Topic
 
 MOST = 2
+MUCH_AWAY = 1 / 10  # of the time
 LOWER, UPPER = "≥ is a lower bound: ", "≤ is an upper bound: "
 NOT_RUN = "{lacking} of {asked} repetitions were not run to their end."
 NOT_USED = "Not all of the {number} {units} were used."
@@ -76,6 +77,10 @@ def _of_remarks(results: Sequence[Measurement], bounds: set[Bound]) -> Iterator[
 
 def _counted(results: Sequence[Measurement]) -> Iterator[str]:
     counts = TrialCounts.total(result.counts for result in results)
+    noise = counts.disturbance
+    if noise.taker and noise.away_ns >= MUCH_AWAY * noise.sending_ns:
+        share = f"{100 * noise.away_ns / noise.sending_ns:.0f} %"
+        yield f"{noise.taker} had the gateway's CPU for {share} of the time: is it the gateway's?"
     for count, what in (
         (counts.lost_connections, "trials failed because the gateway lost connections."),
         (counts.misdelivered, "frames were misdelivered."),

@@ -284,12 +284,19 @@ def _watch(of: Disturbance) -> Iterator[str]:
         )
 
 
+def _taken_by(of: Disturbance) -> str:
+    if not of.taker:
+        return ""
+    return f" Most of it had {of.taker}; if this is the gateway's, name it in dut.processes."
+
+
 def _away_and_paused(of: Disturbance) -> Iterator[str]:
     if of.away_ns and of.sending_ns:
         yield (
             "In valid trials, the gateway did not have its CPU for "
             f"{of.away_ns / of.sending_ns * 100:.2g} % of the time: "
             f"{duration(of.away_ns)} in all, at most {duration(of.longest_away_ns)} at once."
+            + _taken_by(of)
         )
     if of.paused_ns and of.sending_ns:
         yield (

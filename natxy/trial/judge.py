@@ -138,6 +138,7 @@ class Judge:
             load.tolerances,
             _phases(trial),
             fills_buffers=load.fills_buffers,
+            least_clean=0.0 if load.makes_connections or load.fills_buffers else LEAST_CLEAN,
         )
 
     def _paused_too_long(self, trial: Trial) -> Reason | None:

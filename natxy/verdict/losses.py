@@ -196,9 +196,10 @@ def excuse(
     phases: Collection[str] | None = None,
     *,
     fills_buffers: bool = False,
+    least_clean: float = 0.0,
 ) -> Reason | None:
     """Returns a reason if no loss counts, or only as many as one of the tolerances accepts of the
-    clean frames.
+    clean frames, or if a smaller share of the frames than `least_clean` is clean.
 
     Tolerances are those of `phases`; None: of all. Returns None if no loss exceeds the tolerance,
     or if something else than a loss is wrong.
@@ -212,10 +213,14 @@ def excuse(
             for stream in result.streams
         }
         beyond = [each for each in result.streams if each.lost > each.sent * accepted[each.phase]]
-        if beyond and all(
-            each.lost - losses.excused(each) - _late(each, spec, result, absence)
-            <= losses.clean(each) * accepted[each.phase]
-            for each in beyond
+        says_little = losses.clean_share({each.phase for each in beyond}) < least_clean
+        if beyond and (
+            says_little
+            or all(
+                each.lost - losses.excused(each) - _late(each, spec, result, absence)
+                <= losses.clean(each) * accepted[each.phase]
+                for each in beyond
+            )
         ):
             return _reason(result, absence, beyond)
     return None
@@ -227,7 +232,7 @@ def _reason(
     phases = {stream.phase for stream in losing}
     lost = sum(stream.lost for stream in losing)
     seen = [
-        (watch.away_ns, watch.longest_away_ns, f"the gateway's CPU {watch.cpu}")
+        (watch.away_ns, watch.longest_away_ns, watch.who)
         for watch in result.watched
         if watch.phase in phases
     ]

@@ -58,6 +58,29 @@ def test_a_loss_counts_unless_it_is_due_in_an_absence_or_as_long_afterwards(
         assert Losses.of(spec, away(losing((2000, 100), outside))).excused(within) == 100
 
 
+def test_a_loss_says_nothing_if_less_than_half_of_the_frames_are_clean(spec: TrialSpec) -> None:
+    outside = losing((9500, 1))
+    for until_ms, counts in ((40, True), (48, False)):
+        result = away(outside, at_ms=(20, until_ms))
+        assert (excuse(spec, result, None, least_clean=0.5) is None) == counts
+        assert excuse(spec, result, None) is None
+    wrong = losing((9500, 1), wrong=1)
+    assert excuse(spec, away(wrong, at_ms=(20, 48)), None, least_clean=0.5) is None
+    assert excuse(spec, away(losing(), at_ms=(20, 48)), None, least_clean=0.5) is None
+
+
+def test_the_program_that_had_the_cpu_is_named(spec: TrialSpec) -> None:
+    result = away(losing((2000, 100)))
+    for taken_ns, who in (
+        (2e6, "the gateway's CPU 1"),
+        (3e6, "the gateway's CPU 1 (vs (7) ran there)"),
+    ):
+        watch = result.watched[0].model_copy(update={"taken_by": "vs (7)", "taken_ns": taken_ns})
+        reason = excuse(spec, result.model_copy(update={"watched": (watch,)}), None)
+        assert reason is not None
+        assert reason.where == who
+
+
 def test_without_an_absence_nothing_is_excused(spec: TrialSpec) -> None:
     assert excuse(spec, result_of(losing((2000, 1))), None) is None
 

@@ -15,6 +15,7 @@ from natxy.model.measurement import (
     Media,
     TrialCounts,
 )
+from natxy.report.brief_notes import brief_notes
 from natxy.report.measurement_notes import measurement_notes, noise_notes
 from natxy.report.numbers import quantity
 from natxy.report.result_text import verbose_text
@@ -330,6 +331,19 @@ def test_what_noise_did_to_the_valid_trials_stands_under_the_table() -> None:
     both = TrialCounts.total([TrialCounts(disturbance=of), TrialCounts(disturbance=of)])
     assert both.disturbance.away_ns == 1.2e8
     assert both.disturbance.longest_away_ns == 5.1e6
+
+
+def test_the_program_that_had_the_gateways_cpu_is_named() -> None:
+    one = Disturbance(sending_ns=1e9, away_ns=3e8, taken_ns={"vs (7)": 1e8, "cc (8)": 9e7})
+    other = Disturbance(sending_ns=1e9, away_ns=1e8, taken_ns={"cc (8)": 1.2e8})
+    counts = TrialCounts.total([TrialCounts(disturbance=one), TrialCounts(disturbance=other)])
+    (said,) = noise_notes(counts)
+    assert "Most of it had cc (8); if this is the gateway's, name it in dut.processes." in said
+    assert brief_notes([measurement(counts=counts)], set()) == [
+        "cc (8) had the gateway's CPU for 20 % of the time: is it the gateway's?"
+    ]
+    (alone,) = noise_notes(TrialCounts(disturbance=one))
+    assert "Most of it" not in alone
 
 
 def test_results_json_has_what_noise_did_to_the_valid_trials(tmp_path: Path) -> None:
