@@ -1,8 +1,9 @@
 """Reset: both methods' times, and what happens when the gateway cannot be reset."""
 
+import os
 import time
 from fractions import Fraction
-from threading import Event
+from threading import Event, get_native_id
 from typing import Any
 
 import pytest
@@ -53,6 +54,21 @@ class Restarted(Switch):
 
     def absence(self) -> Absence | None:
         return Absence(where="the gateway's CPU 1", total_s=0.09, longest_s=0.09)
+
+
+class OnOneCpu(Switch):
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        return (max(os.sched_getaffinity(os.getpid())),)
+
+
+def test_the_commands_of_a_reset_stay_off_the_testers_cores(nat64: TrafficPlan) -> None:
+    allowed: list[set[int]] = []
+    dut = OnOneCpu(lambda: allowed.append(os.sched_getaffinity(get_native_id())))
+    before = os.sched_getaffinity(get_native_id())
+    reset(plan(repetitions=1), FakeEngine(lose=lambda _: GONE, during=pause).session(nat64, dut))
+    assert allowed == [set(dut.cpus)]
+    assert os.sched_getaffinity(get_native_id()) == before
 
 
 def test_both_methods(nat64: TrafficPlan) -> None:
