@@ -39,7 +39,7 @@ help: ## Show this list.
 
 ##@ Use
 demo: report ## Measure real gateways in network namespaces, and write an HTML report.
-	@$(BIN)/natxy demo --output build/demo/results.json
+	@$(BIN)/natxy demo --output build/demo
 
 install: $(INSTALLED) ## Install the package, the engine and the gateway in .venv.
 

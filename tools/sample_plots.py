@@ -3,6 +3,7 @@
 A plot is one of the pictures of `natxy report`, as wide as a page of the documentation.
 """
 
+import re
 from pathlib import Path
 
 import vl_convert
@@ -23,6 +24,7 @@ PLOTS = {
     "pdv.svg": "delays",
 }
 # A reader's font may be wider than the one that is laid out here, so the text is small.
+ARIA = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
 LOOK = Look(is_alone=True, width_px=720, font_px=10)
 
 
@@ -33,4 +35,5 @@ def draw(results: Path, plot: Path) -> None:
     charts = {chart.key: chart for chart in charts_of(data, table)}
     shown = picture(charts[PLOTS[plot.name]], table.title, look=LOOK)
     plot.parent.mkdir(exist_ok=True)
-    plot.write_text(vl_convert.vegalite_to_svg(shown) + "\n", encoding="utf-8")
+    drawn = ARIA.sub("", vl_convert.vegalite_to_svg(shown))  # nobody reads it in a picture
+    plot.write_text(f"{drawn}\n", encoding="utf-8")

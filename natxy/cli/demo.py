@@ -26,7 +26,6 @@ from natxy.model.experiment import Experiment
 from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import throughput_table
 from natxy.setting import Setting
-from natxy.whole_file import is_stream
 
 EXPERIMENT = Path("demo/demo.toml")  # in the folder of the experiments
 TITLE = "Throughput, frames a second per direction"
@@ -34,7 +33,7 @@ NOT_A_RESULT = (
     "This is no result by RFC 2544: its trials last 60 s, these at most 0.2 s, beside whatever "
     "else runs on this machine; ≥ marks a lower bound."
 )
-OUTPUT = Path("build/demo/results.json")
+OUTPUT = Path("natxy-results/demo")
 REPETITIONS = Setting(
     "repetitions",
     "Number of repetitions of each measurement",
@@ -50,10 +49,10 @@ def demo(
         Path,
         Setting(
             "output",
-            "File for the results as JSON; the journal and the report are written beside it, in "
-            "place of those of an earlier demo",
-            "FILE",
-            short="File for the results; the report is written beside it",
+            "Folder for the journal, the results and the report, in place of those of an earlier "
+            "demo",
+            "DIR",
+            short="Folder for the journal, the results and the report",
             letter="o",
         ),
     ] = OUTPUT,
@@ -75,7 +74,7 @@ def demo(
     Examples:
         natxy demo
         natxy demo --gateway NAT44
-        natxy demo --output /tmp/demo/results.json
+        natxy demo --output /tmp/demo
     """
     if repetitions is not None:
         check_range(REPETITIONS, repetitions, lowest=1, highest=MOST_REPETITIONS)
@@ -88,15 +87,16 @@ def demo(
         labels=_labels(asked.experiment, gateway) if gateway else None,
     )
     check(plan)
-    # Beside a device or a pipe there is no place for a folder.
-    folder = CampaignFolder(path=(OUTPUT if is_stream(output) else output).parent)
+    folder = CampaignFolder(path=output)
     command = repeat_command(plan.seed)
     shown = GatewayTables(
-        console=progress_console, tables=result_console, output=output, command=command
+        console=progress_console,
+        tables=result_console,
+        output=output / "results.json",
+        command=command,
     )
     try:
         start(asked, plan, folder, command, watcher=shown, replace=True)
-        shown.write_stream()
     finally:  # what was measured is shown in spite of a full disk
         shown.show_rest()
         throughputs = [result for result in shown.results if result.procedure == "throughput"]

@@ -14,7 +14,6 @@ from natxy.cli.sentences import say
 from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import conformance_notes, gateway_table
 from natxy.report.results_json import Made, cell_entry, write_entries
-from natxy.whole_file import is_stream
 
 
 @dataclass(kw_only=True)
@@ -56,13 +55,7 @@ class GatewayTables(Narrator):
             self.failed.setdefault(error, []).append(cell.title)
         if not any(other.column.label == gateway for other in self._left):
             self._show(gateway)
-        if not is_stream(self.output):  # a device or a pipe gets the results once, at the end
-            write_entries(self.output, self._entries)
-
-    def write_stream(self) -> None:
-        """Writes the results to an output that is no file."""
-        if is_stream(self.output):
-            write_entries(self.output, self._entries)
+        write_entries(self.output, self._entries)
 
     def show_rest(self) -> None:
         """Shows the gateways whose measurements have not all ended."""

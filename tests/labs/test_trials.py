@@ -224,7 +224,7 @@ def test_the_demo_measures_the_gateways(asked: str, tmp_path: Path) -> None:
     """All four take minutes. What the stateful one measures more is tested by its own commands."""
     path = tmp_path / "results.json"
     once = ("--seed", "11", "--repetitions", "1", *(("--gateway", asked) if asked else ()))
-    done = valid_run(lambda: natxy("demo", "--output", str(path), *once))
+    done = valid_run(lambda: natxy("demo", "--output", str(tmp_path), *once))
     assert done.returncode == 0, done.stderr
     results: list[dict[str, Any]] = json.loads(path.read_text())
     usual = ["throughput", "latency", "pdv", "frame-loss"]

@@ -112,7 +112,7 @@ def test_each_gateway_has_its_table_before_the_next_one_starts(
     console = Console(file=both, width=80)
     monkeypatch.setattr(natxy.cli.demo, "progress_console", console)
     monkeypatch.setattr(natxy.cli.demo, "result_console", console)
-    assert run_command(["demo", "--output", str(two_gateways), "--seed", "4"]) == 0
+    assert run_command(["demo", "--output", str(two_gateways.parent), "--seed", "4"]) == 0
     said = both.getvalue()
     first, second, *_ = (match.start() for match in re.finditer("median", said))
     assert said.index("[2/4]") < first < said.index("[3/4]")
@@ -148,7 +148,7 @@ def test_the_demo_ends_with_a_dozen_lines(
     monkeypatch.setattr(campaigns, "result_console", console)
     found = property(lambda _: gateways(), lambda *_: None)
     monkeypatch.setattr(GatewayTables, "results", found, raising=False)
-    assert run_command(["demo", "--output", str(two_gateways), "--repetitions", "1"]) == 0
+    assert run_command(["demo", "--output", str(two_gateways.parent), "--repetitions", "1"]) == 0
     end = text.getvalue()[text.getvalue().index(TITLE) :].splitlines()
     assert len(end) <= 12
     assert max(map(len, end[:-1])) <= width
@@ -191,7 +191,7 @@ def test_the_notes_of_the_demo_are_in_its_report() -> None:
 
 def test_the_demo_is_a_campaign_with_a_report(two_gateways: Path, capsys: Captured) -> None:
     once = ["--seed", "4", "--repetitions", "1"]
-    assert run_command(["demo", "--output", str(two_gateways), *once]) == 0
+    assert run_command(["demo", "--output", str(two_gateways.parent), *once]) == 0
     said = capsys.readouterr().out
     folder = CampaignFolder(path=two_gateways.parent)
     assert f"Report: {folder.path / 'report/report.html'}" in said
@@ -212,7 +212,7 @@ def test_the_demo_is_a_campaign_with_a_report(two_gateways: Path, capsys: Captur
 def test_the_results_of_a_demo_that_is_resumed_are_those_of_a_whole_one(
     two_gateways: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    once = ["demo", "--output", str(two_gateways), "--seed", "4", "--repetitions", "1"]
+    once = ["demo", "--output", str(two_gateways.parent), "--seed", "4", "--repetitions", "1"]
     assert run_command(once) == 0
     whole = json.loads(two_gateways.read_text())
 
@@ -236,7 +236,7 @@ def test_the_results_of_a_demo_that_is_resumed_are_those_of_a_whole_one(
 
 def test_the_demo_of_one_gateway_stays_one_when_it_is_resumed(two_gateways: Path) -> None:
     asked = ["--gateway", "512", "--repetitions", "1"]
-    assert run_command(["demo", "--output", str(two_gateways), *asked]) == 0
+    assert run_command(["demo", "--output", str(two_gateways.parent), *asked]) == 0
     assert {result["column"] for result in json.loads(two_gateways.read_text())} == {"512 B"}
     folder = CampaignFolder(path=two_gateways.parent)
     header = read_campaign(folder.journal).header
@@ -245,7 +245,7 @@ def test_the_demo_of_one_gateway_stays_one_when_it_is_resumed(two_gateways: Path
 
 
 def test_a_gateway_that_the_demo_does_not_have(two_gateways: Path, capsys: Captured) -> None:
-    assert run_command(["demo", "--output", str(two_gateways), "--gateway", "jool"]) == 2
+    assert run_command(["demo", "--output", str(two_gateways.parent), "--gateway", "jool"]) == 2
     said = capsys.readouterr().err
     assert '--gateway: no gateway has "jool" in its name (expected a part of one of "84 B"' in said
     assert not two_gateways.parent.exists()
@@ -256,7 +256,7 @@ def test_without_the_extra_packages_the_demo_says_how_to_get_the_report(
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     once = ["--repetitions", "1"]
-    assert run_command(["demo", "--output", str(two_gateways), *once]) == 0
+    assert run_command(["demo", "--output", str(two_gateways.parent), *once]) == 0
     said = capsys.readouterr().out
     assert "No HTML report: " in said
     assert f"natxy report {two_gateways.parent}" in said
@@ -270,7 +270,7 @@ def test_a_demo_whose_gateway_fails_shows_the_others_and_fails(
     wrong = "rate = 1000, tags_after = 0.01"  # after the last frame of a trial
     text = experiment.read_text().replace("rate = 1000", wrong).replace('"pdv"', '"latency"')
     experiment.write_text(text)
-    assert run_command(["demo", "--output", str(two_gateways), "--repetitions", "1"]) == 1
+    assert run_command(["demo", "--output", str(two_gateways.parent), "--repetitions", "1"]) == 1
     said = capsys.readouterr().out
     assert "2 measurements failed: --tags-after" in said
     assert len(json.loads(two_gateways.read_text())) == 2
@@ -280,7 +280,7 @@ def test_a_demo_replaces_an_earlier_one(two_gateways: Path) -> None:
     page = two_gateways.parent / "report" / "report.html"
     for seed in (4, 5):
         once = ["--seed", str(seed), "--repetitions", "1"]
-        assert run_command(["demo", "--output", str(two_gateways), *once]) == 0
+        assert run_command(["demo", "--output", str(two_gateways.parent), *once]) == 0
         journal = CampaignFolder(path=two_gateways.parent).journal
         assert read_campaign(journal).header["seed"] == seed
         assert f"; seed {seed}</dd>" in page.read_text()
