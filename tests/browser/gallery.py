@@ -75,8 +75,10 @@ def photograph(browser: Chrome, page: Path, picture: Path, heading: str) -> None
 
 def taken(browser: Chrome, picture: Path, heading: str) -> str:
     """Writes a picture of a section of the open page; returns the section's text."""
-    # A picture has no scrollbar, and its lines may be longer than those of the window.
-    browser.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+    # In a window that is lower than its page, a picture of it all would lay the page out anew.
+    metrics = browser.execute_script("return [innerWidth, document.documentElement.scrollHeight]")
+    size = {"width": metrics[0], "height": metrics[1] + SIZE[1], "deviceScaleFactor": 1}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "mobile": False})
     browser.execute_async_script(NEXT_FRAME)
     if heading == PARTS:
         found = browser.execute_script(SHORTEN)
@@ -87,10 +89,9 @@ def taken(browser: Chrome, picture: Path, heading: str) -> str:
     top, end, text = found
     width = browser.execute_script("return document.body.getBoundingClientRect().right")
     clip = {"x": 0, "y": top, "width": width, "height": end - top, "scale": 1}
-    shot = {"format": "png", "clip": clip, "captureBeyondViewport": True}
+    shot = {"format": "png", "clip": clip}
     data = browser.execute_cdp_cmd("Page.captureScreenshot", shot)["data"]
     picture.write_bytes(base64.b64decode(data))
-    browser.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": False})
     return str(text)
 
 
