@@ -93,8 +93,25 @@ return {
   controls: texts(shown.filter(each => each.matches("button, select, input"))),
   colours: [...new Set([...document.querySelectorAll(".chart svg text")]
     .map(each => getComputedStyle(each).fill))],
+  small: [...document.querySelectorAll(".chart svg text")].map(each => {
+    const {a, b} = each.getScreenCTM();
+    return [each.textContent, parseFloat(getComputedStyle(each).fontSize) * Math.hypot(a, b)];
+  }),
 }"""
+# The colours of a plot's points, or of its lines if it has none, beside those of its legend.
+COLOURS = """
+return [...document.querySelectorAll(".chart")].map(chart => {
+  const name = chart.id.replace("chart-", "");
+  const signs = [...document.querySelectorAll(`#legend-${name} li span`)];
+  const points = [...chart.querySelectorAll(".mark-symbol.role-mark path")];
+  const lines = [...chart.querySelectorAll(".mark-line.role-mark path")];
+  return [name, signs.map(each => getComputedStyle(each).color),
+    (points.length ? points : lines).map(each => getComputedStyle(each))
+      .map(style => style.stroke === "none" ? style.fill : style.stroke)];
+})"""
 PAPER_PX = 680  # width of A4 between margins of 15 mm
+PT_OF_PX = 0.75
+LEAST_PT = 7.0  # of a letter in a plot
 LEAST_OF_TEXT = 4.5  # contrast of text and paper (WCAG 2.2, level AA)
 LEAST_CONTRAST = 1.3  # of a grid line and the paper (WCAG 2.2, contrast ratio); 1: it is not seen
 
@@ -216,6 +233,12 @@ def printed_faults(browser: Chrome) -> Iterator[str]:
     for colour in found["colours"]:
         if (seen := contrast(colour, 1, found["paper"])) < LEAST_OF_TEXT:
             yield f"a plot's text of {colour} has a contrast of {seen:.2f}"
+    for text, pixels in found["small"]:
+        if pixels * PT_OF_PX < LEAST_PT:
+            yield f'"{text}" has letters of {pixels * PT_OF_PX:.2f} pt'
+    for name, legend, marks in browser.execute_script(COLOURS):
+        if legend and not set(marks) <= set(legend):
+            yield f"the legend of {name} has {legend}, its marks have {marks}"
 
 
 def pages_on_a4(browser: Chrome) -> int:

@@ -20,6 +20,7 @@ from natxy.report.charts import Chart, file_name
 from natxy.report.figure_charts import figure_charts
 from natxy.report.table_rows import CampaignTable
 from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
+from tests.browser.gallery import kept
 from tests.browser.pages import (
     DESKTOP,
     PATIENCE_S,
@@ -154,6 +155,7 @@ def test_a_map_has_a_field_for_each_pair_the_darker_the_more(
     assert columns[0] == columns[2] < columns[1]
     assert fields[0].rect["y"] < fields[2].rect["y"], "84 octets stand above 512"
     assert list(faults(browser)) == []
+    assert "≥ 1.19k" in kept(browser, "4-map", "overload")
 
 
 def test_each_quantity_has_its_panel_over_time(browser: Chrome, tmp_path: Path) -> None:
@@ -162,6 +164,7 @@ def test_each_quantity_has_its_panel_over_time(browser: Chrome, tmp_path: Path) 
         {
             **known,
             "at_s": at,
+            "rate_of": "frames a second",
             "rate_fps": 1000,
             "busy_percent": 10.0 * at,
             "paused_ms": 0,
@@ -181,6 +184,7 @@ def test_each_quantity_has_its_panel_over_time(browser: Chrome, tmp_path: Path) 
     legend = browser.find_element(By.ID, "legend-over-time").text
     assert "busiest CPU of the gateway" in legend
     assert list(faults(browser)) == []
+    assert "away, ms" in kept(browser, "4-time", "Over time")
 
 
 def losses(*percent: float | None) -> list[Figure]:
@@ -212,13 +216,38 @@ def test_a_line_of_losses_has_a_gap_and_a_mark_where_nothing_is_known(
     assert (drawn.count("M"), drawn.count("L")) == (2, 2), "two pieces of two points each"
     points = browser.find_elements(By.CSS_SELECTOR, "#chart-frame-loss svg .mark-symbol path")
     assert len(points) == 4
-    (mark,) = browser.find_elements(By.CSS_SELECTOR, "#chart-frame-loss svg .mark-text text")
+    (mark,) = browser.find_elements(
+        By.CSS_SELECTOR, "#chart-frame-loss svg .mark-text.role-mark text"
+    )
     assert mark.text == "?"
     axis = browser.find_elements(By.CSS_SELECTOR, "#chart-frame-loss svg .role-axis-label text")
     assert {"0", "100"} <= {label.text for label in axis}
     heights = [point.rect["y"] for point in points]
     assert heights == sorted(heights, reverse=True)
     assert list(faults(browser)) == []
+    assert "frame loss rate, %" in kept(browser, "3-loss", "frame-loss")
+
+
+def test_throughput_is_a_line_below_that_of_the_media(browser: Chrome, tmp_path: Path) -> None:
+    """RFC 2544 section 26.1: over the frame size; the media's line is dashed."""
+    results = []
+    for size in (84, 512, 1518):
+        media = {"frame_size_bytes": size, "theoretical_fps": 125_000_000 // (size + 20)}
+        conditions = measurement().conditions.model_copy(update=media)
+        figure = Figure(name="throughput", unit="fps", values=(6e7 / (size + 20),))
+        results.append(
+            measurement(procedure="throughput", conditions=conditions, figures=(figure,))
+        )
+    cell = CellResult(column="a", measure="throughput", round=1, results=tuple(results))
+    opened(browser, page_of(tmp_path, *figure_charts(("a",), [cell])), DESKTOP, "light")
+    place = "#chart-throughput svg .mark-line.role-mark path"
+    ours, media_line = browser.find_elements(By.CSS_SELECTOR, place)
+    assert media_line.value_of_css_property("stroke-dasharray") != "none"
+    assert ours.value_of_css_property("stroke-dasharray") == "none"
+    assert media_line.rect["y"] < ours.rect["y"], "no gateway is above the media"
+    assert abs(media_line.rect["width"] - ours.rect["width"]) < 2
+    assert list(faults(browser)) == []
+    assert "octets" in kept(browser, "3-sizes", "throughput")
 
 
 def test_a_dot_stands_at_its_value_with_its_range(browser: Chrome, tmp_path: Path) -> None:
@@ -247,29 +276,26 @@ def test_a_dot_stands_at_its_value_with_its_range(browser: Chrome, tmp_path: Pat
     assert "▶ lower bound" in browser.find_element(By.TAG_NAME, "main").text
     legend = browser.find_element(By.ID, "legend-throughput")
     assert legend.text == "", "the axis has the names"
+    assert "frames a second" in kept(browser, "3-dots", "throughput")
 
 
 @pytest.mark.parametrize(("size", "columns"), [(DESKTOP, 2), (PHONE, 1)], ids=list(SIZES))
 def test_gateways_have_a_panel_each_as_many_in_a_row_as_there_is_room(
     browser: Chrome, tmp_path: Path, size: tuple[int, int], columns: int
 ) -> None:
+    gateways = {"router", "tayga", "jool", "nat44"}
     rows = [
         {"panel": panel, "curve": "pdv, forward", "delay_us": 10.0 + at, "share": 1 - 10**-at}
-        for panel in ("router", "tayga", "jool", "nat44")
+        for panel in sorted(gateways)
         for at in range(1, 6)
     ]
     opened(browser, page_of(tmp_path, *distribution_charts(rows)), size, "light")
-    heads = browser.find_elements(
-        By.CSS_SELECTOR,
-        "#chart-delays svg .role-row-header text, "
-        "#chart-delays svg .role-column-header text, "
-        "#chart-delays svg .role-header-title text, "
-        "#chart-delays svg .mark-text.role-title-text text",
-    )
-    places = {head.text: head.rect for head in heads if head.text}
-    assert set(places) == {"router", "tayga", "jool", "nat44"}
+    texts = browser.find_elements(By.CSS_SELECTOR, "#chart-delays svg text")
+    places = {text.text: text.rect for text in texts if text.text in gateways}
+    assert set(places) == gateways
     assert len({round(place["y"]) for place in places.values()}) == 4 / columns
     assert list(faults(browser)) == []
+    assert "99.999" in kept(browser, f"4-delays-{size[0]}", "Delays")
 
 
 def test_a_long_name_is_whole_in_the_legend(browser: Chrome, page: Path) -> None:
@@ -293,7 +319,8 @@ def test_the_controls_do_what_they_say(browser: Chrome, page: Path) -> None:
     assert before
     cells.select_by_index(1)
     WebDriverWait(browser, PATIENCE_S).until(lambda _: points() != before)
-    folded = browser.find_element(By.TAG_NAME, "details")
+    assert "INVALID" in kept(browser, "4-search", "Trials")
+    folded = browser.find_element(By.CSS_SELECTOR, ".folded details")
     folded.find_element(By.TAG_NAME, "summary").click()
     assert "title = " in folded.find_element(By.TAG_NAME, "pre").text
     rows = json.loads(browser.find_element(By.ID, "charts").get_attribute("textContent") or "[]")
@@ -312,58 +339,10 @@ def test_it_prints_on_paper(browser: Chrome, page: Path, theme: str) -> None:
         assert list(printed_faults(browser)) == []
         assert chosen.text == cells.options[1].get_attribute("value"), "paper has no control"
         assert folded.find_element(By.CLASS_NAME, "paper").is_displayed(), "the versions"
+        assert LONG_NAME in kept(browser, f"8-paper-{theme}", "Delays")
     folded.find_element(By.TAG_NAME, "summary").click()
     with printed(browser, theme):
         assert list(printed_faults(browser)) == []
         assert "title = " in folded.find_element(By.TAG_NAME, "pre").text
     assert pages_on_a4(browser) > 1
     assert list(faults(browser)) == [], "on the screen nothing has changed"
-
-
-DEMO = """\
-title = "Gateways in network namespaces of this machine"
-testbed = "testbed.toml"
-seed = 7
-options = { profile = "quick", duration = 0.01 }
-
-[[column]]
-label = "Linux router, IPv4"
-
-[[column]]
-label = "Linux router, IPv6"
-
-[[column]]
-label = "tayga, stateless NAT64"
-
-[[column]]
-label = "Linux, stateful NAT44"
-
-[[measure]]
-command = "throughput"
-options = { error = "5%", max_rate = 200000, repetitions = 3 }
-
-[[measure]]
-command = "latency"
-options = { rate = 1000, repetitions = 3 }
-
-[[measure]]
-command = "pdv"
-options = { rate = 1000, repetitions = 3 }
-
-[[measure]]
-command = "frame-loss"
-options = { rates = [20000, 40000, 80000, 160000], repetitions = 1 }
-"""
-
-
-def test_a_report_like_the_demos_takes_at_most_six_sheets_of_paper(
-    browser: Chrome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NATXY_ENGINE", str(fake_engine(tmp_path)))
-    (tmp_path / "testbed.toml").write_text(NAT64)
-    path = tmp_path / "experiment.toml"
-    path.write_text(DEMO)
-    run(path, tmp_path / "campaign")
-    write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=True)
-    opened(browser, tmp_path / "report" / "report.html", DESKTOP, "light")
-    assert 1 < pages_on_a4(browser) <= 6

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from natxy.campaign.folder import CampaignFolder
+from natxy.campaign.report import Report
 from natxy.cli import run_command
 from natxy.cli.now_and_then import Lines, NowAndThen
+from natxy.cli.serve import live
 from natxy.model.measurement import Figure
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream
@@ -81,3 +84,24 @@ def test_run_and_status_tell_directions_apart(
         lines = [line for line in text.splitlines() if "PDV" in line and "repetition" not in line]
         assert lines
         assert all("→ PDV" in line and "← PDV" in line for line in lines)
+
+
+def test_run_status_serve_and_report_tell_one_figure(
+    experiment: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gateway that forwards 50,000 frames a second per direction."""
+    written = experiment.read_text()
+    experiment.write_text(written.replace('"throughput"', '"throughput"\nboth_directions = true'))
+    folder = tmp_path / "campaign"
+    run(experiment, folder)
+    said = capsys.readouterr().err
+    assert run_command(["status", str(folder)]) == 0
+    shown = capsys.readouterr().out
+    cells = live(CampaignFolder(path=folder))["cells"]
+    served = " ".join(str(cell) for cell in cells)
+    for text in (said, shown, served):
+        assert "throughput 100,000 fps sum of both directions" in text
+        assert "throughput 50,000 fps" not in text
+    row = Report.of(folder).table.rows[0]
+    assert [value.text for value in row.values] == ["100,000", "100,000"]
+    assert row.title == "throughput, fps sum of both directions"

@@ -63,8 +63,10 @@ def test_it_says_which_gateway_when_where_and_by_which_command(data: CampaignDat
     assert head["When"] == "2026-11-30 04:26 UTC, took 3 min 20 s"
     assert head["Command"] == "natxy run"
     assert head["Gateway"] == "the gateway"
-    host = next(iter(data.machines.values()))["host"]
-    for known in (host["name"], host["system"], "CPU"):
+    machine = next(iter(data.machines.values()))
+    host, tester = machine["host"], machine["tester"]
+    variant = f"engine for {tester['variant']}"
+    for known in (host["name"], host["system"], "CPU", tester["cpu_model"], variant):
         assert known in head["Tester"]
     (trials,) = {len(data.trials)}
     assert head["Trials"] == (

@@ -13,7 +13,6 @@ import pytest
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.report import Report, charts_of
-from natxy.cli import run_command
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement, SearchConditions
 from natxy.report.campaign_table import campaign_table
@@ -23,28 +22,14 @@ from natxy.report.drawings import specification
 from natxy.report.figure_charts import figure_charts
 from natxy.report.found_words import found
 from natxy.report.summary_table import summary_table
-from tests.unit.conftest import NAT64, fake_engine
 from tests.unit.drawings import layers_of
 from tests.unit.measurement_report import measurement
-
-KEYS = [f"{size} B, {share} % foreground" for share in (100, 50) for size in (84, 512)]
+from tests.unit.series import KEYS, measured_series
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`natxy pdv --frame-size 84,512 --foreground 100,50 --report` of the fake engine."""
-    path = tmp_path_factory.mktemp("series")
-    testbed = path / "testbed.toml"
-    real = 'ipv4_real = "198.19.0.2"\n'
-    of_background = 'ipv6_real = "2001:2:0:1::2"\nnext_hop_ipv6 = "2001:2:0:1::1"\n'
-    testbed.write_text(NAT64.replace(real, real + of_background))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("NATXY_ENGINE", str(fake_engine(path)))
-        words = ["pdv", str(testbed), "--frame-size", "84,512", "--foreground", "100,50"]
-        words += ["--rate", "1000", "--profile", "quick", "--duration", "0.01"]
-        words += ["--repetitions", "1", "--report", "--output", str(path / "pdv")]
-        assert run_command(words) == 0
-    return path / "pdv"
+    return measured_series(tmp_path_factory.mktemp("series"))
 
 
 @pytest.mark.parametrize("ending", ["txt", "md", "tex", "csv"])
@@ -91,6 +76,12 @@ def test_there_is_a_delay_curve_for_each(folder: Path) -> None:
     made = pd.read_csv(folder / "report" / "data" / "delays.csv")
     curves = list(dict.fromkeys(zip(made["panel"], made["curve"], strict=True)))
     assert curves == [(key, f"pdv, {way}") for key in KEYS for way in ("forward", "reverse")]
+
+
+def test_a_delay_curve_has_the_frames_of_its_own_size_and_mix(folder: Path) -> None:
+    """Ten a direction, of which the tables of delays have the foreground, and the background."""
+    for curve in read_data(CampaignFolder(path=folder)).delays:
+        assert sum(frames for *_, frames in curve.buckets) == 10, (curve.series, curve.direction)
 
 
 def test_a_test_case_of_junit_has_the_keys(folder: Path) -> None:
