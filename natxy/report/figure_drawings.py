@@ -56,14 +56,15 @@ def dots(chart: Chart, look: Look) -> Any:
 
 
 def _points(base: Any, rows: Rows) -> list[Any]:
-    """Returns the layers of the values; those that are uncertain are hollow."""
+    """Returns a layer for each kind of values; those that are uncertain are hollow."""
     measured = base.transform_filter(MEASURED) if "missing" in rows[0] else base
     shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
     drawn = measured.encode(
         shape=alt.Shape("bound:N", legend=None, scale=shapes), tooltip=_tips(rows)
     )
-    if not _any(rows, "uncertain"):
-        return [drawn.mark_point(filled=True, size=70, opacity=1)]
+    kinds = {bool(row.get("uncertain")) for row in rows}
+    if len(kinds) == 1:  # a layer without data has an axis without an end
+        return [drawn.mark_point(filled=kinds == {False}, size=70, opacity=1)]
     return [
         drawn.transform_filter(SURE).mark_point(filled=True, size=70, opacity=1),
         drawn.transform_filter(UNSURE).mark_point(filled=False, size=70, opacity=1),

@@ -192,12 +192,12 @@ def test_letters_in_a_plot_can_be_read_in_both_themes(kind: str, look: Look) -> 
 
 def test_an_uncertain_value_is_hollow() -> None:
     chart = dots()
-    rows = [{**row, "uncertain": True} for row in chart.rows]
+    unsure = [{**row, "uncertain": True} for row in chart.rows]
     filled = [
         [each["mark"]["filled"] for each in marks_of(specification(of)) if "filled" in each["mark"]]
-        for of in (chart, replace(chart, rows=rows))
+        for of in (chart, replace(chart, rows=unsure), replace(chart, rows=[*chart.rows, *unsure]))
     ]
-    assert filled == [[True], [True, False]]
+    assert filled == [[True], [False], [True, False]], "a layer without data is a warning"
 
 
 @pytest.mark.parametrize(("value", "unit", "said"), [(2e6, "ns", ",~r"), (2e6, "fps", "~s")])
