@@ -247,16 +247,8 @@ class Timeline:
         losses, its buffers have just become full, or its bucket empty. So the frames count from
         after one beginning up to another one: what batches hold is in both.
         """
-        found = Full()
-        for runs in self._of_pieces():
-            if len(runs) < 2:
-                continue
-            first, last = runs[0][0] + 1, runs[-1][0] + 1
-            within = tuple(
-                (begin - first, span, round(lost)) for begin, span, lost in _cut(runs, first, last)
-            )
-            found += Full(frames=last - first, runs=within)
-        return found
+        each = (self._between(((begin, end),)) for begin, end in self.pieces)
+        return sum(each, start=Full())
 
     def span(self) -> Full:
         """Returns the clean frames from the first loss to the last one, and their losses.
@@ -265,18 +257,29 @@ class Timeline:
         is full. But a gateway that serves its directions in turn, or in slices of some
         milliseconds, loses in holes, and a piece is often too short for two of them.
         """
-        whole: Full = Full()
-        for (begin, end), runs in zip(self.pieces, self._of_pieces(), strict=True):
-            moved = tuple((first - begin, span, lost) for first, span, lost in runs)
-            whole += Full(frames=end - begin, runs=moved)
-        if len(whole.runs) < 2:
+        return self._between(self.pieces)
+
+    def _between(self, pieces: Iterable[Interval]) -> Full:
+        """Returns the frames of these pieces, numbered on, from after the first beginning of a run
+        of losses up to the last one; what is left of a run at the beginning of a piece is none."""
+        runs: list[Run] = []
+        begun: list[int] = []
+        passed = 0
+        for begin, end in pieces:
+            for first, span, lost in _cut(self.runs, begin, end):
+                at = passed + first - begin
+                runs.append((at, span, round(lost)))
+                if first > begin:
+                    begun.append(at)
+            passed += end - begin
+        if len(begun) < 2:
             return Full()
-        first, last = whole.runs[0][0] + 1, whole.runs[-1][0] + 1
-        within = tuple(
-            (begin - first, span, round(lost))
-            for begin, span, lost in _cut(whole.runs, first, last)
+        first, last = begun[0] + 1, begun[-1] + 1
+        within = _cut(runs, first, last)
+        return Full(
+            frames=last - first,
+            runs=tuple((begin - first, span, round(lost)) for begin, span, lost in within),
         )
-        return Full(frames=last - first, runs=within)
 
     @cached_property
     def growth(self) -> Growth | None:

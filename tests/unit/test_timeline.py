@@ -130,6 +130,18 @@ def test_losses_that_come_at_all_moments_are_spread() -> None:
     assert (every_third + holes).share == pytest.approx((300 + 450) / 1800)
 
 
+def test_what_is_left_of_a_run_behind_an_absence_is_no_second_run() -> None:
+    """A gateway that took 109 frames, and lost all others, shows no loss rate of a full one."""
+    schedule, absences = schedule_of((10_000, 2000)), [(1000, 1050), (1600, 1630)]
+    found = Timeline.of(schedule, [(109, 1891, 1891)], absences)
+    assert found.full() == found.span() == Full()
+    found = Timeline.of(schedule, [(109, 500, 500), (700, 1300, 1300)], absences)
+    assert (found.full().lost, found.full().frames) == (500, 591)
+    found = Timeline.of(schedule, [(109, 1400, 1400), (1700, 300, 300)], absences)
+    assert found.full() == Full()
+    assert (found.span().lost, found.span().frames) == (1350, 1511)
+
+
 def test_a_gateway_that_serves_directions_in_slices_loses_in_holes() -> None:
     """Of each 6 ms, it serves the direction for 4.5. The sender is late for 0.1 ms every 5 ms."""
     schedule = schedule_of((100_000, 20_000))
