@@ -163,7 +163,7 @@ $(REPORT): pyproject.toml .venv/.requirements
 	@touch $@
 
 $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
-	@echo "Building the engine and the gateway"
+	@echo "Building the engine and the gateway (6 minutes on 2 cores)"
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) flock .venv $(PIP) install --no-deps --no-build-isolation \
 	  --config-settings build-dir=build/install --editable .
 	@touch $@

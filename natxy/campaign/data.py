@@ -185,6 +185,12 @@ def _cell(cell: CellState) -> CellResult:
     )
 
 
+def _verb(header: Mapping[str, Any]) -> str:
+    """Returns the command of a journal without a result."""
+    words = " ".join(header.get("command", [])).split()
+    return words[1] if len(words) > 1 and words[0] == "natxy" else "trial"
+
+
 def _of_measurement(folder: CampaignFolder) -> CampaignData:
     """Reads the folder of a measuring command: a campaign of one column and one cell."""
     header: dict[str, Any] = {}
@@ -197,7 +203,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
                 results.append(Measurement.model_validate_json(json.dumps(record)))
             elif record["record"] == "trial":
                 numbers.append(record["number"])
-    command = results[0].procedure if results else "trial"
+    command = results[0].procedure if results else _verb(header)
     title = f"{results[0].title} of {results[0].conditions.dut}" if results else str(folder.path)
     experiment = Experiment(title=title, testbed="", measure=(MeasureSection(command=command),))
     plan = plan_of(experiment, header.get("testbed", {}), header.get("seed") or 0)
@@ -207,7 +213,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         measure=command,
         round=1,
         results=tuple(results),
-        error="" if results else "it was interrupted",
+        error="" if results else "it ended without a result",
         started=_moment(header.get("started")),
     )
     (shown,) = as_shown(experiment, [cell])

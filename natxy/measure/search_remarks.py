@@ -33,6 +33,9 @@ def bound_remarks(limits: Iterable[tuple[Limit, bool]]) -> Remarks:
 def rate_remarks(found: Sequence[Bounded], unit: Unit) -> Iterator[Remark]:
     """Yields why rates are lower bounds, and what the failures say that bound the others."""
     yield from bound_remarks((each.limit, each.too_slow) for each in found if each.lower_bound)
+    passed = [each.passed_fps for each in found if each.lower_bound and each.passed_fps]
+    if passed:
+        yield Remark.of(Topic.PASSED_ABOVE, rate=max(passed), unit=unit)
     yield from _pattern_remarks([each.pattern for each in found if each.pattern])
     exact = [each for each in found if each.limit is Limit.DUT]
     wide = [each.error_fps / each.rate_fps for each in exact if each.is_wide]

@@ -51,6 +51,7 @@ class Topic(Sentences):
         f"its speed varies, it pauses, or it loses frames by chance ({STEADY}); {AT_LEAST}."
     )
     BOUND_BY_MAXIMUM = "≥ marks a lower bound: the highest rate that the search may try passed."
+    PASSED_ABOVE = "Trials up to {rate} {unit} passed, but none that lasted long enough to tell."
     BOUND_OF_CAPACITY = (
         "≥ marks a lower bound: trials of {connections:connection} at {rate_cps} a second stay "
         "invalid: {why}."

@@ -133,7 +133,8 @@ def found_rate(search: ThroughputPlan, setting: Setting, session: Session) -> Ra
     `search` has another seed than the measurement that uses the rate, so that it draws other ports.
     `setting` gives the rate of that measurement.
     """
-    found = throughput(search, session)
+    with session.half_of_the_retry_time() as own:
+        found = throughput(search, own)
     figure = found.figures[0]
     rate_fps = int(median(figure.values))
     if rate_fps == 0:

@@ -23,6 +23,7 @@ SHORT: Mapping[Topic, str] = {
     Topic.BOUND_UNEXPLAINED: LOWER + "the rate does not explain the losses above it.",
     Topic.BOUND_VARIES: LOWER + "a trial that failed forwarded more.",
     Topic.BOUND_BY_MAXIMUM: LOWER + "the highest rate to try passed.",
+    Topic.PASSED_ABOVE: "",
     Topic.BOUND_OF_CAPACITY: LOWER + "trials of {connections:connection} stay invalid.",
     Topic.UPPER_BOUND: UPPER + "the gateway or the tester was kept from its CPU.",
     Topic.UNCERTAIN: "( ) is an uncertain rate: use more connections.",

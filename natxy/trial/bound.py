@@ -36,6 +36,7 @@ class Bounded:
     is_wide: bool = False  # that is more than the search's error
     # What the gateway forwards if it is overloaded, if that is less than the rate.
     overloaded_fps: int | None = None
+    passed_fps: int = 0  # trials passed at it, but none for long; 0: the result is what passed
     by_port: bool = False  # the tester's port refused frames in the failure that bounds the rate
     pattern: Pattern | None = None  # of losses above the rate that it does not explain
 

@@ -84,6 +84,7 @@ class ConfirmedSearch:
     def result(self, kind: type[Found], maximum: Maximum, **own: Any) -> Found:
         """Returns the result of the search, which has ended; `own` has what its kind adds."""
         result_fps, limit = self.search.result_fps or 0, self.limit
+        passed_fps = result_fps
         known, searched_fps = self.confirmation, self.search.error.at(result_fps)
         near = known.near(result_fps) if self._asks_why else None
         error_fps = searched_fps if near is None else near.rate_fps - result_fps
@@ -107,6 +108,7 @@ class ConfirmedSearch:
             error_fps=error_fps,
             is_wide=error_fps > searched_fps,
             overloaded_fps=overloaded_fps if near else None,
+            passed_fps=passed_fps if passed_fps > result_fps else 0,
             by_port=near is not None and near.is_refused_by_port,
             pattern=pattern_of(self._unexplained) if limit in UNEXPLAINED else None,
             **own,

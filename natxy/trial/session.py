@@ -1,5 +1,7 @@
 """A session: a tester and a gateway that are ready, and who is told what happens."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
@@ -125,6 +127,17 @@ class Session:
         if self.retry_time is not None:
             return self
         return replace(self, retry_time=RetryTime(given_s=given_s))
+
+    @contextmanager
+    def half_of_the_retry_time(self) -> Iterator[Self]:
+        """Yields the session for a search before the trials, which need time as well."""
+        time = self.retry_time
+        if time is None or not time.is_limit:
+            yield self
+            return
+        own = RetryTime(given_s=max(Fraction(0), time.left_s / 2))
+        yield replace(self, retry_time=own)
+        time.used_s += own.used_s
 
     def with_testbed(self, testbed: Testbed) -> Self:
         """Returns the session with another testbed, which may differ only in its traffic."""

@@ -104,7 +104,9 @@ def test_a_bucket_that_was_emptied_before_is_not_taken_for_an_overload(
 def test_what_a_bucket_holds_is_no_rate(tokens: int, nat64: TrafficPlan) -> None:
     """A trial of 0.2 s has 2,000 frames, so that 100 tokens help it to 5 % more."""
     kept = Kept()
-    (figure,) = found(bucket(tokens), nat64, kept).figures
+    result = found(bucket(tokens), nat64, kept)
+    (figure,) = result.figures
+    assert Topic.PASSED_ABOVE not in topics(result.remarks), "it is exact"
     (value,) = figure.values
     error_fps = max((*figure.errors, value * 0.01))
     assert figure.lower_bound == (False,)
@@ -141,8 +143,12 @@ def test_a_longer_trial_that_noise_slows_does_not_confirm_what_a_bucket_helped(
         lose=lambda s: () if is_longer(s) and rate_of(s) < 10_600 else bucket(100)(s),
         paused_ns=lambda s: 1e8 * frames_in(s) / rate_of(s) if is_longer(s) else 0.0,
     )
-    (figure,) = throughput(PLAN, engine.session(nat64)).figures
+    result = throughput(PLAN, engine.session(nat64))
+    (figure,) = result.figures
     assert figure.lower_bound == (True,)
+    assert about(Topic.PASSED_ABOVE, result.remarks).facts["rate"] == pytest.approx(
+        10_500, rel=0.02
+    )
     (value,) = figure.values
     assert 0.97 * CAPACITY_FPS <= value <= CAPACITY_FPS, "not the 5 % more of a bucket"
 

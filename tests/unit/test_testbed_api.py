@@ -244,7 +244,7 @@ def test_ctrl_c_stops_everything(
     assert starts == ["start", "stop"]
     kinds = [record["record"] for record in read_journal(tmp_path / "out" / "journal.jsonl.gz")]
     assert kinds[:2] == ["campaign", "trial"], "the folder keeps the trials before it"
-    assert "it was interrupted" in repr(natxy.load(tmp_path / "out"))
+    assert "it ended without a result" in repr(natxy.load(tmp_path / "out"))
 
 
 def test_a_failure_stops_everything(
