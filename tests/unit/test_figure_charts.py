@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from natxy.model.measurement import Figure
+from natxy.model.trial_spec import Direction
 from natxy.report.cell_figures import CellResult
 from natxy.report.drawings import specification
 from natxy.report.figure_charts import computed_charts, figure_charts
@@ -296,7 +297,7 @@ def test_labels_of_three_lines_have_room() -> None:
 
 
 def test_dots_that_are_all_at_0_are_no_plot() -> None:
-    ways = ("forward", "reverse")
+    ways: tuple[Direction, ...] = ("forward", "reverse")
     for value, is_drawn in ((0.0, False), (0.1, True)):
         figures = [Figure(name="time", unit="s", direction=way, values=(value,)) for way in ways]
         (chart,) = figure_charts(("",), [cell("", *figures)])
