@@ -167,18 +167,20 @@ def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = N
             "panel": _joined(curve.column, curve.series),
             "curve": _joined(curve.measure, curve.direction),
             "series": curve.series,
+            "direction": curve.direction,
             "delay_us": x,
             "share": y,
         }
         for curve in data.delays
         for x, y in curve.points
     ]
+    tagged = any(each.command == "latency" for each in data.plan.experiment.measure)
     figures = [
         *figure_charts(table.columns, as_shown(data.plan.experiment, data.cells)),
         *computed_charts(table),
     ]
     of_trials = [
-        *distribution_charts(curves),
+        *distribution_charts(curves, tagged=tagged),
         trace_chart(trials),
         time_chart(trials),
         *course_charts(delay_course(records) if records else []),

@@ -2,13 +2,14 @@
 
 import functools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from natxy.errors import ConfigurationError
-from natxy.report.charts import Chart
+from natxy.report.charts import Chart, dots_at_each_place
 from natxy.report.html_text import in_script, style
 from natxy.report.summary_table import summary_table
 from natxy.report.table_rows import CampaignTable
@@ -19,6 +20,7 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; "
     "img-src data: blob:"
 )
+TIES = re.compile(r"(?<=\d) (?=[%µa-zG])|(?<=[→←≥≤±=]) |(?<=\bn) (?==)")  # blanks
 QUICK = "Scaled down by --quick: the figures show that the campaign runs, no more."
 
 PART = """<div class="natxy"><style>.natxy small { display: block; }</style>
@@ -82,8 +84,7 @@ def _drawn(chart: Chart) -> dict[str, Any]:
     from natxy.report.drawings import specification
 
     # The axis of such dots has the names that a legend would have; a map has its values in it.
-    named = chart.kind == "dots" and chart.words["place"] == chart.words["of"]
-    named = named or chart.kind == "heat"
+    named = chart.kind == "heat" or (chart.kind == "dots" and dots_at_each_place(chart) == 1)
     return {
         "key": chart.key,
         "kind": chart.kind,
@@ -124,13 +125,20 @@ def _template() -> str:
 
 
 def _environment(jinja2: Any) -> Any:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         finalize=_shown,
     )
+    environment.filters["tied"] = _tied
+    return environment
+
+
+def _tied(text: str) -> str:
+    """Returns a text in which no line ends between a number and its unit, or behind a sign."""
+    return TIES.sub("\N{NO-BREAK SPACE}", text)
 
 
 def _shown(value: Any) -> Any:

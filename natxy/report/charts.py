@@ -34,10 +34,24 @@ class Chart:
 
     @property
     def is_drawn(self) -> bool:
-        """A single value is in the table, and needs no plot; nor do trials that are no search."""
+        """A single value is in the table, and needs no plot; nor do figures that are all 0,
+        nor trials that are no search."""
         if self.kind == "trace":
             return len({row["tried"] for row in self.rows}) > 1
+        if self.kind == "dots" and all(map(_is_0_or_unknown, self.rows)):
+            return False
         return len(self.rows) > 1
+
+
+def dots_at_each_place(chart: Chart) -> int:
+    """Returns how many kinds of dots a place has; one is told by the label of its place."""
+    place, of = chart.words["place"], chart.words["of"]
+    return 1 if place == of else len({row[of] for row in chart.rows})
+
+
+def _is_0_or_unknown(row: dict[str, Any]) -> bool:
+    """Tells whether a figure has no other value than 0; what is computed has one value alone."""
+    return not any(row.get(field, True) for field in ("minimum", "maximum"))
 
 
 def file_name(words: str) -> str:

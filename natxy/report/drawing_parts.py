@@ -1,5 +1,6 @@
 """What the drawings of all plots share: sizes, colours, labels, and where a plot is shown."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,11 @@ from natxy.report.charts import Chart, Rows
 LARGE = 10_000  # from here on, an axis has 20k in place of 20,000
 DATA = alt.NamedData("rows")  # the page has them once
 ROW_PX, VALUE_PX = 34, 20  # of a label with two lines, and of a value, in a plot of dots
+LINE_PX = 13  # of a label
+COLOUR = "#4c78a8"  # the first one of Vega's, where nothing is told apart
 HEIGHT_PX = 260
 PANEL_PX = 200  # the height of a panel, of which a plot may have several
+MOST_POWERS = 4  # of ten, between which a panel has room for labels
 MOST_PANELS = 12  # of a picture, so that it fits a page
 LONGEST_LABEL_PX = 300  # Vega would cut a label at 180
 LONGEST_SHORT = 24  # letters of a legend's label that leave room for another one beside it
@@ -77,6 +81,16 @@ def colour(field: str, chart: Chart, look: Look) -> alt.Color:
     return alt.Color(f"{field}:N", legend=legend, sort=None)
 
 
+def dashes(chart: Chart) -> dict[str, Any]:
+    """Returns the encoding by which a line of reverse, which is nearly that of forward, does not
+    hide it; none if there is only one of them."""
+    ways = ["forward", "reverse"]
+    if any(way not in {row.get("direction") for row in chart.rows} for way in ways):
+        return {}
+    scale = alt.Scale(domain=ways, range=[[1, 0], [6, 3]])
+    return {"strokeDash": alt.StrokeDash("direction:N", legend=None, scale=scale)}
+
+
 def sized(drawn: Any, look: Look, height: int = HEIGHT_PX) -> Any:
     """Returns a drawing as wide as its place, with room for half of the last label of the x axis,
     laid out anew whenever what is shown changes."""
@@ -88,12 +102,34 @@ def sized(drawn: Any, look: Look, height: int = HEIGHT_PX) -> Any:
     )
 
 
-def panels(drawn: Any, field: str, chart: Chart, look: Look, height: int = PANEL_PX) -> Any:
-    """Returns a drawing with a panel for each value of a field."""
-    header = alt.Header(title=None, labelFontSize=look.font_px + 1, labelLimit=LONGEST_LABEL_PX)
+def panels(
+    drawn: Any, field: str, chart: Chart, look: Look, height: int = PANEL_PX, room_px: int = 0
+) -> Any:
+    """Returns a drawing with a panel for each value of a field, and room above each."""
+    header = alt.Header(
+        title=None,
+        labelFontSize=look.font_px + 1,
+        labelLimit=LONGEST_LABEL_PX,
+        labelPadding=10 + room_px,
+    )
     facet = alt.Facet(f"{field}:N", header=header, sort=values_of(field, chart))
     sized_anew = drawn.properties(width=look.panel_px, height=height)
-    return sized_anew.facet(facet, columns=look.columns)
+    # The last label of an axis and the first one of the next panel stand apart.
+    return sized_anew.facet(facet, columns=look.columns).properties(
+        spacing={"row": 20, "column": 40}
+    )
+
+
+def steps(values: Sequence[float]) -> list[float]:
+    """Returns 1, 2 and 5 times powers of ten from below the lowest to above the highest value, so
+    that an axis of logarithms has labels at both ends; only the powers, if they are many."""
+    known = [value for value in values if value > 0] or [1.0]
+    first, last = math.floor(math.log10(min(known))), math.ceil(math.log10(max(known)))
+    kinds = (1, 2, 5) if last - first <= MOST_POWERS else (1,)
+    found = [step * 10.0**power for power in range(first, last + 2) for step in kinds]
+    below = [step for step in found if step <= min(known)][-1:]
+    above = [step for step in found if step > max(known)][:1]
+    return [*below, *(step for step in found if min(known) < step <= max(known)), *above]
 
 
 def choice(name: str, rows: Rows) -> alt.Parameter:

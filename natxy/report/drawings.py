@@ -28,7 +28,10 @@ def specification(chart: Chart, look: Look = PAGE) -> dict[str, Any]:
     """Returns a drawing as Vega-Lite has it (https://vega.github.io/vega-lite/docs/)."""
     drawn = DRAW[chart.kind](chart, look)
     drawn = drawn.configure_axis(
-        labelLimit=LONGEST_LABEL_PX, labelFontSize=look.font_px, titleFontSize=look.font_px
-    ).configure_legend(labelFontSize=look.font_px)
+        labelLimit=LONGEST_LABEL_PX,
+        labelFontSize=look.font_px,
+        titleFontSize=look.font_px,
+    )
+    drawn = drawn.configure_axisX(labelSeparation=6).configure_legend(labelFontSize=look.font_px)
     specified: dict[str, Any] = drawn.to_dict(validate=False)
     return specified

@@ -1,7 +1,7 @@
 """Plots of figures, and of what is computed from them: dots with the range of their repetitions, or
 lines over a quantity."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from natxy.model.measurement import Figure, Unit
@@ -23,9 +23,10 @@ AXES: dict[str, tuple[str, float]] = {  # by unit
     "times": ("times", 1.0),
     "octets": ("octets", 1.0),
 }
-MOST_COLOURS = 4  # that are easily told apart
 DASHED = "; forward, and dashed: reverse"
-MARKS = {"lower": "▶", "upper": "◀"}
+MEDIA = "; dotted: the media's rate"
+ACROSS = {"lower": "▶", "upper": "◀"}  # along an axis from left to right
+UP = {"lower": "▲", "upper": "▼"}
 
 
 def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[Chart]:
@@ -97,31 +98,46 @@ def _statistics(figure: Figure, divisor: float) -> dict[str, Any]:
 
 
 def _figures(measure: str, unit: Unit, columns: Sequence[str], rows: Rows, *, alone: bool) -> Chart:
-    label, _ = AXES[unit]
+    label = _in_milliseconds(rows) if unit == "s" else AXES[unit][0]
     names = _of("figure", rows)
     in_series = _in_series(columns, rows)
     x = _quantity_of(rows) if in_series else ""
     parts = ("figure", "direction")
     told = _telling(rows, ("column", *parts) if in_series else parts)
+    ways = _of("direction", rows)
     for row in rows:
         row["line"] = _line(row, told, x)
     # As many colours as gateways and figures, and each direction a kind of line.
-    is_dashed = bool(x) and "direction" in told and len(_of("line", rows)) > MOST_COLOURS
+    is_dashed = bool(x) and "direction" in told and len(_of("line", rows)) > len(ways)
     if is_dashed:
         told.remove("direction")
         for row in rows:
             row["line_of_both"] = _line(row, told, x)
     words = measure if alone else f"{measure}: {', '.join(names)}"
+    has_media = bool(x) and any(row["media_fps"] for row in rows)
+    signs = _bounds(rows, UP if x else ACROSS) + DASHED * is_dashed + MEDIA * has_media
     return Chart(
         key=file_name(measure if alone else f"{measure} {label.replace('%', 'percent')}"),
-        title=_title(words, rows) + DASHED * is_dashed,
+        title=words + signs,
         kind="lines" if x else "dots",
         rows=rows,
         words={
+            "signs": signs,
             "axis": _axis(names, label, rows),
             **(_over(x, unit, rows) if x else _beside(columns, rows, in_series=in_series)),
         },
     )
+
+
+def _in_milliseconds(rows: Rows) -> str:
+    """Returns the unit of times, which are in seconds; those all below one become milliseconds."""
+    if max(row["maximum"] or 0 for row in rows) >= 1:
+        return AXES["s"][0]
+    for row in rows:
+        times = {name: row[name] for name in ("benchmark", "median", "minimum", "maximum")}
+        row |= {name: value and value * 1000 for name, value in times.items()}
+        row["unit"] = "ms"
+    return "ms"
 
 
 def _axis(names: Sequence[str], label: str, rows: Rows) -> str:
@@ -187,10 +203,11 @@ def _quantity_of(rows: Rows) -> str:
     return ""
 
 
-def _title(words: str, rows: Rows) -> str:
+def _bounds(rows: Rows, signs: Mapping[str, str]) -> str:
+    """Returns what a title says of the signs of bounds; empty: there are none."""
     bounds = sorted({row["bound"] for row in rows} - {"exact", ""})
-    marks = ", ".join(f"{MARKS[bound]} {bound} bound" for bound in bounds)
-    return f"{words} ({marks})" if bounds else words
+    marks = ", ".join(f"{signs[bound]} {bound} bound" for bound in bounds)
+    return f" ({marks})" if bounds else ""
 
 
 def _in_series(columns: Sequence[str], rows: Rows) -> bool:
@@ -225,7 +242,7 @@ def _computed(kind: str, label: str, columns: Sequence[str], rows: Rows, *, alon
     words = f"computed {kind}" if alone else f"computed {kind} {label.replace('%', 'percent')}"
     return Chart(
         key=file_name(words),
-        title=_title(words.capitalize().replace(" ", ": ", 1), rows),
+        title=words.capitalize().replace(" ", ": ", 1) + _bounds(rows, ACROSS),
         kind="dots",
         rows=rows,
         words={

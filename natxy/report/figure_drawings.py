@@ -1,37 +1,43 @@
 """Draws figures: dots with the range of their repetitions, or lines over a quantity."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
 
-from natxy.report.charts import Chart, Rows
+from natxy.report.charts import Chart, Rows, dots_at_each_place
 from natxy.report.drawing_parts import (
+    COLOUR,
     DATA,
+    LINE_PX,
     LINES,
     ROOM,
     ROW_PX,
     VALUE_PX,
     Look,
     colour,
+    dashes,
     number_format,
     sized,
     values_of,
 )
 
-# A figure, and values that it is at least or at most.
-SHAPES = {"exact": "circle", "lower": "triangle-right", "upper": "triangle-left"}
+# A figure, and values that it is at least or at most, along an axis from left to right, or upwards.
+ACROSS = {"exact": "circle", "lower": "triangle-right", "upper": "triangle-left"}
+UP = {"exact": "circle", "lower": "triangle-up", "upper": "triangle-down"}
+EXACT, ONLY_EXACT = "exact", "datum.bound === 'exact' ? datum.benchmark : null"
 MEASURED, MISSING = "datum.missing === ''", "datum.missing !== ''"
 SURE, UNSURE = "!datum.uncertain", "datum.uncertain"
 RANGE = "datum.minimum < datum.maximum"
 MEDIA = "#888"
-DASHES = alt.Scale(domain=["forward", "reverse"], range=[[1, 0], [6, 3]])
+BESIDE = "(datum.nth - (datum.among + 1) / 2) * 8"  # pixels
 
 
 def dots(chart: Chart, look: Look) -> Any:
     """Draws a dot for each value, with the range of its repetitions, over one axis of values."""
     place, of = chart.words["place"], chart.words["of"]
-    places, values = values_of(place, chart), values_of(of, chart)
-    is_one = place == of or len(values) == 1  # at each place
+    places, number = values_of(place, chart), dots_at_each_place(chart)
+    is_one = number == 1
     base = alt.Chart(DATA).encode(
         y=alt.Y(
             f"{place}:N",
@@ -39,26 +45,28 @@ def dots(chart: Chart, look: Look) -> Any:
             title=None,
             axis=alt.Axis(labelExpr=LINES, grid=True),
         ),
-        color=alt.Color(f"{of}:N", legend=None, sort=None) if is_one else colour(of, chart, look),
+        color=alt.value(COLOUR) if is_one else colour(of, chart, look),
         **({} if is_one else {"yOffset": alt.YOffset(f"{of}:N", sort=None)}),
     )
     field = "benchmark" if "benchmark" in chart.rows[0] else "value"  # of what is computed
     largest = max((row["maximum"] if "maximum" in row else row["value"]) or 0 for row in chart.rows)
     axis = alt.Axis(format=number_format(largest, chart.rows[0]["unit"]))
     x = alt.X(f"{field}:Q", title=chart.words["axis"], axis=axis)
-    layers = [*_ranges(base, chart.rows), *(each.encode(x=x) for each in _points(base, chart.rows))]
+    points = _points(base, chart.rows, ACROSS)
+    layers = [*_ranges(base, chart.rows), *(each.encode(x=x) for each in points)]
     if _any(chart.rows, "missing"):
         words = base.transform_filter(MISSING).mark_text(align="left", dx=4)
         ink = alt.value(look.ink)
         layers.append(words.encode(x=alt.datum(0), text="missing:N", color=ink))
-    height = ROW_PX if is_one else max(ROW_PX, VALUE_PX * len(values))
+    most_lines = max(len(str(name).split(", ")) for name in places)
+    height = max(ROW_PX, LINE_PX * most_lines + 4, 0 if is_one else VALUE_PX * number)
     return sized(alt.layer(*layers), look, height * len(places))
 
 
-def _points(base: Any, rows: Rows) -> list[Any]:
+def _points(base: Any, rows: Rows, kinds_of_bound: Mapping[str, str]) -> list[Any]:
     """Returns a layer for each kind of values; those that are uncertain are hollow."""
     measured = base.transform_filter(MEASURED) if "missing" in rows[0] else base
-    shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
+    shapes = alt.Scale(domain=list(kinds_of_bound), range=list(kinds_of_bound.values()))
     drawn = measured.encode(
         shape=alt.Shape("bound:N", legend=None, scale=shapes), tooltip=_tips(rows)
     )
@@ -84,7 +92,8 @@ def _any(rows: Rows, field: str) -> bool:
 
 
 def lines(chart: Chart, look: Look) -> Any:
-    """Draws a line over a quantity, such as the offered rate; it ends where nothing is known."""
+    """Draws a line over a quantity, such as the offered rate; it ends where nothing is known, and
+    no bound is a point of it."""
     words = chart.words
     largest = max(row[words["x"]] for row in chart.rows)
     x = alt.X(
@@ -95,26 +104,34 @@ def lines(chart: Chart, look: Look) -> Any:
     )
     shown: dict[str, Any] = {"domain": [0, 100]} if words["is_share"] else ROOM
     y = alt.Y("benchmark:Q", title=words["axis"], scale=alt.Scale(**shown))
-    is_dashed = "line_of_both" in chart.rows[0]
-    hue = colour("line_of_both" if is_dashed else "line", chart, look)
-    base = alt.Chart(DATA).encode(x=x, color=hue, detail="line:N")
-    drawn = base.mark_line().encode(y=y)
-    if is_dashed:
-        drawn = drawn.encode(strokeDash=alt.StrokeDash("direction:N", legend=None, scale=DASHES))
-    layers = [drawn, *(each.encode(y=y) for each in _points(base, chart.rows))]
+    hue = "line_of_both" if "line_of_both" in chart.rows[0] else "line"
+    base = alt.Chart(DATA).encode(x=x, color=colour(hue, chart, look), detail="line:N")
+    layers = [each.encode(y=y) for each in _points(base, chart.rows, UP)]
+    if any(row["bound"] == EXACT for row in chart.rows):
+        drawn = base.transform_calculate(exact=ONLY_EXACT).mark_line()
+        drawn = drawn.encode(y=alt.Y("exact:Q", title=words["axis"], scale=alt.Scale(**shown)))
+        layers.insert(0, drawn.encode(**dashes(chart)))
     if any(row["minimum"] != row["maximum"] for row in chart.rows):
         rule = base.transform_filter(RANGE).mark_rule()
         layers.append(rule.encode(y=alt.Y("minimum:Q"), y2=alt.Y2("maximum:Q")))
     if _any(chart.rows, "missing"):
-        mark = base.transform_filter(MISSING).mark_text(
-            text="?", baseline="bottom", fontWeight="bold"
-        )
-        tips = ["line:N", f"{words['x']}:Q", "missing:N"]
-        layers.append(mark.encode(y=alt.datum(0), tooltip=tips))
+        layers.append(_unknown(base, words["x"], hue))
     if _any(chart.rows, "media_fps"):
         media = base.mark_line(strokeDash=[1, 3])
         layers.append(media.encode(y=alt.Y("media_fps:Q"), color=alt.value(MEDIA)))
     return sized(alt.layer(*layers), look)
+
+
+def _unknown(base: Any, x: str, hue: str) -> Any:
+    """Returns the layer of question marks, those of several colours side by side."""
+    order = [alt.SortField(hue)]
+    return (
+        base.transform_filter(MISSING)
+        .transform_window([{"op": "dense_rank", "as": "nth"}], groupby=[x], sort=order)
+        .transform_joinaggregate(among="max(nth)", groupby=[x])
+        .mark_text(text="?", baseline="bottom", fontWeight="bold", dx=alt.expr(BESIDE))
+        .encode(y=alt.datum(0), tooltip=["line:N", f"{x}:Q", "missing:N"])
+    )
 
 
 def _tips(rows: Rows) -> list[alt.Tooltip]:

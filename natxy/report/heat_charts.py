@@ -29,7 +29,7 @@ def heat_charts(chart: Chart) -> Iterator[Chart]:
     words = {"x": x, "y": y, "titles": [_title(field, rows) for field in (x, y)]}
     yield Chart(
         key=f"{chart.key}-{MAP}",
-        title=f"{chart.title}, as a map",
+        title=f"{chart.title.removesuffix(chart.words['signs'])}, {rows[0]['unit']}, as a map",
         kind="heat",
         rows=cells,
         words=words,

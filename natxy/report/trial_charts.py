@@ -6,7 +6,7 @@ from typing import Any
 
 from natxy.report.charts import Chart, Rows
 
-NOISE = "away, ms"
+NOISE = "away, ms (no point: not away)"
 OVER_TIME = {  # the quantity (empty: that of the trial's rate) and the name of a field of trials
     "rate_fps": ("", "rate"),
     "median_us": ("delay, µs", "median delay"),
@@ -19,8 +19,9 @@ OVER_TIME = {  # the quantity (empty: that of the trial's rate) and the name of 
 
 def trace_chart(trials: Rows) -> Chart:
     """Returns what each trial tried, and its verdict."""
-    title = "Trials: what each one tried, and its verdict"
     rows = list(_by_search(trials))
+    title = "Trials: what each one tried, and its verdict"
+    title += "; dashed: the result" * any(row["result"] is not None for row in rows)
     return Chart(key="trials", title=title, kind="trace", rows=rows, words={"choice": "search"})
 
 
@@ -69,11 +70,13 @@ def time_chart(trials: Rows) -> Chart:
         if row[field] is not None and (row[field] or quantity != NOISE)
     ]
     title = "Over time: rate, delay, CPU and pauses of each trial"
+    title += "; hollow: INVALID" * any(row["verdict"] == "INVALID" for row in rows)
     return Chart(key="over-time", title=title, kind="time", rows=rows)
 
 
-def distribution_charts(curves: Rows) -> list[Chart]:
-    """Returns the percentiles of the delays; rows have `panel`, `curve`, `delay_us`, `share`."""
+def distribution_charts(curves: Rows, *, tagged: bool = False) -> list[Chart]:
+    """Returns the percentiles of the delays; rows have `panel`, `curve`, `delay_us`, `share`. Those
+    of the table may be of tagged frames."""
     if not curves:
         return []
     # The last of all frames has no place on an axis on which the nines are equally far apart.
@@ -81,7 +84,8 @@ def distribution_charts(curves: Rows) -> list[Chart]:
         {**row, "frames_per_later": round(1 / (1 - row["share"]), 4) if row["share"] < 1 else None}
         for row in curves
     ]
-    title = "Delays: at most this long for a share of the frames"
+    title = "Delays: percentiles of all frames of the valid trials"
+    title += "; a latency is that of tagged frames" * tagged
     return [Chart(key="delays", title=title, kind="percentiles", rows=rows)]
 
 

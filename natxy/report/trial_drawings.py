@@ -14,9 +14,11 @@ from natxy.report.drawing_parts import (
     Look,
     choice,
     colour,
+    dashes,
     panels,
     shown,
     sized,
+    steps,
     values_of,
     zoom,
 )
@@ -27,15 +29,17 @@ VERDICTS = {
     "FAIL": ("#D55E00", "cross"),
     "INVALID": ("#E69F00", "triangle-up"),
 }
-NINES = [1, 10, 100, 1000, 10_000, 100_000]  # 1 / (1 - share)
+NINES = [1, 2, 10, 100, 1000, 10_000, 100_000]  # 1 / (1 - share); 2 is the median
 SHARES = "datum.value <= 1 ? '0' : format(100 - 100 / datum.value, '.10~g')"
 RESULT = "#888"
-STRIP_PX, ROOM_OF_LABELS_PX = 80, 60
+STRIP_PX, ROOM_OF_LABELS_PX, ROOM_OF_WORDS_PX = 80, 60, 14
+INVALID = "datum.verdict === 'INVALID'"
 
 
 def percentiles(chart: Chart, look: Look) -> Any:
     """Draws the delays up to which a share of the frames came, the more nines the farther right, in
     a panel for each gateway."""
+    labels = steps([row["delay_us"] for row in chart.rows])
     curve = (
         alt.Chart(DATA)
         .transform_filter("isValid(datum.frames_per_later)")
@@ -48,8 +52,14 @@ def percentiles(chart: Chart, look: Look) -> Any:
                 # All of them, the last one as well, which Vega would leave out.
                 axis=alt.Axis(values=NINES, labelExpr=SHARES, labelOverlap=False, labelFlush=False),
             ),
-            y=alt.Y("delay_us:Q", title="delay, µs", scale=alt.Scale(type="log", nice=False)),
+            y=alt.Y(
+                "delay_us:Q",
+                title="delay, µs",
+                scale=alt.Scale(type="log", domain=[labels[0], labels[-1]], nice=False),
+                axis=alt.Axis(values=labels, format=",~r"),
+            ),
             color=colour("curve", chart, look),
+            **dashes(chart),
             tooltip=["curve:N", "share:Q", "delay_us:Q"],
         )
     )
@@ -60,13 +70,15 @@ def percentiles(chart: Chart, look: Look) -> Any:
 
 def trace(chart: Chart, look: Look) -> Any:
     """Draws what each trial of a search tried, and its verdict."""
-    colours, shapes = (list(each) for each in zip(*VERDICTS.values(), strict=True))
-    verdicts = list(VERDICTS)
-    legend = look.legend(values_of("verdict", chart))
+    found = values_of("verdict", chart)
+    verdicts = [verdict for verdict in VERDICTS if verdict in found]
+    colours, shapes = zip(*(VERDICTS[verdict] for verdict in verdicts), strict=True)
+    legend = look.legend(verdicts)
     base = alt.Chart(DATA)
     tips = ("search", "repetition", "tried", "verdict", "lost_percent", "reason")
     scale = alt.Scale(type="log", **ROOM)
-    x = alt.X("nth:Q", title="trial", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(**ROOM))
+    whole = alt.Scale(**ROOM, zero=False)
+    x = alt.X("nth:Q", title="trial", axis=alt.Axis(tickMinStep=1), scale=whole)
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
         x=x,
         y=alt.Y("tried:Q", title=None, scale=scale),
@@ -77,7 +89,7 @@ def trace(chart: Chart, look: Look) -> Any:
         tooltip=[f"{name}:N" for name in tips],
     )
     # A search that found nothing has a line that nobody sees: Vega warns of an axis without values.
-    found = (
+    result = (
         base.transform_filter("datum.nth === 1")
         .transform_calculate(line="isValid(datum.result) ? datum.result : datum.tried")
         .mark_rule(strokeDash=[4, 4])
@@ -87,13 +99,14 @@ def trace(chart: Chart, look: Look) -> Any:
             opacity=alt.condition("isValid(datum.result)", alt.value(1), alt.value(0)),
         )
     )
-    # Where a search has hardly a point, since it may differ from search to search.
+    # Above the plot, where no point is; no title of the axis, since it may differ from search to
+    # search.
     quantity = (
         base.transform_filter("datum.nth === 1")
-        .mark_text(align="right", baseline="bottom", dx=-4, dy=-4, color=look.ink)
-        .encode(x=alt.value("width"), y=alt.value("height"), text="quantity:N")
+        .mark_text(align="left", baseline="bottom", dy=-4, color=look.ink, clip=False)
+        .encode(x=alt.value(0), y=alt.value(0), text="quantity:N")
     )
-    return _of_each(alt.layer(points, quantity, found), chart, look, zooms=True)
+    return _of_each(alt.layer(points, quantity, result), chart, look, zooms=True)
 
 
 def _of_each(drawn: Any, chart: Chart, look: Look, *, zooms: bool = False) -> Any:
@@ -104,7 +117,8 @@ def _of_each(drawn: Any, chart: Chart, look: Look, *, zooms: bool = False) -> An
         return sized(drawn, look)
     if look.is_alone:
         first = drawn.transform_filter(alt.FieldOneOfPredicate(field=field, oneOf=shown(names)))
-        return panels(first, field, chart, look).resolve_scale(x="independent", y="independent")
+        drawn = panels(first, field, chart, look, room_px=ROOM_OF_WORDS_PX)
+        return drawn.resolve_scale(x="independent", y="independent")
     chosen = choice(field, chart.rows)
     only = drawn.transform_filter(f"datum.{field} == {chosen.name}")
     return sized(only.add_params(chosen, *([zoom()] if zooms else [])), look)
@@ -122,7 +136,9 @@ def over_time(chart: Chart, look: Look) -> Any:
 
 
 def _quantity(quantity: str, chart: Chart, look: Look, *, until_s: float, is_last: bool) -> Any:
-    values = [row["value"] for row in chart.rows if row["quantity"] == quantity]
+    """Returns the strip of a quantity, with its name above it, where a narrow page has room."""
+    of = [row for row in chart.rows if row["quantity"] == quantity]
+    values = [row["value"] for row in of]
     is_wide = min(values) > 0 and max(values) / min(values) >= WIDE
     x = alt.X(
         "at_s:Q",
@@ -132,7 +148,7 @@ def _quantity(quantity: str, chart: Chart, look: Look, *, until_s: float, is_las
     )
     y = alt.Y(
         "value:Q",
-        title=quantity,
+        title=None,
         scale=alt.Scale(type="log", nice=False) if is_wide else alt.Scale(),
         axis=alt.Axis(
             format=",~r",
@@ -140,18 +156,22 @@ def _quantity(quantity: str, chart: Chart, look: Look, *, until_s: float, is_las
             **({"values": _powers(values)} if is_wide else {"tickCount": 4}),
         ),
     )
-    return (
-        alt.Chart()
-        .transform_filter(alt.datum.quantity == quantity)
-        .mark_point(filled=True, size=25, opacity=0.7)
-        .encode(
-            x=x,
-            y=y,
-            color=colour("what", chart, look),
-            tooltip=[f"{name}:N" for name in ("cell", "verdict", "what", "at_s", "value")],
-        )
-        .properties(width=look.panel_px, height=STRIP_PX)
+    base = alt.Chart().transform_filter(alt.datum.quantity == quantity)
+    base = base.encode(
+        x=x,
+        y=y,
+        color=colour("what", chart, look),
+        tooltip=[f"{name}:N" for name in ("cell", "verdict", "what", "at_s", "value")],
     )
+    # A layer for each that there is: one without data has an axis without an end.
+    layers = [
+        base.transform_filter(INVALID if is_invalid else f"!({INVALID})").mark_point(
+            filled=not is_invalid, size=25, strokeWidth=1.2, opacity=1
+        )
+        for is_invalid in sorted({row["verdict"] == "INVALID" for row in of})
+    ]
+    name = alt.TitleParams(quantity, anchor="start", fontSize=look.font_px, offset=4)
+    return alt.layer(*layers, title=name).properties(width=look.panel_px, height=STRIP_PX)
 
 
 def _powers(values: Sequence[float]) -> list[float]:

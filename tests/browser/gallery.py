@@ -92,7 +92,7 @@ def taken(browser: Chrome, picture: Path, heading: str) -> str:
     shot = {"format": "png", "clip": clip}
     data = browser.execute_cdp_cmd("Page.captureScreenshot", shot)["data"]
     picture.write_bytes(base64.b64decode(data))
-    return str(text)
+    return str(text).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def kept(browser: Chrome, name: str, heading: str = "") -> str:

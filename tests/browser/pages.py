@@ -46,7 +46,7 @@ BESIDE = """
 const heads = [...document.querySelectorAll("h2")];
 const head = heads.find(each => each.textContent.endsWith("and measured here"));
 if (!head) return null;
-const texts = nodes => [...nodes].map(node => node.textContent);
+const texts = nodes => [...nodes].map(node => node.textContent.replaceAll("\u00a0", " "));
 const found = {columns: [], rows: [], notes: []};
 const parts = [...head.parentElement.children];
 const below = parts.slice(parts.indexOf(head) + 1);

@@ -32,6 +32,15 @@ def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Campai
         yield folder
 
 
+# The number of lines that the number of the tenth cell takes beside a long text.
+LINES_OF_NUMBER = """
+known.cells = Array(12).fill({...known.cells[0], said: "word ".repeat(200)});
+show();
+const range = document.createRange();
+range.selectNodeContents(byId("cells").rows[9].cells[0]);
+return range.getClientRects().length"""
+
+
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("size", SIZES)
 def test_a_trial_is_drawn_as_soon_as_it_has_ended(
@@ -60,6 +69,7 @@ def test_a_trial_is_drawn_as_soon_as_it_has_ended(
             wide = browser.execute_script("return document.documentElement.scrollWidth")
             assert wide <= width
             assert browser.execute_script("return document.documentElement.dataset.theme") == theme
+            assert browser.execute_script(LINES_OF_NUMBER) == 1, "10 is one number"
             log = browser.get_log("browser")  # type: ignore[no-untyped-call]
             assert [each["message"] for each in log] == []
             browser.get("about:blank")

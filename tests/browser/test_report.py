@@ -4,6 +4,7 @@ nothing, and its controls do what they say."""
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,11 +15,12 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from natxy.campaign.report import Report, write_report
 from natxy.model.measurement import Figure
+from natxy.model.trial_spec import Direction
 from natxy.report.campaign_html import Told, campaign_html
 from natxy.report.cell_figures import CellResult
 from natxy.report.charts import Chart, file_name
 from natxy.report.figure_charts import figure_charts
-from natxy.report.table_rows import CampaignTable
+from natxy.report.table_rows import CampaignTable, Row, Spread, Value
 from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
 from tests.browser.gallery import kept
 from tests.browser.pages import (
@@ -46,6 +48,20 @@ MOST_OCTETS = 5_000_000
 LONG_NAME = (
     "Delay variation at a thousand frames a second, which is more than fits on a phone's line"
 )
+
+
+# The lines of a place, as they are shown.
+LINES = """
+const place = document.querySelector(arguments[0]), range = document.createRange(), lines = {};
+const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+for (let node = walker.nextNode(); node; node = walker.nextNode())
+  for (let at = 0; at < node.length; at += 1) {
+    range.setStart(node, at);
+    range.setEnd(node, at + 1);
+    const {bottom, height} = range.getBoundingClientRect(), line = Math.round(bottom);
+    if (height) lines[line] = (lines[line] || "") + node.data[at];
+  }
+return Object.values(lines).map(line => line.replaceAll("\\u00a0", " "))"""
 
 
 @pytest.fixture
@@ -116,6 +132,8 @@ def test_a_choice_cuts_no_label(
     trials = [
         {
             "cell": cell,
+            "quantity": "frames a second",
+            "repetition": 1,
             "number": number,
             "tried": 1 + rate * number % top,
             "result": top / 2,
@@ -136,6 +154,37 @@ def page_of(folder: Path, *charts: Chart) -> Path:
     page = folder / "report.html"
     page.write_text(campaign_html({"table": table}, charts, told))
     return page
+
+
+def test_a_narrow_page_tears_no_word_of_the_command_and_no_value(
+    browser: Chrome, tmp_path: Path
+) -> None:
+    command = "natxy throughput bed.toml --profile quick --foreground-share 60 --both-directions"
+    told = Told(head={"Command": command}, files={}, machines={}, quick=False, made_by="Natxy")
+    spread = Spread(n=3, minimum=0.0223, maximum=0.0657, deviation=0.0217, unit="s")
+    rows = tuple(
+        Row(
+            name="reset time",
+            figure="reset time",
+            direction=way,
+            values=(Value(number=1.0, text=f"≤ {number} ms", spread=spread),),
+        )
+        for way, number in zip(get_args(Direction), (43.2, 43.3), strict=True)
+    )
+    table = CampaignTable(title="Reset", columns=("",), rows=rows)
+    page = tmp_path / "report.html"
+    page.write_text(campaign_html({"table": table}, [], told))
+    opened(browser, page, PHONE, "light")
+    place = browser.find_element(By.CSS_SELECTOR, "dl.head dd")
+    assert place.text.split() == command.split(), "it can be copied"
+    assert place.rect["height"] > 1.5 * 16 * 1.5, "it has several lines"
+    lines = browser.execute_script(LINES, "dl.head dd")
+    assert [word for line in lines for word in line.split()] == command.split()
+    shown = browser.execute_script(LINES, "table.summary td:last-child")
+    assert all(part in " ".join(shown) for part in ("± 21.7 ms", "n = 3", "65.7 ms]"))
+    ends = {line.split()[-1] for line in shown if line.strip()}
+    assert not ends & {"±", "=", "n", "65.7", "→", "←", "≤"}
+    assert browser.find_elements(By.TAG_NAME, "thead") == [], "no column has a name"
 
 
 def test_a_map_has_a_field_for_each_pair_the_darker_the_more(
@@ -319,7 +368,7 @@ def test_the_controls_do_what_they_say(browser: Chrome, page: Path) -> None:
     assert before
     cells.select_by_index(1)
     WebDriverWait(browser, PATIENCE_S).until(lambda _: points() != before)
-    assert "INVALID" in kept(browser, "4-search", "Trials")
+    assert "FAIL" in kept(browser, "4-search", "Trials")
     folded = browser.find_element(By.CSS_SELECTOR, ".folded details")
     folded.find_element(By.TAG_NAME, "summary").click()
     assert "title = " in folded.find_element(By.TAG_NAME, "pre").text

@@ -3,8 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from natxy.model.measurement import Figure
+from natxy.model.trial_spec import Direction
 from natxy.report.cell_figures import CellResult
+from natxy.report.drawings import specification
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.table_rows import CampaignTable, Row, Value
 from tests.unit.drawings import layers_of, marks_of
@@ -48,11 +52,11 @@ def test_loss_has_a_line_over_the_rate_for_each_column_and_direction() -> None:
     assert {(row["minimum"], row["median"], row["maximum"]) for row in chart.rows} == {(1, 2, 4)}
     line, points, ranges = layers_of(chart)
     assert marks_of(chart) == ["line", "point", "rule"]
-    for layer in (line, points):
+    for layer, value in ((line, "exact"), (points, "benchmark")):
         assert layer["encoding"]["x"]["field"] == "at_value"
-        assert layer["encoding"]["y"]["field"] == "benchmark"
+        assert layer["encoding"]["y"]["field"] == value
         assert layer["encoding"]["y"]["scale"] == {"domain": [0, 100]}
-        assert layer["encoding"]["color"]["field"] == "line"
+        assert layer["encoding"]["color"]["field"] == "line_of_both"
     encoding = line["encoding"]
     assert encoding["x"]["title"] == "offered rate, frames a second per direction"
     assert encoding["y"]["title"] == "frame loss rate, %"
@@ -62,14 +66,16 @@ def test_loss_has_a_line_over_the_rate_for_each_column_and_direction() -> None:
     )
 
 
-def test_many_lines_have_a_colour_for_each_gateway_and_a_dash_for_reverse() -> None:
-    """Eight colours are hardly told apart."""
+@pytest.mark.parametrize("columns", [("router", "tayga"), ("router", "tayga", "Jool")])
+def test_lines_have_a_colour_for_each_gateway_and_a_dash_for_reverse(
+    columns: tuple[str, ...],
+) -> None:
+    """Eight colours are hardly told apart, and the lines of both directions are often one."""
     figures = [
         loss_at(rate, direction, 1.0)
         for rate in (1000, 2000)
         for direction in ("forward", "reverse")
     ]
-    columns = ("router", "tayga", "Jool")
     (chart,) = figure_charts(columns, [cell(column, *figures) for column in columns])
     assert chart.title.endswith("; forward, and dashed: reverse")
     assert {row["line_of_both"] for row in chart.rows} == set(columns)
@@ -78,6 +84,47 @@ def test_many_lines_have_a_colour_for_each_gateway_and_a_dash_for_reverse() -> N
     dashes = line["encoding"]["strokeDash"]
     assert (dashes["field"], dashes["scale"]["range"][0]) == ("direction", [1, 0])
     assert line["encoding"]["detail"]["field"] == "line", "a line for each direction"
+
+
+def test_the_lines_of_one_gateway_have_colours_and_do_not_hide_one_another() -> None:
+    figures = [
+        loss_at(rate, direction, 1.0)
+        for rate in (1000, 2000)
+        for direction in ("forward", "reverse")
+    ]
+    (chart,) = figure_charts(("a",), [cell("a", *figures)])
+    line, *_ = layers_of(chart)
+    assert line["encoding"]["color"]["field"] == "line"
+    assert line["encoding"]["strokeDash"]["field"] == "direction"
+    (alone,) = figure_charts(("a",), [cell("a", *figures[::2])])
+    assert "strokeDash" not in layers_of(alone)[0]["encoding"]
+
+
+def test_a_bound_is_no_point_of_a_line() -> None:
+    """A loss of at most 100 % at one rate and of 78 % at the next: it has not become less."""
+    figures = [
+        loss_at(1000, "forward", 0.0),
+        loss_at(2000, "forward", 100.0, upper_bound=(True,)),
+        loss_at(3000, "forward", 78.0),
+    ]
+    (chart,) = figure_charts(("a",), [cell("a", *figures)])
+    line, points = layers_of(chart)
+    (calculated,) = line["transform"]
+    assert calculated == {
+        "calculate": "datum.bound === 'exact' ? datum.benchmark : null",
+        "as": "exact",
+    }
+    assert line["encoding"]["y"]["field"] == "exact"
+    shape = points["encoding"]["shape"]["scale"]
+    assert dict(zip(shape["domain"], shape["range"], strict=True)) == {
+        "exact": "circle",
+        "lower": "triangle-up",
+        "upper": "triangle-down",
+    }
+    assert "▼ upper bound" in chart.title
+    bounds = [loss_at(rate, "forward", 9.0, upper_bound=(True,)) for rate in (1000, 2000)]
+    (chart,) = figure_charts(("a",), [cell("a", *bounds)])
+    assert marks_of(chart) == ["point"], "a line without points has an axis without an end"
 
 
 def test_the_offered_rate_is_a_share_of_the_medias_where_it_has_one() -> None:
@@ -101,9 +148,10 @@ def test_a_line_ends_where_no_trial_is_known() -> None:
     (chart,) = figure_charts(("a",), [cell("a", *figures)])
     assert [row["benchmark"] for row in chart.rows] == [0, None, 9]
     line, points, mark = layers_of(chart)
-    assert "transform" not in line, "without the value the line would go on past it"
+    kinds = [set(each) for each in line["transform"]]
+    assert kinds == [{"calculate", "as"}], "without the value the line would go on past it"
     assert points["transform"] == [{"filter": "datum.missing === ''"}]
-    assert mark["transform"] == [{"filter": "datum.missing !== ''"}]
+    assert mark["transform"][0] == {"filter": "datum.missing !== ''"}
     assert (mark["mark"]["text"], mark["encoding"]["y"]["datum"]) == ("?", 0)
     assert "missing" in [each["field"] for each in mark["encoding"]["tooltip"]]
 
@@ -137,6 +185,7 @@ def test_throughput_is_a_line_over_the_frame_size_beside_the_medias() -> None:
     assert marks_of(chart) == ["line", "point", "line"]
     *_, media = layers_of(chart)
     assert media["encoding"]["y"]["field"] == "media_fps"
+    assert chart.title.endswith("; dotted: the media's rate")
     assert media["mark"]["strokeDash"]
     summed = [replace(whole, summed=True)]
     (chart,) = figure_charts(("",), summed)
@@ -220,12 +269,39 @@ def test_the_figures_of_a_single_measurement_stand_by_their_names() -> None:
     (chart,) = figure_charts(("",), [cell("", *figures)])
     encoding = layers_of(chart)[0]["encoding"]
     assert (encoding["y"]["field"], "yOffset" in encoding) == ("line", False)
+    assert "field" not in encoding["color"], "the axis has the names"
     assert [row["line"] for row in chart.rows] == [
         f"{name}, {way}"
         for name in ("typical latency", "worst-case latency")
         for way in ("forward", "reverse")
     ]
     assert chart.words["axis"] == "µs, at 10,000 fps", "the rate of a delay is a part of it"
+
+
+def test_labels_of_three_lines_have_room() -> None:
+    names = ("reset time, frame-loss method", "reset time, timestamp method")
+    figures = [
+        Figure(name=name, unit="s", direction=way, values=(value,))
+        for name, value in zip(names, (0.043, 0.2), strict=True)
+        for way in ("forward", "reverse")
+    ]
+    (chart,) = figure_charts(("",), [cell("", *figures)])
+    assert specification(chart)["height"] >= 4 * 3 * 11
+    assert [row["benchmark"] for row in chart.rows[::2]] == [43, 200]
+    assert {row["unit"] for row in chart.rows} == {"ms"}, "as the table has it"
+    assert chart.words["axis"] == "ms, at 10,000 fps"
+    longer = [Figure(name=names[0], unit="s", at=at, values=(1.5,)) for at in ("a", "b")]
+    (chart,) = figure_charts(("",), [cell("", *longer)])
+    assert [row["benchmark"] for row in chart.rows] == [1.5, 1.5]
+    assert {row["unit"] for row in chart.rows} == {"seconds"}
+
+
+def test_dots_that_are_all_at_0_are_no_plot() -> None:
+    ways: tuple[Direction, ...] = ("forward", "reverse")
+    for value, is_drawn in ((0.0, False), (0.1, True)):
+        figures = [Figure(name="time", unit="s", direction=way, values=(value,)) for way in ways]
+        (chart,) = figure_charts(("",), [cell("", *figures)])
+        assert chart.is_drawn is is_drawn
 
 
 def test_the_frame_sizes_of_a_measurement_are_told_apart() -> None:

@@ -14,7 +14,7 @@ from natxy.campaign.report import Report, charts_of, write_report
 from natxy.model.measurement import Figure, Unit
 from natxy.report.cell_figures import CellResult
 from natxy.report.charts import Chart
-from natxy.report.drawing_parts import PAGE, Look
+from natxy.report.drawing_parts import PAGE, Look, steps
 from natxy.report.drawings import specification
 from natxy.report.figure_charts import figure_charts
 from natxy.report.heat_drawing import INK
@@ -211,5 +211,72 @@ def test_a_unit_with_a_prefix_gets_no_second_one(value: float, unit: Unit, said:
     assert f"'format': '{said}'" in str(specification(chart))
 
 
-def test_the_last_of_the_nines_has_its_label() -> None:
-    assert ">99.999<" in drawn(CHARTS["percentiles"])
+def test_the_nines_have_their_labels_and_the_median() -> None:
+    svg = drawn(CHARTS["percentiles"])
+    assert all(f">{share}<" in svg for share in ("0", "50", "90", "99.999"))
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ((20.0,), [20, 50]),
+        ((6.0, 30.0, 900.0), [5, 10, 20, 50, 100, 200, 500, 1000]),
+        ((0.0, 3.0, 10.0), [2, 5, 10, 20]),
+        ((0.2, 3e6), [0.1, 1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000]),
+    ],
+)
+def test_an_axis_of_logarithms_has_a_label_at_both_ends(
+    values: tuple[float, ...], found: list[float]
+) -> None:
+    assert steps(values) == pytest.approx(found)
+
+
+def test_question_marks_of_several_lines_stand_side_by_side() -> None:
+    """At one rate: one above the other they were one gateway's."""
+    figures = tuple(
+        Figure(
+            name="loss",
+            unit="%",
+            at=f"{at} fps",
+            at_value=at,
+            at_unit="fps",
+            values=() if at == 3 else (1.0,),
+            missing="no valid trial" if at == 3 else "",
+        )
+        for at in (1, 2, 3)
+    )
+    cells = [
+        CellResult(column=column, measure="m", round=1, results=(measurement(figures=figures),))
+        for column in "abc"
+    ]
+    svg = drawn(figure_charts("abc", cells)[0])
+    marks = re.findall(r'<text [^>]*translate\(([\d.]+),[^>]*fill="(#\w+)"[^>]*>\?<', svg)
+    assert len({x for x, _ in marks}) == len({fill for _, fill in marks}) == len(marks) == 3
+
+
+def test_an_invalid_trial_is_hollow_over_time() -> None:
+    for verdicts, filled in ((["PASS"], [True]), (["PASS", "INVALID"], [True, False])):
+        chart = time_chart([trial(1, verdict=verdict) for verdict in verdicts])
+        assert ("hollow: INVALID" in chart.title) is ("INVALID" in verdicts)
+        strips = specification(chart)["vconcat"]
+        for strip in strips:
+            assert [layer["mark"]["filled"] for layer in strip["layer"]] == filled
+            assert {layer["mark"]["opacity"] for layer in strip["layer"]} == {1}
+
+
+def test_what_was_tried_is_named_above_the_plot() -> None:
+    """No grid and no point is there."""
+    svg = drawn(trace_chart(TRIALS[:2]))
+    ((y, _),) = re.findall(
+        r"<text [^>]*translate\([\d.]+,(-?[\d.]+)\)[^>]*>(frames a second)<", svg
+    )
+    assert float(y) < 0
+    assert ">PASS<" in svg
+    assert ">INVALID<" not in svg, "there is none"
+
+
+def test_a_map_names_its_unit_and_its_axis_is_as_long_as_its_title() -> None:
+    chart = CHARTS["heat"]
+    assert chart.title == "overload, frames a second, as a map"
+    title = chart.words["titles"][1]
+    assert specification(chart)["height"] > 6 * len(title)

@@ -27,7 +27,7 @@ from natxy.model.reason import Code
 from natxy.report.chart_files import write_data
 from natxy.report.drawings import specification
 from natxy.report.report_files import HEAD, LIST
-from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
+from natxy.report.trial_charts import NOISE, distribution_charts, time_chart, trace_chart
 from tests.unit.campaigns import planned, run
 from tests.unit.drawings import layers_of
 from tests.unit.reasons import a_reason
@@ -68,8 +68,10 @@ def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
     assert dict(zip(shapes["domain"], shapes["range"], strict=True)) == {
         "PASS": "circle",
         "FAIL": "cross",
-        "INVALID": "triangle-up",
-    }, "without colours they can be told apart as well"
+    }, "without colours they can be told apart as well; no trial was INVALID"
+    assert encoding["x"]["scale"]["zero"] is False, "there is no trial 0"
+    assert chart.title.endswith("; dashed: the result")
+    assert "dashed" not in trace_chart([traced(result=None)]).title
     assert (found["mark"]["type"], found["encoding"]["y"]["field"]) == ("rule", "line")
     spec = specification(chart)
     assert spec["transform"] == [{"filter": "datum.search == chosen_search"}]
@@ -167,19 +169,21 @@ def test_rate_delay_cpu_and_pauses_have_a_panel_each_over_one_time() -> None:
         ("delay, µs", "median delay", 12.0),
         ("delay, µs", "99.9 % of the delays", 90.0),
         ("CPU, %", "busiest CPU of the gateway", 50.0),
-        ("away, ms", "gateway away", 1.5),
+        (NOISE, "gateway away", 1.5),
         ("connections a second", "rate", 100_000),
         ("CPU, %", "busiest CPU of the gateway", 0.0),
     ], "what is not known has no point, and who was not away none either"
     strips = specification(chart)["vconcat"]
-    assert [each["encoding"]["y"]["title"] for each in strips] == [
+    assert [each["title"]["text"] for each in strips] == [
         "connections a second",
         "delay, µs",
         "CPU, %",
-        "away, ms",
+        NOISE,
     ]
-    assert {tuple(each["encoding"]["x"]["scale"]["domain"]) for each in strips} == {(0, 2.0)}
-    kinds = [each["encoding"]["y"]["scale"].get("type") for each in strips]
+    encodings = [each["layer"][0]["encoding"] for each in strips]
+    assert {tuple(each["x"]["scale"]["domain"]) for each in encodings} == {(0, 2.0)}
+    assert {each["y"]["title"] for each in encodings} == {None}, "longer than a strip is high"
+    kinds = [each["y"]["scale"].get("type") for each in encodings]
     assert kinds == ["log", None, None, None], "rates grow by factors"
 
 
@@ -200,7 +204,11 @@ def test_delays_have_an_axis_of_nines_and_a_panel_for_each_gateway() -> None:
     x = spec["spec"]["encoding"]["x"]
     assert x["field"] == "frames_per_later"
     assert x["scale"] == {"type": "log", "domain": [1, 100_000], "clamp": True, "nice": False}
-    (alone,) = distribution_charts(curve("", (10.0, 0.0), (20.0, 0.99)))
+    y = spec["spec"]["encoding"]["y"]
+    assert (y["scale"]["domain"], y["axis"]["values"]) == ([10, 50], [10, 20, 50])
+    assert "tagged" not in chart.title
+    (alone,) = distribution_charts(curve("", (10.0, 0.0), (20.0, 0.99)), tagged=True)
+    assert "tagged" in alone.title
     assert "facet" not in specification(alone)
 
 

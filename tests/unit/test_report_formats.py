@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from natxy.model.measurement import Figure
 from natxy.model.remark import Remark, Topic
-from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.campaign_html import Told, campaign_html, table_html
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult
 from natxy.report.chart_files import rows_csv, write_data
@@ -156,6 +156,14 @@ def test_markdown_shows_a_label_as_it_is(label: str) -> None:
     shown = HeldText()
     shown.feed(made)
     assert shown.text.count(one_line(label)) == 4, "title, head, row and note"
+
+
+@pytest.mark.parametrize("columns", [("",), ("router",)])
+def test_a_page_has_a_head_row_where_columns_have_names(columns: tuple[str, ...]) -> None:
+    rows = (Row(name="PDV", values=(Value(text="≤ 1.96 ms"),)),)
+    made = table_html(CampaignTable(title="PDV", columns=columns, rows=rows))
+    assert ("<thead>" in made) is bool(columns[0])
+    assert "≤\N{NO-BREAK SPACE}1.96\N{NO-BREAK SPACE}ms" in made, "in one line"
 
 
 class HeldText(HTMLParser):
