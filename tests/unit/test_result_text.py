@@ -107,6 +107,7 @@ def _tear_down(_: TrafficPlan) -> Measurement:
     return tear_down(TearDownPlan(**GIVEN | {"sizes": sizes}), session)
 
 
+OVERLOADED = FakeEngine(lose=lambda _: range(5))
 MEASURED: dict[str, Measure] = {
     "throughput": lambda traffic: throughput(SEARCH, LOSSY.session(traffic)),
     "latency": lambda _: of_delays("latency", "typical latency", "worst-case latency"),
@@ -118,7 +119,7 @@ MEASURED: dict[str, Measure] = {
     "back-to-back": lambda traffic: back_to_back(
         bursts.plan(), bursts.longer_than(1234).session(traffic)
     ),
-    "recovery": lambda traffic: recovery(RecoveryPlan(**AT_RATE), LOSSY.session(traffic)),
+    "recovery": lambda traffic: recovery(RecoveryPlan(**AT_RATE), OVERLOADED.session(traffic)),
     "reset": lambda traffic: reset(
         ResetPlan(**AT_RATE, reset_after_s=Fraction(1, 100)),
         FakeEngine(lose=lambda _: resets.GONE, during=resets.pause).session(
