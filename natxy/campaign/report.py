@@ -1,6 +1,6 @@
 """Writes the report of a campaign or a measurement: tables, plots, data."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -13,7 +13,7 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.head import head_of
 from natxy.campaign.machines import machine_notes
 from natxy.report.beside import beside
-from natxy.report.campaign_html import QUICK, Told, campaign_html
+from natxy.report.campaign_html import QUICK, Told, campaign_html, libraries
 from natxy.report.campaign_notes import campaign_notes, counted_table, testbed_notes
 from natxy.report.campaign_table import campaign_table, further_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
@@ -97,11 +97,15 @@ def write_report(report: Report, into: Path, *, html: bool, records: Path | None
     files += write_data(charts, into / "data", scaled_down=data.plan.quick)
     files += write_delays(data.delays, into / "data", table.title, table.warning)
     if html:  # needs the extra "report"
-        files.append(into / "report.html")
-        write_whole(files[-1], campaign_html(report.tables, charts, told(data)))
+        libraries()
         from natxy.report.pictures import write_pictures
 
         files += write_pictures(charts, into / "data", table.title, table.warning)
+        beside = [path.relative_to(into).as_posix() for path in files]
+        files.append(into / "report.html")
+        write_whole(
+            files[-1], campaign_html(report.tables, charts, told(data, written=sorted(beside)))
+        )
     keep_only(files, into)
 
 
@@ -238,8 +242,9 @@ def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def told(data: CampaignData) -> Told:
+def told(data: CampaignData, *, written: Sequence[str] = ()) -> Told:
     return Told(
+        written=written,
         head=head_of(data),
         files=data.files,
         machines=data.machines,

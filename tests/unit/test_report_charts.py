@@ -165,9 +165,9 @@ def test_rate_delay_cpu_and_pauses_have_a_panel_each_over_one_time() -> None:
     assert [(row["quantity"], row["what"], row["value"]) for row in chart.rows] == [
         ("connections a second", "rate", 1000),
         ("delay, µs", "median delay", 12.0),
-        ("delay, µs", "99.9 % of the delays", 90.0),
+        ("delay, µs", "99.9th percentile of the delays", 90.0),
         ("CPU, %", "busiest CPU of the gateway", 50.0),
-        ("away, ms", "gateway away", 1.5),
+        ("away, ms", "gateway without its CPU", 1.5),
         ("connections a second", "rate", 100_000),
         ("CPU, %", "busiest CPU of the gateway", 0.0),
     ], "what is not known has no point, and who was not away none either"

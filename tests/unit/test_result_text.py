@@ -164,6 +164,18 @@ def test_twelve_lines_of_eighty_characters_with_the_figure_first(result: Measure
     assert lines[0] == headline([result], WIDTH)
 
 
+def test_a_recovery_without_an_overload_has_no_figure(nat64: TrafficPlan) -> None:
+    none = recovery(RecoveryPlan(**AT_RATE), PLAIN.session(nat64))
+    assert brief_text([none], WIDTH)[0].startswith("System recovery time  no overload")
+
+
+def test_repetitions_that_are_lacking_stand_beside_the_figure() -> None:
+    figure = Figure(name="throughput", unit="fps", values=(900.0,))
+    lacking = Remark.of(Topic.LACKING_BY_RETRY_TIME, lacking=4, asked=5)
+    result = measurement(procedure="throughput", figures=(figure,), remarks=(lacking,))
+    assert "(1 of 5 repetitions" in brief_text([result], WIDTH)[0]
+
+
 def test_all_figures_are_shown_with_v(result: Measurement) -> None:
     text = "\n".join(verbose_text([result], 200))
     for figure in result.figures:
@@ -294,7 +306,7 @@ def test_short_trials_are_one_line() -> None:
     (one,) = places(sizes=(84,), figures=(RATE,))
     one = one.model_copy(update={"deviations": (other, SHORT_TRIALS)})
     last = brief_text([one], WIDTH)[-1]
-    assert last.startswith("A quick look: trials of 0.2 s, not ")
+    assert last.startswith("Does not conform: trials of 0.2 s, not ")
     assert last.endswith("; -v lists 1 more")
     assert "RFC 2544 section 24" not in last, "a clause is for who looks it up"
 
