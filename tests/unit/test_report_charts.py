@@ -145,6 +145,28 @@ def test_a_search_for_connections_is_traced_by_their_number(
     assert {row["rate_of"] for row in counted} == {"connections a second"}
 
 
+def test_a_search_of_a_series_is_named_by_its_point(experiment: Path, tmp_path: Path) -> None:
+    run(experiment, tmp_path / "campaign")
+    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    cell = next(each for each in data.cells if each.measure == "throughput")
+    (result,) = cell.results
+    points = tuple(
+        result.figures[0].model_copy(update={"at": at, "values": (value,)})
+        for at, value in (("1 flow", 5.0), ("10 flows", 4.0))
+    )
+    series = replace(cell, results=(result.model_copy(update={"figures": points}),))
+    one = replace(data.trials[0], measure=cell.measure, column=cell.column, round=1, series="")
+    trials = tuple(replace(one, number=number) for number in (1, 2, 1))
+    shown = replace(data, cells=(series,), trials=trials)
+    rows = next(each.rows for each in charts_of(shown, table_of(shown)) if each.key == "trials")
+    name = f"throughput, {cell.column}, round 1"
+    found = [(f"{name}, 1 flow", 5.0)] * 2 + [(f"{name}, 10 flows", 4.0)]
+    assert [(row["search"], row["result"]) for row in rows] == found
+    shorter = replace(shown, trials=trials[:2])  # the series was interrupted
+    rows = next(each.rows for each in charts_of(shorter, table_of(shorter)) if each.key == "trials")
+    assert {row["search"] for row in rows} == {name}
+
+
 def test_the_result_of_a_search_stands_among_its_trials(experiment: Path, tmp_path: Path) -> None:
     """Per direction, as the trials have it, also where the table has the sum of both."""
     written = experiment.read_text()
