@@ -21,7 +21,10 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "worst-case latency": ("worst-case latency", "99.9th percentile of the tagged frames' delays"),
     "(?<!I)PDV": ("PDV", "99.9th percentile of the delays minus the shortest delay"),
     "IPDV": ("IPDV", "delay of a frame minus that of the frame before it"),
-    "first loss": ("first loss", "between a rate without loss and the next one, with loss"),
+    "first loss": (
+        "first loss",
+        "between a rate without loss and the lowest with one that noise does not explain",
+    ),
     "of the media": ("of the media", "share of the frame rate that the slower link carries"),
 }
 ONE_WAY = re.compile("latency|(?<!I)PDV|delay")  # figures whose errors only lengthen them
