@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from natxy.campaign.delay_curves import (
@@ -19,45 +19,12 @@ from natxy.campaign.journal import as_journal, read_journal
 from natxy.campaign.machines import MACHINE, machines_of
 from natxy.campaign.plan import CampaignPlan, Cell, plan_again, plan_of
 from natxy.campaign.records import CellState, read_campaign
+from natxy.campaign.trial_points import INVALID, TrialPoint, trial_members
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Measurement
-from natxy.model.phase_names import ESTABLISH
 from natxy.model.published import Published
-from natxy.model.reason import LossOfConnections, Reason
-from natxy.model.telemetry import Telemetry
-from natxy.model.verdict import Verdict
 from natxy.report.cell_figures import CellResult, as_shown
-
-INVALID = Verdict.INVALID.value
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrialPoint:
-    """A trial as plots need it."""
-
-    column: str
-    measure: str
-    series: str  # what tells the trial's result from the others of its cell: "84 B"
-    round: int
-    repetition: int
-    number: int  # in its cell, from 1
-    at_s: float  # since the first trial of the campaign
-    rate_fps: int  # per direction; connections a second if it is to establish some
-    verdict: str
-    lost_percent: float | None  # None: the trial is INVALID, or sent nothing
-    paused_ms: float  # the tester's senders
-    away_ms: float  # the gateway
-    # Delays of the frames, of the direction in which they are longer; None: none came.
-    median_us: float | None = None
-    p999_us: float | None = None
-    # From the telemetry of the gateway; None: not known.
-    busy_percent: float | None = None  # of its busiest CPU
-    memory_bytes: int | None = None
-    connections: int | None = None
-    dropped: int | None = None
-    reason: str = ""
-    made: int | None = None  # connections that were to be made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +163,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     header: dict[str, Any] = {}
     results: list[Measurement] = []
     numbers: list[int] = []
+    ended = ""
     with as_journal(folder.journal):
         for record in read_journal(folder.journal):
             header = header or record
@@ -203,6 +171,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
                 results.append(Measurement.model_validate_json(json.dumps(record)))
             elif record["record"] == "trial":
                 numbers.append(record["number"])
+                ended = _end_of(record)
     command = results[0].procedure if results else _verb(header)
     title = f"{results[0].title} of {results[0].conditions.dut}" if results else str(folder.path)
     experiment = Experiment(title=title, testbed="", measure=(MeasureSection(command=command),))
@@ -215,6 +184,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         results=tuple(results),
         error="" if results else "it ended without a result",
         started=_moment(header.get("started")),
+        ended=ended,
     )
     (shown,) = as_shown(experiment, [cell])
     reading = _Reading(
@@ -225,15 +195,34 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     return CampaignData(
         experiment=experiment,
         plan=plan,
-        files={},
+        files=_testbed_of(header),
         published=None,
         cells=(cell,),
         trials=_since_the_first(reading.trials.values()),
         delays=tuple(reading.delays.curves(plan)),
-        machines={MACHINE: {name: value for name, value in header.items() if name != "record"}},
+        machines={
+            MACHINE: {
+                name: value for name, value in header.items() if name not in ("record", "testbed")
+            }
+        },
         command=" ".join(header.get("command", [])),
         started=_moment(header.get("started")),
+        ended=ended,
     )
+
+
+def _end_of(trial: dict[str, Any]) -> str:
+    length = timedelta(seconds=trial["result"]["duration_ns"] / 1e9)
+    return (datetime.fromisoformat(trial["started"]) + length).isoformat()
+
+
+def _testbed_of(header: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the testbed as it was read, by the name that the command has for its file."""
+    if "testbed" not in header:
+        return {}
+    words = " ".join(header.get("command", [])).split()
+    name = next((word for word in words if word.endswith(".toml")), "testbed")
+    return {f"{name}, with its defaults, as JSON": json.dumps(header["testbed"], indent=2)}
 
 
 def _since_the_first(of_cells: Iterable[list[TrialPoint]]) -> tuple[TrialPoint, ...]:
@@ -278,64 +267,3 @@ def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint
         at_s=round((started - reading.begin).total_seconds(), 3),
         **trial_members(record),
     )
-
-
-def trial_members(record: dict[str, Any]) -> dict[str, Any]:
-    """Returns the members of a TrialPoint that a trial's record has itself."""
-    kinds = [
-        kind
-        for stream in record["result"]["streams"]
-        for kind in stream["kinds"].values()
-        if kind is not None
-    ]
-    sent = sum(kind["sent"] for kind in kinds)
-    lost = sum(kind["lost"] for kind in kinds)
-    pauses = [stream["pauses"]["total_ns"] for stream in record["result"]["streams"]]
-    reasons = filter(None, (*record["invalid_reasons"], record["fail_reason"]))
-    losses = filter(None, (record["lost_connections"],))
-    why = (*map(Reason.model_validate, reasons), *map(LossOfConnections.model_validate, losses))
-    streams = filter(None, (record["phase_1"], *record["result"]["streams"]))
-    return {
-        "repetition": record["repetition"],
-        "number": record["number"],
-        "rate_fps": _verdict_fps(record),
-        "verdict": record["verdict"],
-        "lost_percent": 100 * lost / sent if sent and record["verdict"] != INVALID else None,
-        "paused_ms": round(max(pauses, default=0.0) / 1e6, 4),
-        "away_ms": round(record["away_ns"] / 1e6, 4),
-        **_delays(kinds),
-        **_telemetry(record),
-        "reason": next(map(str, why), ""),
-        "made": next((each["due"] for each in streams if each["phase"] == ESTABLISH), None),
-    }
-
-
-def _verdict_fps(record: dict[str, Any]) -> int:
-    """Returns what TrialRecord.verdict_fps is."""
-    counted_fps: int | None = record["counted_fps"] if record["verdict"] == "PASS" else None
-    return record["rate_fps"] if counted_fps is None else counted_fps
-
-
-def _delays(kinds: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Returns the members of a TrialPoint; none if no frame has a delay."""
-    known = [kind["delay"] for kind in kinds if kind["delay"]["count"]]
-    if not known:
-        return {}
-    return {
-        f"{name}_us": round(max(each[of] for each in known) / 1000, 3)
-        for name, of in (("median", "p50_ns"), ("p999", "p999_ns"))
-    }
-
-
-def _telemetry(record: dict[str, Any]) -> dict[str, Any]:
-    """Returns the members of a TrialPoint; none if nothing is known."""
-    if not record["telemetry"]:
-        return {}
-    known = Telemetry.model_validate_json(json.dumps(record["telemetry"]))
-    busiest = known.busiest
-    return {
-        "busy_percent": busiest and round(known.percent(busiest.busy_s), 2),
-        "memory_bytes": known.memory_bytes,
-        "connections": known.connections,
-        "dropped": known.dropped,
-    }

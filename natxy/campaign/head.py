@@ -4,19 +4,22 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from natxy.campaign.data import INVALID, CampaignData
+from natxy.campaign.data import CampaignData
 from natxy.campaign.machines import titled
+from natxy.campaign.trial_points import INVALID
 from natxy.model.measurement import Conditions, Measurement
+from natxy.report.cell_figures import IPV6_OCTETS
 from natxy.report.conformity import conformity
+from natxy.report.invalid_words import why_invalid
 from natxy.report.numbers import seconds_left
 
 MINUTE = "%Y-%m-%d %H:%M"
 BOTH = "both directions at once"
+MOST_LINES = 4  # about the traffic
 
 
 def head_of(data: CampaignData) -> dict[str, str]:
     """Returns lines by their names; an empty one is not known."""
-    invalid = sum(point.verdict == INVALID for point in data.trials)
     gateways = _gateways(data)
     results = [result for cell in data.cells for result in cell.results]
     machines = dict.fromkeys(filter(None, map(_machine, data.machines.values())))
@@ -25,12 +28,12 @@ def head_of(data: CampaignData) -> dict[str, str]:
     return {
         "Gateways" if len(gateways) > 1 else "Gateway": "\n".join(gateways),
         "Tester": "; ".join(machines),
-        "Traffic": _traffic([result.conditions for result in results]),
+        "Test": _tests(results),
+        "Traffic": _traffic_of(data),
         "When": _when(data),
         "Command": data.command,
         "Conformity": _conformity(data, results),
-        "Trials": f"{len(data.trials):,}, of which {invalid:,} were invalid and do not count; "
-        f"{cells}seed {data.plan.seed}",
+        "Trials": f"{_trials(data)}; {cells}seed {data.plan.seed}",
     }
 
 
@@ -60,23 +63,73 @@ def _columns_of(titles: Sequence[str], data: CampaignData) -> list[str]:
 
 
 def _gateway(described: Mapping[str, Any]) -> str:
-    kernel = described.get("kernel")
-    software = "; ".join(filter(None, (described.get("software"), kernel)))
-    return titled({**described, "software": software})
+    cpu = described.get("gateway_cpu")  # of a gateway that the tester's machine runs
+    where = f"CPU {cpu} of the tester's machine" if cpu else ""
+    known = (described.get("software"), described.get("kernel"), where)
+    return titled({**described, "software": "; ".join(filter(None, known))})
+
+
+def _tests(results: Sequence[Measurement]) -> str:
+    """Returns what was measured, each with the clause that defines it."""
+    clauses = dict.fromkeys((result.title, result.reference) for result in results)
+    return "; ".join(f"{title} ({clause})" if clause else title for title, clause in clauses)
+
+
+def _trials(data: CampaignData) -> str:
+    """Says how many trials there were, and why some do not count."""
+    invalid = [point for point in data.trials if point.verdict == INVALID]
+    if not invalid:
+        return f"{len(data.trials):,}, all valid"
+    why = why_invalid(point.code for point in invalid)
+    return f"{len(data.trials):,}, of which {len(invalid):,} are invalid and do not count ({why})"
+
+
+def _traffic_of(data: CampaignData) -> str:
+    """Says what was sent; of a few columns whose IP versions differ, a line for each."""
+    columns: dict[str, list[Conditions]] = {}
+    for cell in data.cells:
+        columns.setdefault(cell.column, []).extend(each.conditions for each in cell.results)
+    labels: dict[str, list[str]] = {}  # by what was sent
+    for label, measured in columns.items():
+        if measured:
+            labels.setdefault(_traffic(measured), []).append(label)
+    all_of = [each for measured in columns.values() for each in measured]
+    versions = {(each.left_ip_version, each.right_ip_version) for each in all_of}
+    if len(versions) == 1 or not 1 < len(labels) <= MOST_LINES:
+        return _traffic(all_of)
+    return "\n".join(f"{'; '.join(of)}: {words}" for words, of in labels.items())
 
 
 def _traffic(measured: Sequence[Conditions]) -> str:
     """Says what was sent: the same of all results, or each one that there is."""
     versions = [f"IPv{each.left_ip_version} to IPv{each.right_ip_version}" for each in measured]
     ways = [BOTH if each.direction == "both" else f"{each.direction} only" for each in measured]
-    sizes = [f"{each.frame_size_bytes:,}" for each in measured]
     shares = [f"{each.foreground_percent:g}" for each in measured]
-    all_of = [_or(list(dict.fromkeys(each))) for each in (versions, ways, sizes, shares)]
-    return "{}, {}, {} B (as IPv6), {} % foreground".format(*all_of) if measured else ""
+    all_of = [_or(versions), _or(ways), _sizes(measured)]
+    if set(shares) - {"100"}:
+        all_of.append(f"{_or(shares)} % foreground")
+    return ", ".join(filter(None, all_of))
+
+
+def _sizes(measured: Sequence[Conditions]) -> str:
+    """Returns the sizes of the frames that are sent, and those of IPv6, in which Natxy counts."""
+    if not measured:
+        return ""
+    as_ipv6 = _or([f"{each.frame_size_bytes:,}" for each in measured])
+    if not all(_sends_ipv4(each) for each in measured):
+        return f"{as_ipv6} B (as IPv6)"
+    as_ipv4 = _or([f"{each.frame_size_bytes - IPV6_OCTETS:,}" for each in measured])
+    return f"{as_ipv4} B ({as_ipv6} B as IPv6)"
+
+
+def _sends_ipv4(of: Conditions) -> bool:
+    """Tells whether all frames are IPv4; those of the background are IPv6."""
+    return 6 not in (of.left_ip_version, of.right_ip_version) and of.foreground_percent == 100
 
 
 def _or(words: Sequence[str]) -> str:
-    """Returns "84, 512 or 1,518"."""
+    """Returns "84, 512 or 1,518": each word once."""
+    words = list(dict.fromkeys(words))
     return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
@@ -95,10 +148,7 @@ def _when(data: CampaignData) -> str:
     begin = datetime.fromisoformat(data.started)
     shown = f"{begin:{MINUTE}} UTC"
     if not data.ended:
-        last_s = max((point.at_s for point in data.trials), default=0.0)
-        return (
-            f"{shown}, the last trial {seconds_left(last_s)} after the first" if last_s else shown
-        )
+        return shown
     took_s = (datetime.fromisoformat(data.ended) - begin).total_seconds()
     return f"{shown}, took {seconds_left(took_s)}"
 

@@ -1,7 +1,9 @@
 """Writes the report of a campaign or a measurement: tables, plots, data."""
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,12 +14,14 @@ from natxy.campaign.delay_files import write_delays
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.head import head_of
 from natxy.campaign.machines import machine_notes
+from natxy.campaign.trial_points import TrialPoint
+from natxy.model.measurement import Figure
 from natxy.report.beside import beside
-from natxy.report.campaign_html import QUICK, Told, campaign_html
+from natxy.report.campaign_html import QUICK, Told, campaign_html, libraries
 from natxy.report.campaign_notes import campaign_notes, counted_table, testbed_notes
 from natxy.report.campaign_table import campaign_table, further_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
-from natxy.report.cell_figures import as_shown, found_figures
+from natxy.report.cell_figures import CellResult, as_shown, found_figures
 from natxy.report.chart_files import write_data
 from natxy.report.charts import Chart, named_apart
 from natxy.report.figure_charts import computed_charts, figure_charts
@@ -97,11 +101,15 @@ def write_report(report: Report, into: Path, *, html: bool, records: Path | None
     files += write_data(charts, into / "data", scaled_down=data.plan.quick)
     files += write_delays(data.delays, into / "data", table.title, table.warning)
     if html:  # needs the extra "report"
-        files.append(into / "report.html")
-        write_whole(files[-1], campaign_html(report.tables, charts, told(data)))
+        libraries()
         from natxy.report.pictures import write_pictures
 
         files += write_pictures(charts, into / "data", table.title, table.warning)
+        beside = [path.relative_to(into).as_posix() for path in files]
+        files.append(into / "report.html")
+        write_whole(
+            files[-1], campaign_html(report.tables, charts, told(data, written=sorted(beside)))
+        )
     keep_only(files, into)
 
 
@@ -154,13 +162,8 @@ def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = N
     """Returns the plots of figures, delays and trials, and of what `records` holds."""
     found = _found(data)
     trials = [
-        {
-            **asdict(point),
-            **tried,
-            "cell": (cell := _cell(point.measure, point.column, point.series, point.round)),
-            "result": found.get(cell),
-        }
-        for point, tried in zip(data.trials, _tried(data), strict=True)
+        {**asdict(point), **tried, "cell": cell, "result": found.get(cell)}
+        for point, tried, cell in zip(data.trials, _tried(data), _cells(data), strict=True)
     ]
     curves = [
         {
@@ -219,20 +222,46 @@ def _tried(data: CampaignData) -> Iterator[dict[str, Any]]:
         yield known
 
 
-def _cell(measure: str, column: str, series: str, round_: int) -> str:
-    return _joined(measure, column, series, f"round {round_}")
+def _cells(data: CampaignData) -> Iterator[str]:
+    """Yields the name of each trial's cell, with the point of a series that has a search for each
+    of its points."""
+    points = {name: [figure.at for figure in figures] for name, figures in _searched(data).items()}
+    names = [_cell(data, each, each.series) for each in data.trials]
+    begins = [each.number == 1 for each in data.trials]
+    parts = Counter(compress(names, begins))
+    seen: Counter[str] = Counter()
+    for name, is_first in zip(names, begins, strict=True):
+        seen[name] += is_first
+        of = points.get(name, [])
+        yield _joined(name, of[seen[name] - 1] if len(of) == parts[name] > 1 else "")
+
+
+def _cell(data: CampaignData, of: TrialPoint | CellResult, series: str) -> str:
+    number = f"round {of.round}" if data.plan.experiment.rounds > 1 else ""
+    return _joined(of.measure, of.column, series, number)
+
+
+def _searched(data: CampaignData) -> dict[str, list[Figure]]:
+    """Returns what the searches of each cell and series found, a figure for each point."""
+    searched = ("fps", "cps", "connections")
+    found = {}
+    for cell, shown in zip(data.cells, as_shown(data.plan.experiment, data.cells), strict=True):
+        for series, result in zip(shown.series, cell.results, strict=True):
+            main = [each for each in result.figures if each.primary]
+            figures = [each for each in main if each.name == main[0].name]
+            units = {each.unit for each in figures}
+            if result.conditions.search is not None or units == {"connections"}:
+                found[_cell(data, cell, series)] = figures if units <= set(searched) else []
+    return found
 
 
 def _found(data: CampaignData) -> dict[str, float]:
-    """Returns what each search found, by its cell and series, as its trials tried it."""
-    searched = ("fps", "cps", "connections")
+    """Returns what each search found, by its cell and point, as its trials tried it."""
     return {
-        _cell(cell.measure, cell.column, series, cell.round): figure.benchmark
-        for cell, shown in zip(data.cells, as_shown(data.plan.experiment, data.cells), strict=True)
-        for series, result in zip(shown.series, cell.results, strict=True)
-        for figure in [each for each in result.figures if each.primary][:1]
-        if figure.unit in searched and figure.values and not figure.at
-        if result.conditions.search is not None or figure.unit == "connections"
+        _joined(name, figure.at): figure.benchmark
+        for name, figures in _searched(data).items()
+        for figure in reversed(figures)
+        if figure.values
     }
 
 
@@ -240,8 +269,9 @@ def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def told(data: CampaignData) -> Told:
+def told(data: CampaignData, *, written: Sequence[str] = ()) -> Told:
     return Told(
+        written=written,
         head=head_of(data),
         files=data.files,
         machines=data.machines,

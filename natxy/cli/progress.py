@@ -254,8 +254,13 @@ def asked_clause(trial: TrialRecord) -> str:
 
 def found_by(figures: Sequence[Figure]) -> str:
     """Returns the main figures of a repetition in one line."""
-    main = (figure for figure in figures if figure.primary)
-    return ", ".join(in_words(figure, figure.shown_name, figure.values[-1]) for figure in main)
+    return ", ".join(
+        in_words(figure, figure.shown_name, figure.values[-1])
+        if figure.values
+        else f"{ARROWS[figure.direction]} {figure.name}: {figure.missing}".strip()
+        for figure in figures
+        if figure.primary
+    )
 
 
 def in_words(figure: Figure, name: str, value: float) -> str:

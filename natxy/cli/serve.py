@@ -5,12 +5,13 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Annotated, Any
 
-from natxy.campaign.data import read_data, trial_members
+from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import as_journal
 from natxy.campaign.plan import Cell, plan_again
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.report import page_of, rate_quantity
+from natxy.campaign.trial_points import trial_members
 from natxy.cli.campaign_server import CampaignServer, Page, take_lowest_priority
 from natxy.cli.campaigns import pace_of, tell
 from natxy.cli.resume import FolderArgument

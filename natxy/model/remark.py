@@ -37,9 +37,8 @@ class Topic(Sentences):
         f"{AT_LEAST}."
     )
     BOUND_BY_NOISE = (
-        "≥ marks a lower bound, limited by noise: trials above this rate stayed invalid, or turned "
-        "out to tell nothing, for reasons that do not grow with the rate, such as a core that was "
-        f"away or was placed badly; {AT_LEAST}."
+        "≥ marks a lower bound, limited by noise (a core was away, or badly placed): trials above "
+        f"this rate stayed invalid, or told nothing; {AT_LEAST}."
     )
     BOUND_UNEXPLAINED = (
         "≥ marks a lower bound, since the losses above this rate came in holes, or now and then, "
@@ -128,7 +127,7 @@ class Topic(Sentences):
         "The tester's own delay at {asked_bytes} B is unknown; {size_bytes} B is the nearest size."
     )
     OWN_DELAY_OF_VERSION = "The tester's own delay is that of another version of the engine."
-    OWN_DELAY_UNKNOWN = "Tester's own delay ({drivers}): unknown; run {command}."
+    OWN_DELAY_UNKNOWN = "Tester's own delay ({drivers}): unknown; `{command}` measures it."
     SELF_TESTS_UNREADABLE = "Self-tests are not known: {file} is damaged or of another version."
     IPDV = (
         "IPDV is the delay of a frame minus that of the frame before it, in one direction and kind "
@@ -141,8 +140,8 @@ class Topic(Sentences):
         "latency that it may have had."
     )
     TAGS_LEFT_OUT = (
-        "Tagged frames left out because gateway or tester was away: at most {left_out_percent} of "
-        "a direction."
+        "Of the tagged frames, up to {left_out_percent} of a direction do not count: gateway or "
+        "tester was without its CPU."
     )
     TAGS_IN_SILENCE = (
         f"{SILENT}{{held_percent}} of the tagged frames of a direction may have waited for that. "
@@ -203,7 +202,8 @@ class Topic(Sentences):
         "lost the last frames."
     )
     NO_OVERLOAD = (
-        "Where no frame was lost, there was no overload: a recovery time of 0 then says nothing."
+        "A direction that lost no frame in a trial had no overload to recover from: its recovery "
+        "time is uncertain (in parentheses), or there is none."
     )
     RESET = "{way}."
     RESET_UNWATCHED = (
@@ -245,7 +245,7 @@ class Topic(Sentences):
         "Parentheses mark a rate that is uncertain: the repetitions vary by more than 25 % of the "
         "difference between full and empty. Use more connections."
     )
-    PORTS = "Source and destination ports: {ports}."
+    PORTS = "Numbers of source x destination ports: {ports}."
     CLOSED_BY_FIN = (
         "A connection is closed by FIN: FIN, FIN and ACK are phases, one after another, each at "
         "the rate."
@@ -287,7 +287,7 @@ class Topic(Sentences):
     SUBSCRIBERS = "Each frame, or each connection, is of a pseudorandom subscriber."
     FLOWS = (
         "A flow is a four-tuple. Each direction sends all flows in turn, on one pair of addresses; "
-        "source and destination ports: {ports}."
+        "numbers of source x destination ports: {ports}."
     )
     FLOWS_OF_KINDS = "Foreground and background each have this number of flows."
     PARTS_AS_TRIALS = f"{PARTS} Each part lasts as long as the trial; between two parts is {DRAIN}."

@@ -128,13 +128,11 @@ def overload(plan: OverloadPlan, session: Session) -> Measurement:
         conditions=_conditions(plan, ready, found),
         deviations=_deviations(plan, ready, found),
         remarks=(
-            *_remarks(plan, traffic),
+            *_remarks(plan, traffic, degraded),
             *_left_open(plan, degraded),
             *_unused(plan, traffic, found),
             *_wrong_by(degraded),
-            # Errors, the definition of a delay and the origin of a rate; searches need none of them
-            # here.
-            *(() if plan.benchmark.searches else _of_tests(plan, found)),
+            *(each for each in _of_tests(plan, found) if _is_told(plan, each)),
         ),
         figures=degraded,
         counts=TrialCounts.total(result.counts for result in found.values()),
@@ -261,10 +259,13 @@ def _degradation(plan: OverloadPlan, figure: Figure, alone: Measurement) -> tupl
     )
 
 
-def _remarks(plan: OverloadPlan, traffic: TrafficSection) -> Iterator[Remark]:
+def _remarks(
+    plan: OverloadPlan, traffic: TrafficSection, figures: tuple[Figure, ...]
+) -> Iterator[Remark]:
     formula = "(X1 - Xn) / X1" if plan.benchmark.higher_is_better else "(Xn - X1) / X1"
-    test = plan.benchmark.name
-    yield Remark.of(Topic.DEGRADATION, formula=formula, unit=plan.noun, test=test)
+    if any(map(_is_degradation, figures)):
+        test = plan.benchmark.name
+        yield Remark.of(Topic.DEGRADATION, formula=formula, unit=plan.noun, test=test)
     if plan.subscribers:
         yield Remark.of(Topic.SUBSCRIBERS)
         return
@@ -293,6 +294,12 @@ def _wrong_by(figures: tuple[Figure, ...]) -> Iterator[Remark]:
 
 def _is_degradation(figure: Figure) -> bool:
     return figure.name.startswith(DEGRADATION)
+
+
+def _is_told(plan: OverloadPlan, remark: Remark) -> bool:
+    """Tells whether a remark of a test is one of the series: errors, the definition of a delay and
+    the origin of a rate are; of searches, only which repetitions are lacking."""
+    return not plan.benchmark.searches or "lacking" in remark.facts
 
 
 def _of_tests(plan: OverloadPlan, found: dict[int, Measurement]) -> Remarks:

@@ -31,6 +31,7 @@ from natxy.verdict.delay_error import ERROR_SHARE
 CLAUSE = "RFC 2544 section 26.5"
 RECOVERY = "system recovery time"
 LOST = "lost frames"
+NOT_OVERLOADED = "no overload"
 OVERLOAD = Fraction(11, 10)  # of the throughput
 AFTERWARDS = Fraction(1, 2)  # of the overload's rate
 SHORTEST_S = Fraction(1, 10**6)
@@ -156,30 +157,45 @@ def _figures(done: Sequence[TrialRecord], load: Frames) -> tuple[Figure, ...]:
             streams.setdefault(stream.direction, []).append(stream)
     figures = []
     for direction, seen in streams.items():
-        values = tuple(_recovery_s(stream, load) for stream in seen)
-        errors = tuple(
-            value - _counted_s(stream, load) for value, stream in zip(values, seen, strict=True)
-        )
-        figures.append(
-            Figure(
-                name=RECOVERY,
-                unit="s",
-                direction=direction,
-                values=values,
-                lower_bound=tuple(map(_goes_on, seen)),
-                # Noise only adds losses, so that a time of 0 is exact.
-                upper_bound=tuple(
-                    error > ERROR_SHARE * value for error, value in zip(errors, values, strict=True)
-                ),
-                errors=errors if any(errors) else (),
-                statistic="mean",  # RFC 2544 section 26.5
-            )
-        )
+        figures.append(_time(direction, seen, load))
         lost = tuple(float(stream.losses.frames if stream.losses else 0) for stream in seen)
         figures.append(
             Figure(name=LOST, unit="frames", direction=direction, values=lost, primary=False)
         )
     return tuple(figures)
+
+
+def _time(direction: Direction, seen: Sequence[StreamResult], load: Frames) -> Figure:
+    """Returns the recovery time, which is uncertain if a trial lost no frame, since that was no
+    overload; without any overload there is none."""
+    overloaded = [stream.losses is not None for stream in seen]
+    if not any(overloaded):
+        return Figure(
+            name=RECOVERY,
+            unit="s",
+            direction=direction,
+            values=(),
+            missing=NOT_OVERLOADED,
+            statistic="mean",
+        )
+    values = tuple(_recovery_s(stream, load) for stream in seen)
+    errors = tuple(
+        value - _counted_s(stream, load) for value, stream in zip(values, seen, strict=True)
+    )
+    return Figure(
+        name=RECOVERY,
+        unit="s",
+        direction=direction,
+        values=values,
+        lower_bound=tuple(map(_goes_on, seen)),
+        # Noise only adds losses, so that a time of 0 is exact.
+        upper_bound=tuple(
+            error > ERROR_SHARE * value for error, value in zip(errors, values, strict=True)
+        ),
+        errors=errors if any(errors) else (),
+        statistic="mean",  # RFC 2544 section 26.5
+        uncertain=not all(overloaded),
+    )
 
 
 def _deviations(plan: RecoveryPlan, throughput: Rate) -> Deviations:

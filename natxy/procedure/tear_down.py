@@ -197,8 +197,9 @@ def _figures(found: Deletions) -> tuple[Figure, ...]:
 
 
 def _remarks(found: list[Deletions]) -> Remarks:
+    ranges = tuple(each.ranges for each in found)
     return (
         Remark.of(Topic.TEAR_DOWN),
-        Remark.of(Topic.PORTS, ports=tuple(each.ranges for each in found)),
+        Remark.of(Topic.PORTS, ports=ranges if len(set(ranges)) > 1 else ranges[:1]),
         *applying({Topic.UNCERTAIN: any(each.within_noise for each in found)}),
     )

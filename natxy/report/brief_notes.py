@@ -43,7 +43,7 @@ SHORT: Mapping[Topic, str] = {
     Topic.DRAIN_TOO_SHORT: "The buffer may be larger: use a longer drain.",
     Topic.LOST_TO_END: "",
     Topic.NOTHING_LOST: "",
-    Topic.NO_OVERLOAD: "0 may mean that there was no overload.",
+    Topic.NO_OVERLOAD: "No recovery without an overload: in a trial, no frame was lost.",
     Topic.RESET_UNWATCHED: "Noise may have lengthened the reset.",
     Topic.RATE_IS_BOUND: "The rate is a lower bound of the throughput.",
     Topic.NO_COMPARISON: "",

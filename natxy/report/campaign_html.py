@@ -11,6 +11,7 @@ from typing import Any
 from natxy.errors import ConfigurationError
 from natxy.report.charts import Chart, dots_at_each_place
 from natxy.report.html_text import in_script, style
+from natxy.report.reading import how_to_read
 from natxy.report.summary_table import summary_table
 from natxy.report.table_rows import CampaignTable
 from natxy.visible import visible
@@ -40,25 +41,29 @@ class Told:
     machines: Mapping[str, Any]  # what measured, by a title
     quick: bool
     made_by: str  # "Natxy 0.1.0"
+    written: Sequence[str] = ()  # files beside the page; empty: it stands alone
 
 
 def campaign_html(tables: Mapping[str, CampaignTable], charts: Sequence[Chart], told: Told) -> str:
     """Returns the page; `tables` are those of a Report, by their names."""
-    jinja2, vl_convert = _libraries()
+    jinja2, vl_convert = libraries()
     page = _page(jinja2)
     drawn = [chart for chart in charts if chart.is_drawn]
     machines = {name: json.dumps(about, indent=2) for name, about in told.machines.items()}
+    summary = summary_table(tables["table"])
     text: str = page.render(
         policy=POLICY,
         style=style(),
         quick=QUICK if told.quick else "",
-        summary=summary_table(tables["table"]),
+        summary=summary,
+        reading=how_to_read((summary, *tables.values())),
         **{"published": None, "further": None, "counted": None, **tables},
         charts=drawn,
         head=told.head,
         versions=[text for text in map(_versions, told.machines.values()) if text],
         folded={**told.files, **machines},
         made_by=told.made_by,
+        written=told.written,
         data=in_script(json.dumps(list(map(_drawn, drawn)), ensure_ascii=False)),
         bundle=_bundle_of(vl_convert).replace("</script", r"<\/script"),
     )
@@ -94,7 +99,7 @@ def _drawn(chart: Chart) -> dict[str, Any]:
     }
 
 
-def _libraries() -> tuple[Any, Any]:
+def libraries() -> tuple[Any, Any]:
     try:
         import altair  # noqa: F401  # the drawings need it
         import jinja2
@@ -109,7 +114,7 @@ def _libraries() -> tuple[Any, Any]:
 
 def table_html(table: CampaignTable) -> str:
     """Returns a table with its notes as a part of another page, such as a notebook."""
-    jinja2, _ = _libraries()
+    jinja2, _ = libraries()
     macros, _, _ = _template().partition("<!doctype html>")
     part = _environment(jinja2).from_string(f"{macros}{PART}")
     text: str = part.render(table=table)

@@ -6,15 +6,17 @@ from itertools import takewhile
 from natxy.model.disturbance import Disturbance
 from natxy.model.duration import duration
 from natxy.model.measurement import Measurement, TrialCounts
-from natxy.model.remark import Topic
+from natxy.model.reason import Explanation
+from natxy.model.remark import Remark, Topic
 from natxy.report.cell_figures import CellResult
 from natxy.report.measurement_notes import connection_notes, count_notes, device_notes
 from natxy.report.table_rows import CampaignTable, Notes, Row, Value
 
 Places = dict[str, set[str]]  # columns, by measurement
 DEVIATIONS, NOTES = "Deviations from the RFCs", "Notes"
-# The table has the errors of its figures.
-SHOWN_AS_ERRORS = {Topic.TOO_LONG, Topic.WRONG_EITHER_WAY, Topic.LOSS_ERROR}
+# The table has the errors of its figures; a deviation says that a rate was given.
+SAID_ELSEWHERE = {Topic.TOO_LONG, Topic.WRONG_EITHER_WAY, Topic.LOSS_ERROR, Topic.RATE_GIVEN}
+ONE_BY_ONE = {each.code for each in (Topic.FEW_VALID, Topic.FEW_VALID_BY_RETRY_TIME)}
 
 
 def campaign_notes(columns: Sequence[str], cells: Sequence[CellResult]) -> Notes:
@@ -30,9 +32,10 @@ def campaign_notes(columns: Sequence[str], cells: Sequence[CellResult]) -> Notes
             places = said.setdefault((heading, kind), {}).setdefault(text, {})
             places.setdefault(measure, set()).add(column)
     found: dict[str, list[str]] = {}
-    for (heading, _), texts in said.items():
+    for (heading, kind), texts in said.items():
         named = {text: _place(of, measured, columns) for text, of in texts.items()}
-        found.setdefault(heading, []).append(_joined(named))
+        apart = [{text: place} for text, place in named.items()] if kind in ONE_BY_ONE else [named]
+        found.setdefault(heading, []).extend(map(_joined, apart))
     return {heading: tuple(notes) for heading, notes in found.items()}
 
 
@@ -85,8 +88,8 @@ def _said(results: Sequence[Measurement]) -> Iterator[tuple[str, str, str]]:
         for deviation in result.deviations:
             yield DEVIATIONS, deviation.code.code, str(deviation)
         for remark in result.remarks:
-            if remark.code not in SHOWN_AS_ERRORS:
-                yield NOTES, remark.code.code, str(remark)
+            if remark.code not in SAID_ELSEWHERE:
+                yield NOTES, remark.code.code, str(_without_advice(remark))
         for text in (
             *conditions.formats,
             *connection_notes(conditions.connections, counts),
@@ -95,6 +98,15 @@ def _said(results: Sequence[Measurement]) -> Iterator[tuple[str, str, str]]:
             yield NOTES, text, text
     for text in count_notes(counts):
         yield NOTES, text, text
+
+
+def _without_advice(remark: Remark) -> Remark:
+    """Returns a remark as a report has it, whose reader does not measure."""
+    facts = {
+        name: fact.model_copy(update={"advice": None}) if isinstance(fact, Explanation) else fact
+        for name, fact in remark.facts.items()
+    }
+    return remark.model_copy(update={"facts": facts})
 
 
 def counted_table(columns: Sequence[str], cells: Sequence[CellResult]) -> CampaignTable:
@@ -151,11 +163,11 @@ SHARES: tuple[tuple[str, Callable[[TrialCounts], str]], ...] = (
     ("misdelivered frames", lambda counts: _counted(counts.misdelivered)),
     ("duplicated frames", lambda counts: _counted(counts.duplicated)),
     ("reordered frames", lambda counts: _counted(counts.reordered)),
-    ("gaps of the numbering", _gaps),
+    ("gaps of the numbering, all trials", _gaps),
     ("invalid trials", _invalid),
     ("gateway without its CPU, valid trials", _away),
     ("senders paused, valid trials", _paused),
-    ("largest lateness, valid trials", _late),
+    ("largest lateness of a frame, valid trials", _late),
 )
 
 

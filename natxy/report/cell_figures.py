@@ -51,6 +51,7 @@ class ColumnFigures:
     rates: dict[Key, str] = field(default_factory=dict)  # as `rate_words` names them
     wires: dict[Key, "Wire"] = field(default_factory=dict)  # of rates of frames
     places: dict[Key, list["Place"]] = field(default_factory=dict)  # one for each round
+    planned: dict[Key, int] = field(default_factory=dict)  # repetitions of all rounds
     error: str = ""
 
     def add(self, cell: CellResult) -> None:
@@ -68,8 +69,20 @@ class ColumnFigures:
                 if figure.unit == "fps":
                     self.wires[key] = Wire.of(result.conditions, figure, summed=cell.summed)
                 self.places.setdefault(key, []).append(Place.of(result.conditions, figure))
+                self.planned[key] = self.planned.get(key, 0) + planned(result, figure)
                 known = self.figures.get(key)
                 self.figures[key] = figure if known is None else together(known, figure)
+
+
+def planned(result: Measurement, figure: Figure) -> int:
+    """Returns how many repetitions of a figure there were to be, as the result's remarks say."""
+    done = len(figure.values)
+    for remark in (each for each in result.remarks if "lacking" in each.facts):
+        asked, lacking = remark.facts["asked"], remark.facts["lacking"]
+        is_at = not remark.where or f"{figure.at}, ".startswith(f"{remark.where}, ")
+        if is_at and isinstance(asked, float) and asked - done == lacking:
+            return int(asked)
+    return done
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 
-SHORT = (Differs.DURATION, Differs.DURATIONS)
+MOST = (Differs.DURATION, Differs.DURATIONS)
+LEAST = (Differs.DRAIN, Differs.SETTLE)
 
 
 def conformity(results: Sequence[Measurement], *, brief: bool = False) -> str:
@@ -20,13 +21,11 @@ def conformity(results: Sequence[Measurement], *, brief: bool = False) -> str:
     if not deviations:
         named = ", ".join(dict.fromkeys(filter(None, references)))
         return f"Conforms to {named}" if named else "No RFC defines what was measured"
-    first = next((each for each in deviations if each.code in SHORT), deviations[0])
-    kind = "A quick look" if first.code in SHORT else "Does not conform"
+    first = min(deviations, key=lambda each: (each.code not in MOST, each.code in LEAST))
     more = len({each.code for each in deviations}) - 1
-    shown = f"{kind}: {first.model_copy(update={'clause': ''}) if brief else first}"
+    shown = f"Does not conform: {first.model_copy(update={'clause': ''}) if brief else first}"
     if not more:
         return shown
     if brief:
         return f"{shown}; -v lists {more} more"
-    are = "more deviation is" if more == 1 else "more deviations are"
-    return f"{shown}; {more} {are} listed below"
+    return f"{shown}; {more} more below"

@@ -2,6 +2,7 @@
 lines over a quantity."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from natxy.model.measurement import Figure, Unit
@@ -32,7 +33,11 @@ UP = {"lower": "▲", "upper": "▼"}
 def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[Chart]:
     """Returns a chart of the main figures for each measurement and unit."""
     found: dict[str, dict[str, ColumnFigures]] = {}  # by measurement and column
+    headings: dict[str, str] = {}
     for cell in cells:
+        for each in cell.results:
+            is_labelled = cell.measure != each.procedure
+            headings[cell.measure] = cell.measure if is_labelled else each.title
         found.setdefault(cell.measure, {}).setdefault(cell.column, ColumnFigures()).add(cell)
     charts = []
     for measure, of in found.items():
@@ -43,6 +48,7 @@ def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[C
                     rows.setdefault(figure.unit, []).append(_row(column, key, of[column]))
         for unit, of_unit in rows.items():
             drawn = _figures(measure, unit, columns, of_unit, alone=len(rows) == 1)
+            drawn = replace(drawn, title=drawn.title.replace(measure, headings[measure], 1))
             charts += [drawn, *heat_charts(drawn)]
     return charts
 

@@ -8,7 +8,7 @@ from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Figure
 from natxy.report.cell_figures import RATES, ColumnFigures, Found, Key, Place
 from natxy.report.numbers import ARROWS, SIGNS, quantity, rate, with_bound
-from natxy.report.table_rows import Row, Spread, Value
+from natxy.report.table_rows import Row, Spread, Value, named
 from natxy.statistics import summary
 
 NONE = ColumnFigures()
@@ -43,7 +43,7 @@ def _row(measure: MeasureSection, key: Key, known: Figure, of: Sequence[ColumnFi
     point = ", ".join(filter(None, (key[0], _point(key[-1], figures), at)))
     name = " ".join(filter(None, (measure.label, known.name)))
     return Row(
-        name=" ".join(filter(None, (ARROWS[known.direction], name, point))),
+        name=" ".join(filter(None, (ARROWS[known.direction], named(name, point)))),
         values=tuple(
             value_of(figure, each, key, names_rate=not at)
             for figure, each in zip(figures, of, strict=True)
@@ -72,6 +72,7 @@ def _without_series(of: ColumnFigures) -> ColumnFigures:
         rates=_without_point(of.rates),
         wires=_without_point(of.wires),
         places=_without_point(of.places),
+        planned=_without_point(of.planned),
     )
 
 
@@ -120,13 +121,14 @@ def _spread(figure: Figure, of: ColumnFigures, key: Key, *, names_rate: bool) ->
     wire = of.wires.get(key)
     return Spread(
         n=values.n,
+        planned=of.planned.get(key, values.n),
         minimum=values.minimum,
         maximum=values.maximum,
         # RFC 9004 section 6.4 asks for it.
         deviation=values.standard_deviation if figure.statistic == "mean" else None,
         error=_error(figure, of.search_errors.get(key[0]) if key else None),
         unit=figure.unit,
-        bound=bound,
+        measured=bound == "upper" and number > figure.benchmark,
         at=at_words(of, key) if names_rate else "",
         wire="" if wire is None else wire.words(number),
     )

@@ -175,14 +175,18 @@ def _spreads(line: Line, result: Measurement) -> Iterator[str]:
     spreads = [value.spread for _, value in line.values if value.spread]
     if not spreads:
         return
-    n, is_search = spreads[0].n, result.conditions.search is not None and line.row.unit in RATES
+    n, is_search = (
+        max(spreads[0].n, spreads[0].planned),
+        result.conditions.search is not None and line.row.unit in RATES,
+    )
     ends = _bare(extremes_of(line.values[0][1])) if len(spreads) == 1 else ""
     error = error_of(line.values[0][1]) if len(spreads) == 1 else ""
-    counted = f"{n:,} {'search' if is_search else 'repetition'}"
+    counted = spreads[0].count.removeprefix("n = ")
+    counted = f"{counted} {'search' if is_search else 'repetition'}"
     plural = f"{counted}{('es' if is_search else 's') * (n != 1)}"
-    for count in (plural, f"n = {n:,}"):
+    for count in (plural, spreads[0].count):
         yield "; ".join(filter(None, (": ".join(filter(None, (count, ends))), error)))
-    yield from (f"n = {n:,}: {ends}" for _ in (ends,) if ends)
+    yield from (f"{spreads[0].count}: {ends}" for _ in (ends,) if ends)
     yield plural
 
 
@@ -209,7 +213,7 @@ def _conditions(
 ) -> str:
     """Returns with what was measured, and the spread that the first line had no room for; as much
     of it as there is room for."""
-    counts = {value.spread.n for row in rows for value in row.values if value.spread}
+    counts = {value.spread.count for row in rows for value in row.values if value.spread}
     of = [result.conditions for result in results]
     versions = dict.fromkeys((of[0].left_ip_version, of[0].right_ip_version))
     said = [
@@ -223,7 +227,7 @@ def _conditions(
         _same(of, lambda each: f"{each.networks} networks", usual="1 networks"),
         WAYS[of[0].direction],
         *(part for part in _shared(rows) if part not in first),
-        f"n = {counts.pop():,}" if len(counts) == 1 and not COUNT.search(first) else "",
+        counts.pop() if len(counts) == 1 and not COUNT.search(first) else "",
         *dict.fromkeys(result.reference for result in results),
     ]
     line = ""

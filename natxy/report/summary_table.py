@@ -8,7 +8,7 @@ from math import inf
 
 from natxy.model.trial_spec import Direction
 from natxy.report.numbers import ARROWS
-from natxy.report.table_rows import CampaignTable, Row, Value
+from natxy.report.table_rows import CampaignTable, Row, Value, named
 
 MOST_ROWS = 10
 RATE = re.compile(r"([\d,]+) fps")
@@ -60,17 +60,22 @@ def _rate(row: Row) -> int:
 
 
 def _lost_from(values: Sequence[tuple[Row, Value]]) -> str:
-    """Returns from which rate on frames were lost; an upper bound may be of a loss or of none.
-    The rates ascend."""
+    """Returns up to which rate nothing was lost and at which the first frames surely were; an upper
+    bound may be of a loss or of none. The rates ascend."""
     known = [(_rate(row), value) for row, value in values if value.number is not None]
     perhaps = [fps for fps, value in known if value.number and value.bound == "upper"]
     lost = [fps for fps, value in known if value.number and value.bound != "upper"]
     unsure_fps = min([*perhaps, *lost], default=inf)
     clean = [fps for fps, _ in known if fps < unsure_fps]
     if lost:
-        return f"at {lost[0]:,} fps{' at the latest' * (unsure_fps < lost[0])}"
-    none = f"none up to {clean[-1]:,} fps" if clean else ""
-    return ", ".join(filter(None, (none, f"not known from {perhaps[0]:,} fps" if perhaps else "")))
+        return (
+            f"between {clean[-1]:,} and {lost[0]:,} fps"
+            if clean
+            else f"at or below {lost[0]:,} fps"
+        )
+    if not clean:
+        return "unknown" if perhaps else ""
+    return f"none up to {clean[-1]:,} fps{', unknown above' if perhaps else ''}"
 
 
 def _summed_up(rows: Sequence[Row]) -> Row:
@@ -79,7 +84,7 @@ def _summed_up(rows: Sequence[Row]) -> Row:
     ways = [row.direction for row in rows]
     return replace(
         first,
-        name=" ".join(filter(None, (first.figure, " … ".join(ends)))),
+        name=named(first.figure, " … ".join(ends)),
         values=tuple(
             _both_ways(list(zip(ways, values, strict=True)))
             for values in zip(*(row.values for row in rows), strict=True)
@@ -104,8 +109,9 @@ def _both_ways(values: Sequence[tuple[Direction | None, Value]]) -> Value:
 
 def _repeated(values: Sequence[tuple[Direction | None, Value]]) -> Iterator[str]:
     for way, value in values:
-        if value.spread is not None and value.spread.n > 1:
-            said = (ARROWS[way], value.spread.extremes, f"n = {value.spread.n:,}")
+        spread = value.spread
+        if spread is not None and (spread.n > 1 or spread.measured or spread.n < spread.planned):
+            said = (ARROWS[way], spread.extremes, spread.count)
             yield " ".join(filter(None, said))
 
 

@@ -1,5 +1,6 @@
 """The rows and values of a campaign's tables."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -22,14 +23,16 @@ class Spread:
     deviation: float | None = None  # the standard deviation, where the benchmark is the mean
     error: float | None = None
     unit: Unit
-    bound: Bound = "exact"  # of the benchmark
+    planned: int = 0  # more than n where repetitions are lacking
+    # The benchmark is a bound that contains an error, so that the values themselves lie elsewhere.
+    measured: bool = False
     at: str = ""  # "at 9,000 fps"; empty: the row says it, or there is no rate
     wire: str = ""  # "0.17 Gbit/s, 11 % of the media"
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The extremes, what tells how exact the benchmark is, and what else is known of it."""
-        count = ", ".join(filter(None, (f"n = {self.n:,}", self.error_text)))
+        count = ", ".join(filter(None, (self.count, self.error_text)))
         known = ", ".join(filter(None, (self.at, self.wire)))
         return tuple(filter(None, (self.extremes, count, known)))
 
@@ -38,18 +41,29 @@ class Spread:
         return ", ".join(self.parts)
 
     @property
+    def count(self) -> str:
+        """The number of repetitions: "n = 1 of 5" if there are fewer than planned."""
+        return f"n = {self.n:,}" + f" of {self.planned:,}" * (self.n < self.planned)
+
+    @property
     def extremes(self) -> str:
         """The extremes, where they differ as they are printed, and the standard deviation."""
         low, high = (quantity(value, self.unit) for value in (self.minimum, self.maximum))
         around = "" if self.deviation is None else f"± {quantity(self.deviation, self.unit)}"
-        # The values themselves may be above an upper bound: they have their errors.
-        measured = "measured " if self.bound == "upper" else ""
-        words = (f"{measured}[{low} … {high}]" if low != high else "", around if self.n > 1 else "")
+        alone = low if self.measured else ""
+        shown = f"[{low} … {high}]" if low != high else alone
+        words = ("measured" * self.measured, shown, around if self.n > 1 else "")
         return " ".join(filter(None, words))
 
     @property
     def error_text(self) -> str:
-        return f"error {quantity(self.error, self.unit)}" if self.error else ""
+        """The error; that of a percentage is a number of percentage points, not a share of it."""
+        if not self.error:
+            return ""
+        is_share = self.unit == "%"
+        return (
+            f"error {f'{self.error:.3g} points' if is_share else quantity(self.error, self.unit)}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +106,12 @@ class Row:
         unit = " ".join(filter(None, (self.unit, self.rates))) if has_unit else ""
         mean = "mean" if self.statistic == "mean" else ""
         return ", ".join(filter(None, (self.name, unit, mean)))
+
+
+def named(figure: str, point: str) -> str:
+    """Returns a figure's name with its point: "tear-down rate of 2,000 connections"."""
+    of = "of" if re.match(r"[\d,]+ connections?\b", point) else ""
+    return " ".join(filter(None, (figure, of, point)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,10 @@ NOISE = "away, ms (no point: not away)"
 OVER_TIME = {  # the quantity (empty: that of the trial's rate) and the name of a field of trials
     "rate_fps": ("", "rate"),
     "median_us": ("delay, µs", "median delay"),
-    "p999_us": ("delay, µs", "99.9 % of the delays"),
+    "p999_us": ("delay, µs", "99.9th percentile of the delays"),
     "busy_percent": ("CPU, %", "busiest CPU of the gateway"),
     "paused_ms": (NOISE, "tester paused"),
-    "away_ms": (NOISE, "gateway away"),
+    "away_ms": (NOISE, "gateway without its CPU"),
 }
 
 

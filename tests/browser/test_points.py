@@ -91,7 +91,7 @@ def test_the_head_says_what_when_where_and_whether_it_conforms(browser: Chrome, 
     text = kept(browser, "5-head")
     for name in ("Gateway", "Tester", "Traffic", "When", "Command", "Conformity", "Trials"):
         assert name in text
-    assert "A quick look" in text
+    assert "Does not conform" in text
 
 
 def test_the_summary_is_short_and_each_note_stands_once(browser: Chrome, demo: Path) -> None:

@@ -256,7 +256,9 @@ def test_a_line_of_losses_has_a_gap_and_a_mark_where_nothing_is_known(
     browser: Chrome, tmp_path: Path
 ) -> None:
     """RFC 2544 section 26.3: a line from 0 to 100 %; a rate without a valid trial is no 0 %."""
-    result = measurement(procedure="frame-loss", figures=tuple(losses(0, 10, None, 50, 100)))
+    result = measurement(
+        procedure="frame-loss", title="Frame loss rate", figures=tuple(losses(0, 10, None, 50, 100))
+    )
     cell = CellResult(column="a", measure="frame-loss", round=1, results=(result,))
     page = page_of(tmp_path, *figure_charts(("a",), [cell]))
     opened(browser, page, DESKTOP, "light")
@@ -274,7 +276,7 @@ def test_a_line_of_losses_has_a_gap_and_a_mark_where_nothing_is_known(
     heights = [point.rect["y"] for point in points]
     assert heights == sorted(heights, reverse=True)
     assert list(faults(browser)) == []
-    assert "frame loss rate, %" in kept(browser, "3-loss", "frame-loss")
+    assert "frame loss rate, %" in kept(browser, "3-loss", "Frame loss rate")
 
 
 def test_throughput_is_a_line_below_that_of_the_media(browser: Chrome, tmp_path: Path) -> None:
@@ -285,7 +287,9 @@ def test_throughput_is_a_line_below_that_of_the_media(browser: Chrome, tmp_path:
         conditions = measurement().conditions.model_copy(update=media)
         figure = Figure(name="throughput", unit="fps", values=(6e7 / (size + 20),))
         results.append(
-            measurement(procedure="throughput", conditions=conditions, figures=(figure,))
+            measurement(
+                procedure="throughput", title="Throughput", conditions=conditions, figures=(figure,)
+            )
         )
     cell = CellResult(column="a", measure="throughput", round=1, results=tuple(results))
     opened(browser, page_of(tmp_path, *figure_charts(("a",), [cell])), DESKTOP, "light")
@@ -296,7 +300,7 @@ def test_throughput_is_a_line_below_that_of_the_media(browser: Chrome, tmp_path:
     assert media_line.rect["y"] < ours.rect["y"], "no gateway is above the media"
     assert abs(media_line.rect["width"] - ours.rect["width"]) < 2
     assert list(faults(browser)) == []
-    assert "octets" in kept(browser, "3-sizes", "throughput")
+    assert "octets" in kept(browser, "3-sizes", "Throughput")
 
 
 def test_a_dot_stands_at_its_value_with_its_range(browser: Chrome, tmp_path: Path) -> None:
@@ -310,7 +314,7 @@ def test_a_dot_stands_at_its_value_with_its_range(browser: Chrome, tmp_path: Pat
             column=column,
             measure="throughput",
             round=1,
-            results=(measurement(procedure="throughput", figures=(figure,)),),
+            results=(measurement(procedure="throughput", title="Throughput", figures=(figure,)),),
         )
         for column, figure in figures.items()
     ]
@@ -325,7 +329,7 @@ def test_a_dot_stands_at_its_value_with_its_range(browser: Chrome, tmp_path: Pat
     assert "▶ lower bound" in browser.find_element(By.TAG_NAME, "main").text
     legend = browser.find_element(By.ID, "legend-throughput")
     assert legend.text == "", "the axis has the names"
-    assert "frames a second" in kept(browser, "3-dots", "throughput")
+    assert "frames a second" in kept(browser, "3-dots", "Throughput")
 
 
 @pytest.mark.parametrize(("size", "columns"), [(DESKTOP, 2), (PHONE, 1)], ids=list(SIZES))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, TrialCounts
+from natxy.model.reason import Advice, Code, Explanation
 from natxy.model.remark import Remark, Topic
 from natxy.report.campaign_notes import DEVIATIONS, NOTES, campaign_notes
 from natxy.report.cell_figures import CellResult
@@ -13,6 +14,8 @@ from tests.unit.measurement_report import measurement as some_measurement
 
 SHORT = SHORT_TRIALS
 SHORTER = Deviation.of(Differs.DURATION, "RFC 2544 section 24", has_s=0.05, asked_s=60)
+
+PLACED = Advice.PLACED
 
 
 def cell(
@@ -61,9 +64,28 @@ def test_a_kind_of_deviation_is_said_once_with_where_each_is() -> None:
 
 def test_what_the_table_shows_as_an_error_is_no_note() -> None:
     (result,) = cell("a").results
-    remarks = (Remark.of(Topic.LOSS_ERROR, error_percent=3.0), Remark.of(Topic.RATE_GIVEN))
+    errors = Remark.of(Topic.LOSS_ERROR, error_percent=3.0)
+    remarks = (errors, Remark.of(Topic.RATE_GIVEN), Remark.of(Topic.MEDIA))
     said = replace(cell("a"), results=(result.model_copy(update={"remarks": remarks}),))
-    assert campaign_notes(("a",), [said]) == {NOTES: (str(remarks[1]),)}
+    assert campaign_notes(("a",), [said]) == {NOTES: (str(remarks[2]),)}
+
+
+def test_why_a_point_has_no_trial_is_a_line_for_each_gateway_without_advice() -> None:
+    why = Explanation(code=Code.CORE_SHARED, facts={"took_ns": 9, "possible_ns": 2}, advice=PLACED)
+    few = [
+        Remark.of(Topic.FEW_VALID, "400,000 fps", valid=0, invalid=number, why=why)
+        for number in (12, 24)
+    ]
+    (result,) = cell("a").results
+    cells = [
+        replace(cell(column), results=(result.model_copy(update={"remarks": (remark,)}),))
+        for column, remark in zip("ab", few, strict=True)
+    ]
+    said = campaign_notes(("a", "b"), cells)[NOTES]
+    assert [note.partition(" 0 trials")[0] for note in said] == [
+        f"throughput, column {column}: 400,000 fps:" for column in "ab"
+    ]
+    assert not any(PLACED.value in note for note in said)
 
 
 def test_what_rfc_2544_section_10_counts_is_that_of_all_rounds() -> None:
@@ -76,7 +98,7 @@ def test_what_rfc_2544_section_10_counts_is_that_of_all_rounds() -> None:
     assert said == {
         "throughput: duplicated frames": ["2", "1", ""],
         "throughput: reordered frames": ["4", "2", ""],
-        "throughput: gaps of the numbering": [
+        "throughput: gaps of the numbering, all trials": [
             "3,000 with 6,000 lost frames",
             "1,500 with 3,000 lost frames",
             "",

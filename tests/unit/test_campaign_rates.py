@@ -3,6 +3,7 @@
 import pytest
 
 from natxy.model.measurement import Figure, Measurement, SearchConditions
+from natxy.model.remark import Remark, Topic
 from natxy.report.campaign_table import campaign_table
 from natxy.report.cell_figures import CellResult, Wire, as_shown, rate_words
 from natxy.report.figure_charts import figure_charts
@@ -135,6 +136,46 @@ def test_a_figure_whose_error_is_as_large_as_itself_is_a_bound(
         value.bound,
         value.number,
     )
+
+
+@pytest.mark.parametrize(
+    ("values", "errors", "upper", "shown"),
+    [
+        ((57.0,), (60.0,), (), "≤ 100 % measured 57 %, n = 1"),
+        ((2.0, 4.0), (9.0, 9.0), (), "≤ 12 % measured [2 % … 4 %], n = 2"),
+        ((57.0,), (), (True,), "≤ 57 %, n = 1"),
+        ((57.0,), (9.0,), (), "57 %, n = 1, error 9 points"),
+    ],
+)
+def test_what_was_measured_stands_beside_a_bound_that_contains_an_error(
+    values: tuple[float, ...], errors: tuple[float, ...], upper: tuple[bool, ...], shown: str
+) -> None:
+    figure = Figure(
+        name="frame loss rate", unit="%", values=values, errors=errors, upper_bound=upper
+    )
+    assert value_of(figure).words == shown
+
+
+def test_repetitions_that_are_lacking_are_counted_over_all_rounds() -> None:
+    lacking = Remark.of(Topic.LACKING, lacking=4, asked=5)
+    of_another = Remark.of(Topic.LACKING, "10 flows", lacking=4, asked=5)
+    results = [
+        towards("both", *values).model_copy(update={"remarks": remarks})
+        for values, remarks in (((9.0,), (lacking,)), ((9.0,) * 5, ()), ((9.0,), (of_another,)))
+    ]
+    cells = [
+        CellResult(column=ONE, measure="throughput", round=number, results=(result,))
+        for number, result in enumerate(results)
+    ]
+    for several, count in (
+        (cells[:1], "n = 1 of 5"),
+        (cells, "n = 7 of 11"),
+        (cells[1:2], "n = 5"),
+    ):
+        rows = {row.name: row for row in campaign_table(SCALE_UP, TESTBEDS, several).rows}
+        spread = rows["throughput"].values[0].spread
+        assert spread is not None
+        assert spread.count == count
 
 
 def test_a_loss_that_is_bounded_so_is_at_most_all() -> None:

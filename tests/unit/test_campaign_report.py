@@ -201,7 +201,7 @@ def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -
     assert shares[-1] == 1
     head = told(data).head
     assert "; 8 of 8 cells; seed 7" in head["Trials"]
-    assert head["Trials"].startswith(f"{len(data.trials):,}, of which 0 were invalid")
+    assert head["Trials"].startswith(f"{len(data.trials):,}, all valid; ")
 
 
 FOLDER = Path(__file__).parents[2] / "experiments"

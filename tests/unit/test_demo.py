@@ -185,7 +185,7 @@ def test_the_notes_of_the_demo_are_in_its_report() -> None:
         "pdv: duplicated frames": ["8"],
         "pdv: gateway without its CPU, valid trials": ["2 %, 3 ms at most"],
         "pdv: senders paused, valid trials": ["1 %"],
-        "pdv: largest lateness, valid trials": ["5 µs"],
+        "pdv: largest lateness of a frame, valid trials": ["5 µs"],
     }
 
 

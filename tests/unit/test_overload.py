@@ -232,7 +232,7 @@ def test_of_what_is_better_lower_the_other_formula_is_taken(nat64: TrafficPlan) 
     )
     assert about(Topic.DEGRADATION, result.remarks).facts["formula"] == "(Xn - X1) / X1"
     assert result.title == "Overload scalability of frame loss rate, simultaneous load"
-    throughputs = overload(plan((10,)), FakeEngine().session(nat64))
+    throughputs = overload(plan((10,)), slower_with({1: 9000, 10: 8000}).session(nat64))
     assert about(Topic.DEGRADATION, throughputs.remarks).facts["formula"] == "(X1 - Xn) / X1"
 
 

@@ -17,6 +17,7 @@ from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.procedure.overload import DEGRADATION, OverloadPlan, overload
 from natxy.procedure.recovery import RecoveryPlan
 from natxy.procedure.throughput import ThroughputPlan
+from natxy.report.cell_figures import planned
 from natxy.report.results_csv import rows
 from natxy.search.bisection import SearchError
 from natxy.trial.seeds import MAX_SEED
@@ -95,10 +96,24 @@ def test_what_all_tests_say_is_said_once_and_what_one_says_with_its_flows(
     assert Topic.SEARCH not in topics(searches)
 
 
+def test_repetitions_of_a_search_that_are_lacking_are_told(nat64: TrafficPlan) -> None:
+    test = replace(SEARCH, repetitions=3, patience_s=Fraction(0))
+    result = overload(plan((10,), test=test), slower_with({1: 9000, 10: 8000}).session(nat64))
+    lacking = [each for each in result.remarks if each.code is Topic.LACKING_BY_PATIENCE]
+    assert [each.facts["asked"] for each in lacking] == [3]
+    assert {planned(result, figure) for figure in result.figures if figure.unit == "fps"} == {3}
+
+
+def test_what_a_degradation_is_is_said_where_there_is_one(nat64: TrafficPlan) -> None:
+    none = overload(plan((10,)), FakeEngine().session(nat64))
+    assert Topic.DEGRADATION not in topics(none.remarks)
+
+
 def test_the_ports_of_flows_are_stated(nat64: TrafficPlan) -> None:
     result = overload(plan((10, 100_000)), FakeEngine().session(nat64))
     assert about(Topic.FLOWS, result.remarks).facts == {"ports": ("10 x 1", "3,125 x 32")}
-    assert about(Topic.DEGRADATION, result.remarks).facts["test"] == "throughput"
+    degraded = overload(plan((10,)), slower_with({1: 9000, 10: 8000}).session(nat64))
+    assert about(Topic.DEGRADATION, degraded.remarks).facts["test"] == "throughput"
     assert result.reference == "RFC 8219 section 10.2.1"
 
 

@@ -101,7 +101,7 @@ def test_a_picture_has_its_title_and_loads_nothing(kind: str) -> None:
 def test_colours_that_differ_have_a_legend() -> None:
     assert ">forward<" in drawn(CHARTS["dots"])
     assert ">PASS<" in drawn(CHARTS["trace"])
-    assert ">gateway away<" in drawn(CHARTS["time"])
+    assert ">gateway without its CPU<" in drawn(CHARTS["time"])
     one = replace(CHARTS["percentiles"], rows=[row for row in CURVES if row["panel"] == "tayga"])
     for row in one.rows:
         row.setdefault("frames_per_later", 10.0)

@@ -6,9 +6,10 @@ import pytest
 from rich.console import Console
 
 from natxy.cli.now_and_then import Lines, NowAndThen, watching
-from natxy.cli.progress import BAR_CHARACTERS, Narrowing, SearchDisplay
+from natxy.cli.progress import BAR_CHARACTERS, Narrowing, SearchDisplay, found_by
 from natxy.model.distribution import Distribution
 from natxy.model.event import ByDirection, Progress
+from natxy.model.measurement import Figure
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.trial.observer import Observer
@@ -150,3 +151,19 @@ def test_a_file_has_a_title_and_then_a_line_now_and_then() -> None:
     assert text.splitlines() == ["a title"]
     watched, _ = observer_of(is_terminal=True)
     assert isinstance(watched, SearchDisplay)
+
+
+def test_a_repetition_without_a_figure_says_why() -> None:
+    figures = [
+        Figure(name="system recovery time", unit="s", direction="forward", values=(0.5,)),
+        Figure(
+            name="system recovery time",
+            unit="s",
+            direction="reverse",
+            values=(),
+            missing="no overload",
+        ),
+    ]
+    assert found_by(figures) == (
+        "→ system recovery time 500 ms, ← system recovery time: no overload"
+    )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
@@ -12,8 +13,15 @@ from natxy.model.deviation import Differs
 from natxy.model.reason import Reason
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.procedure.recovery import LOST, RECOVERY, RFC, RecoveryPlan, recovery
+from natxy.model.trial_spec import Direction, Stream, TrialSpec
+from natxy.procedure.recovery import (
+    LOST,
+    NOT_OVERLOADED,
+    RECOVERY,
+    RFC,
+    RecoveryPlan,
+    recovery,
+)
 from natxy.procedure.throughput import ThroughputPlan
 from natxy.search.bisection import SearchError
 from natxy.trial.timing import Timing
@@ -24,6 +32,7 @@ from tests.unit.reasons import LATE
 
 FAST = Timing(duration_s=Fraction(1, 5), drain_s=Fraction(0))
 THROUGHPUT_FPS = 10_000
+WAYS: tuple[Direction, ...] = ("forward", "reverse")
 
 
 def plan(**changes: Any) -> RecoveryPlan:
@@ -81,11 +90,28 @@ def test_no_loss_after_the_fall_is_a_time_of_0(nat64: TrafficPlan) -> None:
     assert Topic.NO_OVERLOAD not in topics(result.remarks)
 
 
-def test_no_loss_at_all_is_said(nat64: TrafficPlan) -> None:
+def test_without_an_overload_there_is_no_recovery(nat64: TrafficPlan) -> None:
     result = recovery(plan(), FakeEngine().session(nat64))
-    assert result.figure(RECOVERY, "forward").values == (0, 0)
+    figure = result.figure(RECOVERY, "forward")
+    assert (figure.values, figure.missing) == ((), NOT_OVERLOADED)
     assert result.figure(LOST, "forward").values == (0, 0)
     assert Topic.NO_OVERLOAD in topics(result.remarks)
+
+
+def test_a_trial_without_an_overload_makes_the_time_uncertain(nat64: TrafficPlan) -> None:
+    """The first of two trials loses a frame during the overload, forward only."""
+    trials = count()
+
+    def lose(stream: Stream) -> list[int]:
+        return [5] if stream.direction == "forward" and not next(trials) else []
+
+    result = recovery(plan(), FakeEngine(lose=lose).session(nat64))
+    known = {way: result.figure(RECOVERY, way) for way in WAYS}
+    assert (known["forward"].values, known["forward"].uncertain) == ((0, 0), True)
+    assert known["reverse"].values == ()
+    assert Topic.NO_OVERLOAD in topics(result.remarks)
+    certain = recovery(plan(), FakeEngine(lose=lambda _: [5]).session(nat64))
+    assert not certain.figure(RECOVERY, "forward").uncertain
 
 
 def test_loss_up_to_the_end_is_a_lower_bound(nat64: TrafficPlan) -> None:

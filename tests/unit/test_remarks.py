@@ -88,7 +88,7 @@ def test_an_unknown_code_is_refused() -> None:
     ("remark", "sentence"),
     [
         (SOME[1], "1 core: 1 of 2 repetitions were not run, or not to their end."),
-        (SOME[2], "Source and destination ports: 10 x 1; 3,125 x 32."),
+        (SOME[2], "Numbers of source x destination ports: 10 x 1; 3,125 x 32."),
         (SOME[4], f"1 trial valid, 2 were not: {LATE}; {Advice.DOCTOR.value}."),
         (SOME[3], "Memory is that of the table, with 4,000; 5,000 connections and with none."),
         (

@@ -147,6 +147,28 @@ def test_a_search_for_connections_is_traced_by_their_number(
     assert {row["rate_of"] for row in counted} == {"connections a second"}
 
 
+def test_a_search_of_a_series_is_named_by_its_point(experiment: Path, tmp_path: Path) -> None:
+    run(experiment, tmp_path / "campaign")
+    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    cell = next(each for each in data.cells if each.measure == "throughput")
+    (result,) = cell.results
+    points = tuple(
+        result.figures[0].model_copy(update={"at": at, "values": (value,)})
+        for at, value in (("1 flow", 5.0), ("10 flows", 4.0))
+    )
+    series = replace(cell, results=(result.model_copy(update={"figures": points}),))
+    one = replace(data.trials[0], measure=cell.measure, column=cell.column, round=1, series="")
+    trials = tuple(replace(one, number=number) for number in (1, 2, 1))
+    shown = replace(data, cells=(series,), trials=trials)
+    rows = next(each.rows for each in charts_of(shown, table_of(shown)) if each.key == "trials")
+    name = f"throughput, {cell.column}, round 1"
+    found = [(f"{name}, 1 flow", 5.0)] * 2 + [(f"{name}, 10 flows", 4.0)]
+    assert [(row["search"], row["result"]) for row in rows] == found
+    shorter = replace(shown, trials=trials[:2])  # the series was interrupted
+    rows = next(each.rows for each in charts_of(shorter, table_of(shorter)) if each.key == "trials")
+    assert {row["search"] for row in rows} == {name}
+
+
 def test_the_result_of_a_search_stands_among_its_trials(experiment: Path, tmp_path: Path) -> None:
     """Per direction, as the trials have it, also where the table has the sum of both."""
     written = experiment.read_text()
@@ -167,9 +189,9 @@ def test_rate_delay_cpu_and_pauses_have_a_panel_each_over_one_time() -> None:
     assert [(row["quantity"], row["what"], row["value"]) for row in chart.rows] == [
         ("connections a second", "rate", 1000),
         ("delay, µs", "median delay", 12.0),
-        ("delay, µs", "99.9 % of the delays", 90.0),
+        ("delay, µs", "99.9th percentile of the delays", 90.0),
         ("CPU, %", "busiest CPU of the gateway", 50.0),
-        (NOISE, "gateway away", 1.5),
+        (NOISE, "gateway without its CPU", 1.5),
         ("connections a second", "rate", 100_000),
         ("CPU, %", "busiest CPU of the gateway", 0.0),
     ], "what is not known has no point, and who was not away none either"

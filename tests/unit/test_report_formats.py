@@ -252,9 +252,15 @@ def test_the_page_says_which_file_has_the_data_of_a_plot() -> None:
     told = Told(head={}, files={}, machines={}, quick=False, made_by="")
     rows = [{"trial": "1", "direction": "forward", "at_s": second} for second in (0, 1)]
     plots = named_apart([plot("a", "A", *rows), plot("A", "A", *rows)])
-    made = campaign_html({"table": table("a")}, plots, told)
-    for name in ("a", "A-2"):
-        assert f"Data: data/{name}.csv. Picture: data/{name}.svg and .pdf" in made
+    written = ("data/a.csv", "table.txt", "100%.hgrm")
+    made = campaign_html({"table": table("a")}, plots, replace(told, written=written))
+    for name in ("a.csv", "A-2.csv", "a.svg", "A-2.pdf"):
+        assert f'<a href="data/{name}">data/{name}</a>' in made
+    listed = made.partition("<summary>All files</summary>")[2]
+    for name, address in (("table.txt", "table.txt"), ("100%.hgrm", "100%25.hgrm")):
+        assert f'<a href="{address}">{name}</a>' in listed
+    alone = campaign_html({"table": table("a")}, plots, told)
+    assert "<a href" not in alone, "a page that is served has no files beside it"
 
 
 def test_a_single_value_has_no_plot() -> None:

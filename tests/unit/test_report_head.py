@@ -2,20 +2,26 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from natxy.campaign.data import CampaignData, read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.head import head_of
+from natxy.campaign.trial_points import trial_members
 from natxy.cli import run_command
 from natxy.model.deviation import Deviation, Differs
+from natxy.model.measurement import Measurement
+from natxy.model.reason import Code
 from natxy.report.cell_figures import CellResult
+from natxy.report.invalid_words import SHORT
 from tests.unit.campaigns import run
 from tests.unit.clauses import SHORT_TRIALS
 from tests.unit.measurement_report import measurement
 
 ONE_SIZE = Deviation.of(Differs.FRAME_SIZES, "RFC 8219 section 5.1.1", sizes_bytes=(84,))
+DRAIN = Deviation.of(Differs.DRAIN, "RFC 2544 section 23 d", has_s=0.05, asked_s=2)
 GIVEN = Deviation.of(Differs.GIVEN_RATE, "RFC 8219 section 7.2")
 
 
@@ -36,17 +42,18 @@ def with_deviations(data: CampaignData, *deviations: Deviation, reference: str) 
     [
         ((), "RFC 8219 section 7.3.1", "Conforms to RFC 8219 section 7.3.1"),
         ((), "", "No RFC defines what was measured"),
-        ((SHORT_TRIALS,), "RFC 8219", f"A quick look: {SHORT_TRIALS}"),
+        ((SHORT_TRIALS,), "RFC 8219", f"Does not conform: {SHORT_TRIALS}"),
+        ((DRAIN, GIVEN), "RFC 8219", f"Does not conform: {GIVEN}; 1 more below"),
         ((GIVEN,), "RFC 8219", f"Does not conform: {GIVEN}"),
         (
             (ONE_SIZE, SHORT_TRIALS),
             "RFC 8219",
-            f"A quick look: {SHORT_TRIALS}; 1 more deviation is listed below",
+            f"Does not conform: {SHORT_TRIALS}; 1 more below",
         ),
         (
             (ONE_SIZE, GIVEN, SHORT_TRIALS),
             "RFC 8219",
-            f"A quick look: {SHORT_TRIALS}; 2 more deviations are listed below",
+            f"Does not conform: {SHORT_TRIALS}; 2 more below",
         ),
     ],
 )
@@ -69,9 +76,7 @@ def test_it_says_which_gateway_when_where_and_by_which_command(data: CampaignDat
     for known in (host["name"], host["system"], "CPU", tester["cpu_model"], variant):
         assert known in head["Tester"]
     (trials,) = {len(data.trials)}
-    assert head["Trials"] == (
-        f"{trials:,}, of which 0 were invalid and do not count; 8 of 8 cells; seed 7"
-    )
+    assert head["Trials"] == (f"{trials:,}, all valid; 8 of 8 cells; seed 7")
 
 
 def test_a_campaign_whose_cells_failed_does_not_just_conform(data: CampaignData) -> None:
@@ -84,6 +89,7 @@ def test_a_campaign_whose_cells_failed_does_not_just_conform(data: CampaignData)
 
 def test_it_says_of_each_column_which_gateway_it_has(data: CampaignData) -> None:
     duts = {"84 B": {"name": "a", "software": "tayga 0.9.2"}, "512 B": {"name": "b", "kernel": "6"}}
+    duts["512 B"]["gateway_cpu"] = "1"
     machine = {
         "gateways": [
             {"dut": dut, "cells": [f"{measure}, {column}"]}
@@ -92,10 +98,69 @@ def test_it_says_of_each_column_which_gateway_it_has(data: CampaignData) -> None
         ]
     }
     head = head_of(replace(data, machines={"": machine}))
-    assert head["Gateways"] == "84 B: a (tayga 0.9.2)\n512 B: b (6)"
+    assert head["Gateways"] == "84 B: a (tayga 0.9.2)\n512 B: b (6; CPU 1 of the tester's machine)"
     assert head["Traffic"].startswith(
         "IPv6 to IPv4, both directions at once, 84 or 512 B (as IPv6)"
     )
+
+
+def test_it_says_how_often_which_reason_made_a_trial_invalid(data: CampaignData) -> None:
+    codes = ["left_late"] * 2 + ["core_shared"] * 3 + ["gave_up_late"] * 2 + [""]
+    points = [
+        replace(data.trials[0], verdict="INVALID" if code else "FAIL", code=code) for code in codes
+    ]
+    assert head_of(replace(data, trials=tuple(points)))["Trials"].startswith(
+        "8, of which 7 are invalid and do not count "
+        "(4 x a frame left late, 3 x the host shared a core); "
+    )
+
+
+def test_the_reason_that_explains_the_others_is_counted() -> None:
+    late = {"code": "left_late", "where": "", "facts": {"late_ns": 2, "limit_ns": 1}}
+    reasons = [late, {"code": "link_down", "where": "left", "facts": {}}]
+    record: dict[str, Any] = {
+        **dict.fromkeys(("fail_reason", "lost_connections", "phase_1", "telemetry")),
+        "invalid_reasons": reasons,
+        "verdict": "INVALID",
+        "away_ns": 0,
+        "rate_fps": 1,
+        "repetition": 1,
+        "number": 1,
+        "counted_fps": None,
+        "result": {"streams": []},
+    }
+    assert trial_members(record)["code"] == "link_down"
+
+
+def test_each_reason_has_short_words() -> None:
+    assert set(SHORT) == set(Code) - {Code.HELD_BACK, Code.PORT_SLOW}, "those are of failed trials"
+
+
+def sent(**changes: object) -> Measurement:
+    result = measurement()
+    conditions = result.conditions.model_copy(update=changes)
+    return result.model_copy(update={"conditions": conditions})
+
+
+def test_columns_whose_traffic_differs_have_a_line_each(data: CampaignData) -> None:
+    ipv4 = {"left_ip_version": 4, "right_ip_version": 4, "n": 1, "m": 1}
+    ipv6 = {"left_ip_version": 6, "right_ip_version": 6, "n": 1, "m": 1}
+    cells = tuple(
+        CellResult(column=column, measure="pdv", round=1, results=(sent(**changes),))
+        for column, changes in {"a": ipv4, "b": ipv6, "c": {**ipv4, "n": 2}, "d": ipv4}.items()
+    )
+    assert head_of(replace(data, cells=cells))["Traffic"].split("\n") == [
+        "a; d: IPv4 to IPv4, both directions at once, 64 B (84 B as IPv6)",
+        "b: IPv6 to IPv6, both directions at once, 84 B (as IPv6)",
+        "c: IPv4 to IPv4, both directions at once, 84 B (as IPv6), 50 % foreground",
+    ]
+
+
+def test_it_says_which_clause_defines_the_test(data: CampaignData) -> None:
+    known = with_deviations(data, reference="RFC 8219 section 7.3.1")
+    title = known.cells[0].results[0].title
+    assert head_of(known)["Test"] == f"{title} (RFC 8219 section 7.3.1)"
+    assert head_of(with_deviations(data, reference=""))["Test"] == title
 
 
 def test_a_campaign_without_a_result_says_nothing_of_conformity(data: CampaignData) -> None:
@@ -103,18 +168,22 @@ def test_a_campaign_without_a_result_says_nothing_of_conformity(data: CampaignDa
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_single_measurement_has_a_head_as_well(testbed_file: Path, tmp_path: Path) -> None:
+def test_a_single_measurement_has_a_head_as_well(
+    testbed_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     words = [str(testbed_file), "--rate", "1000", "--profile", "quick", "--duration", "0.01"]
     words += ["--repetitions", "1", "--seed", "3", "--output", str(tmp_path / "pdv"), "--report"]
+    monkeypatch.setattr("sys.argv", ["natxy", "pdv", *words])
     assert run_command(["pdv", *words]) == 0
-    head = head_of(read_data(CampaignFolder(path=tmp_path / "pdv")))
+    data = read_data(CampaignFolder(path=tmp_path / "pdv"))
+    head = head_of(data)
     assert head["Command"].startswith("natxy ")
     assert " UTC" in head["When"]
-    assert head["Traffic"] == (
-        "IPv6 to IPv4, both directions at once, 84 B (as IPv6), 100 % foreground"
-    )
+    assert head["Traffic"] == "IPv6 to IPv4, both directions at once, 84 B (as IPv6)"
     assert head["Gateway"]
-    assert "do not count; seed 3" in head["Trials"]
+    assert "; seed 3" in head["Trials"]
+    assert ", took " in head["When"]
+    assert f"{testbed_file}, with its defaults, as JSON" in data.files
     page = (tmp_path / "pdv" / "report" / "report.html").read_text()
     for name in ("Gateway", "Tester", "When", "Command", "Conformity", "Trials"):
         assert f"<dt>{name}</dt>" in page

@@ -94,7 +94,7 @@ def test_the_trials_of_each_can_be_chosen(folder: Path) -> None:
     made = Report.of(folder)
     charts = {chart.key: chart for chart in charts_of(made.data, made.table)}
     params = {each["name"]: each for each in specification(charts["trials"])["params"]}
-    assert params["chosen_search"]["bind"]["options"] == [f"pdv, {key}, round 1" for key in KEYS]
+    assert params["chosen_search"]["bind"]["options"] == [f"pdv, {key}" for key in KEYS]
 
 
 def test_the_figures_are_lines_over_the_size_one_for_each_mix(folder: Path) -> None:

@@ -107,6 +107,7 @@ def _tear_down(_: TrafficPlan) -> Measurement:
     return tear_down(TearDownPlan(**GIVEN | {"sizes": sizes}), session)
 
 
+OVERLOADED = FakeEngine(lose=lambda _: range(5))
 MEASURED: dict[str, Measure] = {
     "throughput": lambda traffic: throughput(SEARCH, LOSSY.session(traffic)),
     "latency": lambda _: of_delays("latency", "typical latency", "worst-case latency"),
@@ -118,7 +119,7 @@ MEASURED: dict[str, Measure] = {
     "back-to-back": lambda traffic: back_to_back(
         bursts.plan(), bursts.longer_than(1234).session(traffic)
     ),
-    "recovery": lambda traffic: recovery(RecoveryPlan(**AT_RATE), LOSSY.session(traffic)),
+    "recovery": lambda traffic: recovery(RecoveryPlan(**AT_RATE), OVERLOADED.session(traffic)),
     "reset": lambda traffic: reset(
         ResetPlan(**AT_RATE, reset_after_s=Fraction(1, 100)),
         FakeEngine(lose=lambda _: resets.GONE, during=resets.pause).session(
@@ -161,6 +162,18 @@ def test_twelve_lines_of_eighty_characters_with_the_figure_first(result: Measure
     assert lines[0].lower().startswith(main.name.lower())
     assert any(sign.isdigit() for sign in lines[0])
     assert lines[0] == headline([result], WIDTH)
+
+
+def test_a_recovery_without_an_overload_has_no_figure(nat64: TrafficPlan) -> None:
+    none = recovery(RecoveryPlan(**AT_RATE), PLAIN.session(nat64))
+    assert brief_text([none], WIDTH)[0].startswith("System recovery time  no overload")
+
+
+def test_repetitions_that_are_lacking_stand_beside_the_figure() -> None:
+    figure = Figure(name="throughput", unit="fps", values=(900.0,))
+    lacking = Remark.of(Topic.LACKING_BY_RETRY_TIME, lacking=4, asked=5)
+    result = measurement(procedure="throughput", figures=(figure,), remarks=(lacking,))
+    assert "(1 of 5 repetitions" in brief_text([result], WIDTH)[0]
 
 
 def test_all_figures_are_shown_with_v(result: Measurement) -> None:
@@ -293,7 +306,7 @@ def test_short_trials_are_one_line() -> None:
     (one,) = places(sizes=(84,), figures=(RATE,))
     one = one.model_copy(update={"deviations": (other, SHORT_TRIALS)})
     last = brief_text([one], WIDTH)[-1]
-    assert last.startswith("A quick look: trials of 0.2 s, not ")
+    assert last.startswith("Does not conform: trials of 0.2 s, not ")
     assert last.endswith("; -v lists 1 more")
     assert "RFC 2544 section 24" not in last, "a clause is for who looks it up"
 

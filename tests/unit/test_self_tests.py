@@ -210,7 +210,7 @@ def test_a_file_of_the_version_before_is_refused_in_one_sentence(kept: Path) -> 
     kept.write_text(json.dumps([old]))
     said, unreadable = own_delay(hello(), traffic())
     assert str(said) == (
-        "Tester's own delay (net_af_xdp): unknown; run natxy self-test --loop veth."
+        "Tester's own delay (net_af_xdp): unknown; `natxy self-test --loop veth` measures it."
     )
     assert unreadable == Remark.of(Topic.SELF_TESTS_UNREADABLE, file=str(kept))
     keep(kept, record(hello()))

@@ -62,13 +62,14 @@ def lost(number: float | None, bound: Bound = "exact") -> Value:
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ([lost(0), lost(3), lost(50)], "at 2,000 fps"),
-        ([lost(0), lost(3, "upper"), lost(50)], "at 3,000 fps at the latest"),
+        ([lost(0), lost(3), lost(50)], "between 1,000 and 2,000 fps"),
+        ([lost(0), lost(3, "upper"), lost(50)], "between 1,000 and 3,000 fps"),
+        ([lost(None), lost(3), lost(50)], "at or below 2,000 fps"),
         (
             [lost(0), lost(3, "upper"), lost(50, "upper")],
-            "none up to 1,000 fps, not known from 2,000 fps",
+            "none up to 1,000 fps, unknown above",
         ),
-        ([lost(3, "upper"), lost(0), lost(0)], "not known from 1,000 fps"),
+        ([lost(3, "upper"), lost(0), lost(0)], "unknown"),
         ([lost(0), lost(0), lost(None)], "none up to 2,000 fps"),
         ([lost(None), lost(None), lost(None)], ""),
     ],
