@@ -256,7 +256,7 @@ def test_columns_of_ranges_make_all_their_combinations() -> None:
     assert result.figures[1].at.startswith("4,000 connections")
     made = {spec.phases[0].streams[0].frames_of("foreground") for spec in engine.specs}
     assert {400, 4000} <= made
-    assert str(result.remarks[0]) == "Source and destination ports: 40 x 10, 40 x 100."
+    assert str(result.remarks[0]) == "Numbers of source x destination ports: 40 x 10, 40 x 100."
 
 
 def of_ports(sources: int, destinations: int, **keys: Any) -> Column:
