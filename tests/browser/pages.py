@@ -286,7 +286,7 @@ def clicked_through(browser: Chrome, theme: str) -> list[str]:
                 found += cuts(browser)
     for folded in browser.find_elements(By.TAG_NAME, "details"):
         folded.find_element(By.TAG_NAME, "summary").click()
-        assert folded.find_element(By.CSS_SELECTOR, "pre, table").text.strip()
+        assert folded.find_element(By.CSS_SELECTOR, "pre, table, p").text.strip()
         folded.find_element(By.TAG_NAME, "summary").click()
     paper = "return getComputedStyle(document.body).backgroundColor"
     before = browser.execute_script(paper)
