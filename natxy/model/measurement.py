@@ -65,19 +65,24 @@ class Figure(Model):
     def is_lower_bound(self, value: float) -> bool:
         """Returns whether `value`, such as the median of the repetitions, is only a lower bound.
 
-        It is one if a repetition's value that is not above `value` is a lower bound. A lower bound
-        above `value` does not change it.
+        It is one if a repetition's value that is not above it is a lower bound, or the next one
+        above it if it lies between two. A lower bound further above does not change it.
         """
+        up_to = value
+        if value not in self.values:
+            up_to = min((known for known in self.values if known > value), default=value)
         bounds = zip(self.values, self.lower_bound, strict=False)
-        return any(bound and known <= value for known, bound in bounds)
+        return any(bound and known <= up_to for known, bound in bounds)
 
     def bound(self, value: float) -> Bound:
         """Returns whether `value`, such as the median of the repetitions, is exact or a bound."""
         if self.is_lower_bound(value):
             return "lower"
+        down_to = value
+        if value not in self.values:
+            down_to = max((known for known in self.values if known < value), default=value)
         bounds = zip(self.values, self.upper_bound, strict=False)
-        above = any(bound and known >= value for known, bound in bounds)
-        return "upper" if above else "exact"
+        return "upper" if any(bound and known >= down_to for known, bound in bounds) else "exact"
 
     @property
     def benchmark(self) -> float:

@@ -36,15 +36,18 @@ def test_the_table_has_a_row_a_figure() -> None:
 
 def test_a_lower_bound_is_marked_where_it_could_move_the_figure() -> None:
     (row,) = (line for line in shown(measurement()) if line.startswith("throughput"))
-    # The known-from-below 5000 cannot lower the median of 4500.
-    assert row.split()[1:3] == ["4,500", "fps"]
+    # A higher value than 5000 would make the median of 4500 higher.
+    assert row.split()[1:4] == ["≥", "4,500", "fps"]
+    three = {"values": (5000.0, 4000.0, 4500.0), "lower_bound": (True, False, False)}
+    (row,) = shown(measurement(figures=(BOUND.model_copy(update={**three, "primary": True}),)))[:1]
+    assert row.startswith("Throughput  4,500 fps"), "but not that of three"
     mean = BOUND.model_copy(update={"statistic": "mean", "primary": True})
     assert "≥ 4,500 fps" in shown(measurement(figures=(mean,)))[0], "each repetition moves it"
 
 
 def test_an_upper_bound_is_marked_as_one() -> None:
     bounded = Figure(name="PDV", unit="s", values=(1.0, 3.0), upper_bound=(True, False))
-    assert [bounded.bound(value) for value in (1.0, 1.5)] == ["upper", "exact"]
+    assert [bounded.bound(value) for value in (1.0, 1.5, 3.0)] == ["upper", "upper", "exact"]
     one = measurement(figures=(bounded.model_copy(update={"upper_bound": (True, True)}),))
     assert shown(one)[0].startswith("PDV  ≤ 2 s")
     (written,) = csv.DictReader(io.StringIO(results_csv([one])))
@@ -132,7 +135,7 @@ def test_csv_has_all_columns_and_a_row_a_figure() -> None:
     assert (first["direction"], first["traffic_direction"]) == ("forward", "both")
     assert (first["median"], first["p1"], first["p99"]) == ("2000.0", "1000.0", "3000.0")
     assert first["foreground_percent"] == "90"
-    assert rows[1]["bound"] == "exact"
+    assert rows[1]["bound"] == "lower"
     assert all(value is not None for row in rows for value in row.values())
 
 

@@ -357,6 +357,12 @@ def test_a_median_above_all_lower_bounds_is_one_and_below_them_is_none(measure: 
     assert not mixed.is_lower_bound(100)
     assert mixed.is_lower_bound(200)
     assert [mixed.bound(value) for value in (100, 200)] == ["exact", "lower"]
+    two = {"values": (100.0, 200.0), "lower_bound": (False, True)}
+    of_two = result.figures[0].model_copy(update=two)
+    assert [of_two.bound(value) for value in (100, 150, 200)] == ["exact", "lower", "lower"]
+    below = {"values": (100.0, 200.0), "lower_bound": (), "upper_bound": (True, False)}
+    of_below = result.figures[0].model_copy(update=below)
+    assert [of_below.bound(value) for value in (100, 150, 200)] == ["upper", "upper", "exact"]
 
 
 def test_what_a_lab_made_replaces_what_was_written(nat64: TrafficPlan) -> None:
