@@ -393,10 +393,10 @@ TEST(Policies, TheThreadThatTakesTheCpuMostIsNamed) {
   GatewayThreads threads({gettid()});
   EXPECT_EQ(threads.taker().who, "");
   for (const auto thread : {1, 2, 2, static_cast<int>(gettid())}) {
-    threads.occupant(thread);
+    EXPECT_EQ(threads.occupant(thread) == Occupant::kGateway, thread == gettid());
     threads.found(thread);
   }
-  threads.occupant(0x7fffffff);
+  EXPECT_EQ(threads.occupant(0x7fffffff), Occupant::kForeign);
   EXPECT_EQ(threads.taker().who, name_of(2) + " (2)");
   EXPECT_EQ(threads.taker().looks, 2U);
   for (int look = 0; look < 3; ++look) threads.found(0x7fffffff);

@@ -60,7 +60,7 @@ class CpuWatch {
     std::uint64_t end_away_ns = 0;  // see spec::WatchResult
     Placement placement;  // of the tester's CPU and this one: the worse of begin() and end()
     std::uint64_t kept_awake_ns = 0;  // CPU time from begin() to end(), see spec::WatchResult
-    Taker taker;  // since begin(), see spec::WatchResult
+    Taker taker;                      // since begin(), see spec::WatchResult
   };
   // Times of a phase by the raw clock, all between begin() and end().
   struct Times {

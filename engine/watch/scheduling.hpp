@@ -53,8 +53,8 @@ enum class Policy : std::uint8_t {
   std::ifstream file("/proc/" + std::to_string(thread) + "/comm");
   std::string name;
   std::getline(file, name);
-  std::replace_if(name.begin(), name.end(), [](char each) { return each < ' ' || each > '~'; },
-                  '?');
+  std::replace_if(
+      name.begin(), name.end(), [](char each) { return each < ' ' || each > '~'; }, '?');
   return name.empty() ? "a thread" : name;
 }
 
