@@ -23,8 +23,8 @@ PLOTS = {
     "overload.svg": "overload-frames-a-second",
     "pdv.svg": "delays",
 }
-# A reader's font may be wider than the one that is laid out here, so the text is small.
 ARIA = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')
+# A reader's font may be wider than the one that is laid out here, so the text is small.
 LOOK = Look(is_alone=True, width_px=720, font_px=10)
 
 

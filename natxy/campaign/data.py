@@ -152,9 +152,13 @@ def _cell(cell: CellState) -> CellResult:
     )
 
 
+def _words(header: Mapping[str, Any]) -> list[str]:
+    return " ".join(header.get("command", [])).split()
+
+
 def _verb(header: Mapping[str, Any]) -> str:
     """Returns the command of a journal without a result."""
-    words = " ".join(header.get("command", [])).split()
+    words = _words(header)
     return words[1] if len(words) > 1 and words[0] == "natxy" else "trial"
 
 
@@ -220,8 +224,7 @@ def _testbed_of(header: Mapping[str, Any]) -> dict[str, str]:
     """Returns the testbed as it was read, by the name that the command has for its file."""
     if "testbed" not in header:
         return {}
-    words = " ".join(header.get("command", [])).split()
-    name = next((word for word in words if word.endswith(".toml")), "testbed")
+    name = next((word for word in _words(header) if word.endswith(".toml")), "testbed")
     return {f"{name}, with its defaults, as JSON": json.dumps(header["testbed"], indent=2)}
 
 

@@ -10,7 +10,7 @@ from natxy.campaign.trial_points import INVALID
 from natxy.model.measurement import Conditions, Measurement
 from natxy.report.cell_figures import IPV6_OCTETS
 from natxy.report.conformity import conformity
-from natxy.report.invalid_words import why_invalid
+from natxy.report.invalid_words import counted_reasons
 from natxy.report.numbers import seconds_left
 
 MINUTE = "%Y-%m-%d %H:%M"
@@ -80,7 +80,7 @@ def _trials(data: CampaignData) -> str:
     invalid = [point for point in data.trials if point.verdict == INVALID]
     if not invalid:
         return f"{len(data.trials):,}, all valid"
-    why = why_invalid(point.code for point in invalid)
+    why = counted_reasons(point.code for point in invalid)
     return f"{len(data.trials):,}, of which {len(invalid):,} are invalid and do not count ({why})"
 
 

@@ -160,10 +160,13 @@ def beside_of(data: CampaignData, table: CampaignTable) -> CampaignTable | None:
 
 def charts_of(data: CampaignData, table: CampaignTable, records: Path | None = None) -> list[Chart]:
     """Returns the plots of figures, delays and trials, and of what `records` holds."""
-    found = _found(data)
+    searched = _searched(data)
+    found = _found(searched)
     trials = [
         {**asdict(point), **tried, "cell": cell, "result": found.get(cell)}
-        for point, tried, cell in zip(data.trials, _tried(data), _cells(data), strict=True)
+        for point, tried, cell in zip(
+            data.trials, _tried(data), _cells(data, searched), strict=True
+        )
     ]
     curves = [
         {
@@ -222,10 +225,10 @@ def _tried(data: CampaignData) -> Iterator[dict[str, Any]]:
         yield known
 
 
-def _cells(data: CampaignData) -> Iterator[str]:
+def _cells(data: CampaignData, searched: dict[str, list[Figure]]) -> Iterator[str]:
     """Yields the name of each trial's cell, with the point of a series that has a search for each
     of its points."""
-    points = {name: [figure.at for figure in figures] for name, figures in _searched(data).items()}
+    points = {name: [figure.at for figure in figures] for name, figures in searched.items()}
     names = [_cell(data, each, each.series) for each in data.trials]
     begins = [each.number == 1 for each in data.trials]
     parts = Counter(compress(names, begins))
@@ -255,11 +258,11 @@ def _searched(data: CampaignData) -> dict[str, list[Figure]]:
     return found
 
 
-def _found(data: CampaignData) -> dict[str, float]:
+def _found(searched: dict[str, list[Figure]]) -> dict[str, float]:
     """Returns what each search found, by its cell and point, as its trials tried it."""
     return {
         _joined(name, figure.at): figure.benchmark
-        for name, figures in _searched(data).items()
+        for name, figures in searched.items()
         for figure in reversed(figures)
         if figure.values
     }

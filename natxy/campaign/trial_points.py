@@ -53,11 +53,12 @@ def trial_members(record: dict[str, Any]) -> dict[str, Any]:
     sent = sum(kind["sent"] for kind in kinds)
     lost = sum(kind["lost"] for kind in kinds)
     pauses = [stream["pauses"]["total_ns"] for stream in record["result"]["streams"]]
-    reasons = filter(None, (*record["invalid_reasons"], record["fail_reason"]))
+    invalid = [Reason.model_validate(each) for each in record["invalid_reasons"]]
+    failed = [Reason.model_validate(each) for each in filter(None, (record["fail_reason"],))]
     losses = filter(None, (record["lost_connections"],))
-    invalid = [Reason.model_validate(each).code for each in record["invalid_reasons"]]
-    explains = sorted(invalid, key=lambda code: code.cause.value)
-    why = (*map(Reason.model_validate, reasons), *map(LossOfConnections.model_validate, losses))
+    codes = [each.code for each in invalid]
+    explains = min(codes, key=lambda code: code.cause.value, default=None)
+    why = (*invalid, *failed, *map(LossOfConnections.model_validate, losses))
     streams = filter(None, (record["phase_1"], *record["result"]["streams"]))
     return {
         "repetition": record["repetition"],
@@ -70,7 +71,7 @@ def trial_members(record: dict[str, Any]) -> dict[str, Any]:
         **_delays(kinds),
         **_telemetry(record),
         "reason": next(map(str, why), ""),
-        "code": next((code.code for code in explains), ""),
+        "code": explains.code if explains else "",
         "made": next((each["due"] for each in streams if each["phase"] == ESTABLISH), None),
     }
 

@@ -44,8 +44,11 @@ class Here:
         numbers = self._process_numbers()
         threads = {thread for number in numbers for thread in _threads(number)}
         if not numbers:
-            threads = set(_confined(program_threads(), self.cpus))
-        threads |= set(_confined((each for _, each in kernel_threads("napi/")), self.cpus))
+            # Where the tester's CPUs are isolated, every program may run on the others only.
+            usual = _allowed(1)
+            confined = _only_on(self.cpus, program_threads())
+            threads = {thread for thread, allowed in confined.items() if allowed != usual}
+        threads |= set(_only_on(self.cpus, (each for _, each in kernel_threads("napi/"))))
         if len(threads) > MOST_THREADS:
             raise DutError(
                 f"dut.processes: they have {len(threads):,} threads (expected at most "
@@ -115,12 +118,10 @@ def _threads(process: int) -> list[int]:
         ) from error
 
 
-def _confined(threads: Iterable[int], cpus: tuple[int, ...]) -> list[int]:
-    """Returns the threads that somebody has confined to these CPUs, or to some of them."""
-    usual = _allowed(1)  # of a machine whose other CPUs are isolated, this may be the same CPUs
-    return [
-        thread for thread in threads if _allowed(thread) <= set(cpus) and _allowed(thread) != usual
-    ]
+def _only_on(cpus: tuple[int, ...], threads: Iterable[int]) -> dict[int, set[int]]:
+    """Returns the threads that may run on these CPUs only, each with the CPUs that it may use."""
+    allowed = {thread: _allowed(thread) for thread in threads}
+    return {thread: on for thread, on in allowed.items() if on <= set(cpus)}
 
 
 def _allowed(thread: int) -> set[int]:

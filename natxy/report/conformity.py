@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement
 
-MOST = (Differs.DURATION, Differs.DURATIONS)
-LEAST = (Differs.DRAIN, Differs.SETTLE)
+FIRST = (Differs.DURATION, Differs.DURATIONS)
+LAST = (Differs.DRAIN, Differs.SETTLE)
 
 
 def conformity(results: Sequence[Measurement], *, brief: bool = False) -> str:
@@ -21,7 +21,7 @@ def conformity(results: Sequence[Measurement], *, brief: bool = False) -> str:
     if not deviations:
         named = ", ".join(dict.fromkeys(filter(None, references)))
         return f"Conforms to {named}" if named else "No RFC defines what was measured"
-    first = min(deviations, key=lambda each: (each.code not in MOST, each.code in LEAST))
+    first = min(deviations, key=lambda each: (each.code not in FIRST, each.code in LAST))
     more = len({each.code for each in deviations}) - 1
     shown = f"Does not conform: {first.model_copy(update={'clause': ''}) if brief else first}"
     if not more:

@@ -48,7 +48,7 @@ SHORT: Mapping[Code, str] = {
 }
 
 
-def why_invalid(codes: Iterable[str]) -> str:
+def counted_reasons(codes: Iterable[str]) -> str:
     """Returns how often each reason made a trial invalid, by its code, the most frequent first:
     "6 x a frame left late, 3 x the host shared a core"."""
     counted = Counter(SHORT[Code[code.upper()]] for code in codes).most_common()

@@ -175,10 +175,8 @@ def _spreads(line: Line, result: Measurement) -> Iterator[str]:
     spreads = [value.spread for _, value in line.values if value.spread]
     if not spreads:
         return
-    n, is_search = (
-        max(spreads[0].n, spreads[0].planned),
-        result.conditions.search is not None and line.row.unit in RATES,
-    )
+    n = max(spreads[0].n, spreads[0].planned)
+    is_search = result.conditions.search is not None and line.row.unit in RATES
     ends = _bare(extremes_of(line.values[0][1])) if len(spreads) == 1 else ""
     error = error_of(line.values[0][1]) if len(spreads) == 1 else ""
     counted = spreads[0].count.removeprefix("n = ")

@@ -114,6 +114,11 @@ class Judge:
             return False
         return excuse(trial.spec, whole, trial.absence) is not None
 
+    @property
+    def _knows_clean(self) -> bool:
+        """Whether a loss tells of the time in which its frame was due."""
+        return not (self.load.makes_connections or self.load.fills_buffers)
+
     def _undisturbed(self, trial: Trial) -> Trial | None:
         """Returns the trial without the losses that do not count; None if what is left says too
         little.
@@ -121,8 +126,8 @@ class Judge:
         Connections that were not created are missed later. A load that fills buffers loses later
         what came in an absence.
         """
-        load, phases = self.load, _phases(trial)
-        if load.makes_connections or load.fills_buffers:
+        phases = _phases(trial)
+        if not self._knows_clean:
             return None
         losses = trial.losses
         if losses.clean_share(phases) < LEAST_CLEAN:
@@ -138,7 +143,7 @@ class Judge:
             load.tolerances,
             _phases(trial),
             fills_buffers=load.fills_buffers,
-            least_clean=0.0 if load.makes_connections or load.fills_buffers else LEAST_CLEAN,
+            least_clean=LEAST_CLEAN if self._knows_clean else 0.0,
         )
 
     def _paused_too_long(self, trial: Trial) -> Reason | None:
