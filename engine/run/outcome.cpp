@@ -220,22 +220,23 @@ void append_workers(const PhaseReport& phase, const std::string& name, TickRate 
 
 void append_watched(const PhaseReport& phase, const std::string& name, spec::TrialResult& result) {
   for (const auto& [cpu, absences, end_away_ns, placement, kept_awake_ns, taker] : phase.watched) {
-    result.watched.push_back({.phase = name,
-                              .cpu = cpu,
-                              .period_ns = watch::CpuWatch::kPeriodNs,
-                              .samples = absences.samples,
-                              .busy_samples = absences.busy,
-                              .absences = absences.count,
-                              .away_ns = static_cast<double>(absences.total_ns),
-                              .longest_away_ns = static_cast<double>(absences.longest_ns),
-                              .away_at = intervals(absences.list, TickRate(kNsPerSecond)),
-                              .end_away_ns = static_cast<double>(end_away_ns),
-                              .round_trip_ns = static_cast<double>(placement.round_trip_ns),
-                              .work_ns = static_cast<double>(placement.pace.work_ns),
-                              .chain_ns = static_cast<double>(placement.pace.chain_ns),
-                              .kept_awake_ns = static_cast<double>(kept_awake_ns),
-                              .taken_by = taker.who,
-                              .taken_ns = static_cast<double>(taker.ns)});
+    result.watched.push_back(
+        {.phase = name,
+         .cpu = cpu,
+         .period_ns = watch::CpuWatch::kPeriodNs,
+         .samples = absences.samples,
+         .busy_samples = absences.busy,
+         .absences = absences.count,
+         .away_ns = static_cast<double>(absences.total_ns),
+         .longest_away_ns = static_cast<double>(absences.longest_ns),
+         .away_at = intervals(absences.list, TickRate(kNsPerSecond)),
+         .end_away_ns = static_cast<double>(end_away_ns),
+         .round_trip_ns = static_cast<double>(placement.round_trip_ns),
+         .work_ns = static_cast<double>(placement.pace.work_ns),
+         .chain_ns = static_cast<double>(placement.pace.chain_ns),
+         .kept_awake_ns = static_cast<double>(kept_awake_ns),
+         .taken_by = taker.who,
+         .taken_ns = static_cast<double>(taker.looks * watch::CpuWatch::kPeriodNs)});
   }
 }
 

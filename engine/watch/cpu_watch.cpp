@@ -117,11 +117,9 @@ class CpuWatch::Event {
   [[nodiscard]] std::uint64_t kept_awake_ns() const { return kept_awake_ns_; }
   // Returns whether the gateway leaves little of the CPU to others.
   [[nodiscard]] bool is_busy() const { return load_.busy() || known_.polls; }
-  // Returns the thread that took the CPU from the gateway most since begin(), and for how long.
-  [[nodiscard]] CpuWatch::Taker taker() const {
-    if (!threads_) return {};
-    const auto [who, looks] = threads_->taker();
-    return {.who = who, .ns = looks * CpuWatch::kPeriodNs};
+  // Returns the thread that took the CPU from the gateway most since begin().
+  [[nodiscard]] GatewayThreads::Taker taker() const {
+    return threads_ ? threads_->taker() : GatewayThreads::Taker{};
   }
   // Returns why the looks since begin() cannot be used, in a sentence; empty if they can.
   [[nodiscard]] const std::string& fault() const { return fault_; }

@@ -50,17 +50,13 @@ class CpuWatch {
   void collect();  // must be called at least every second between begin() and end()
   void end();
 
-  struct Taker {
-    std::string who;
-    std::uint64_t ns = 0;
-  };
   struct Watched {
     int cpu = 0;
     Absences absences;
     std::uint64_t end_away_ns = 0;  // see spec::WatchResult
     Placement placement;  // of the tester's CPU and this one: the worse of begin() and end()
     std::uint64_t kept_awake_ns = 0;  // CPU time from begin() to end(), see spec::WatchResult
-    Taker taker;                      // since begin(), see spec::WatchResult
+    GatewayThreads::Taker taker;      // since begin(), see spec::WatchResult
   };
   // Times of a phase by the raw clock, all between begin() and end().
   struct Times {

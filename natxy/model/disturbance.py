@@ -12,6 +12,19 @@ from natxy.model.base import Model
 FAR_NS = 150
 
 
+def took_most(taken_ns: float, away_ns: float) -> bool:
+    """Tells whether a thread had the CPU in most of the gateway's absences."""
+    return 2 * taken_ns > away_ns > 0
+
+
+def summed(times_ns: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Returns the sum of the times of each name."""
+    found: dict[str, float] = {}
+    for name, ns in times_ns:
+        found[name] = found.get(name, 0.0) + ns
+    return found
+
+
 class Absence(Model):
     """The times in which a gateway did not run in a trial, by its own record."""
 
@@ -39,15 +52,12 @@ class Disturbance(Model):
     @classmethod
     def total(cls, all_of: Iterable[Self]) -> Self:
         members = list(all_of)
-        taken_ns: dict[str, float] = {}
-        for who, ns in (taken for each in members for taken in each.taken_ns.items()):
-            taken_ns[who] = taken_ns.get(who, 0.0) + ns
         return cls(
             sending_ns=sum(each.sending_ns for each in members),
             paused_ns=sum(each.paused_ns for each in members),
             away_ns=sum(each.away_ns for each in members),
             longest_away_ns=max((each.longest_away_ns for each in members), default=0.0),
-            taken_ns=taken_ns,
+            taken_ns=summed(taken for each in members for taken in each.taken_ns.items()),
             longest_late_ns=max((each.longest_late_ns for each in members), default=0.0),
             shared_cpus=tuple(dict.fromkeys(said for o in members for said in o.shared_cpus)),
             nearest_ns=min((o.nearest_ns for o in members if o.nearest_ns), default=0.0),
@@ -57,5 +67,5 @@ class Disturbance(Model):
     @property
     def taker(self) -> str:
         """The thread that had the CPU in most of the gateway's absences; empty: none."""
-        most = max(self.taken_ns.items(), key=lambda each: each[1], default=("", 0.0))
-        return most[0] if 2 * most[1] > self.away_ns else ""
+        who, ns = max(self.taken_ns.items(), key=lambda each: each[1], default=("", 0.0))
+        return who if took_most(ns, self.away_ns) else ""

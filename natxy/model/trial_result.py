@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Self
 
 from natxy.model.base import ADDED, Between, Count, Model
+from natxy.model.disturbance import summed, took_most
 from natxy.model.port_result import IcmpError, PortResult
 from natxy.model.reason import Reason
 from natxy.model.stream_counters import NO_PAUSES, KindCounters
@@ -85,15 +86,15 @@ class WatchResult(Model):
     """The CPU time, in the whole phase, of the engine's own thread that keeps this CPU awake. The
     kernel counts it as busy, so telemetry subtracts it."""
     taken_by: str = ""
-    """The thread that took the CPU from the gateway most, in all phases until the end of this one:
-    `NAME (NUMBER)`. Empty: none did."""
+    """The thread that took the CPU from the gateway most in this phase: `NAME (NUMBER)`. Empty:
+    none did."""
     taken_ns: float = 0.0
-    """For about how long it had the CPU in this time."""
+    """For about how long it had the CPU."""
 
     @property
     def who(self) -> str:
         """The CPU, and the thread that had it in most of the absences."""
-        taken = f" ({self.taken_by} ran there)" if 2 * self.taken_ns > self.away_ns > 0 else ""
+        taken = f" ({self.taken_by} ran there)" if took_most(self.taken_ns, self.away_ns) else ""
         return f"the gateway's CPU {self.cpu}{taken}"
 
 
@@ -154,9 +155,8 @@ class TrialResult(Model):
 
     @property
     def taken_ns(self) -> dict[str, float]:
-        """For how long the thread that took a watched CPU most had it, by the thread."""
-        by_cpu = {watch.cpu: watch for watch in self.watched if watch.taken_by}
-        return {watch.taken_by: watch.taken_ns for watch in by_cpu.values()}
+        """By the thread that took a watched CPU most in a phase, for how long it had them all."""
+        return summed((watch.taken_by, watch.taken_ns) for watch in self.watched if watch.taken_by)
 
     def of_phase(self, phase: str) -> Self:
         """Returns the result with only the streams and watched CPUs of this phase."""

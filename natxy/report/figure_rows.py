@@ -110,6 +110,7 @@ def value_of(
         number=number,
         text=f"({text})" if figure.uncertain else text,
         bound=bound,
+        is_uncertain=figure.uncertain,
         spread=_spread(figure, of, key, names_rate=names_rate),
         place=Place.of_all(of.places.get(key, ())),
     )

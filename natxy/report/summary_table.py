@@ -11,6 +11,7 @@ from natxy.report.numbers import ARROWS
 from natxy.report.table_rows import CampaignTable, Row, Value, named
 
 MOST_ROWS = 10
+FIRST_LOSS = "first loss"
 RATE = re.compile(r"([\d,]+) fps")
 LOSS = "frame loss rate"  # the end of the name of figures
 
@@ -49,7 +50,7 @@ def _first_loss(rows: Sequence[Row]) -> Iterator[list[Row]]:
         if known[0].figure.endswith(LOSS) and len({row.point for row in known}) > 1:
             columns = zip(*(row.values for row in known), strict=True)
             words = [_lost_from(list(zip(known, column, strict=True))) for column in columns]
-            name = ", ".join(filter(None, ("first loss", series)))
+            name = ", ".join(filter(None, (FIRST_LOSS, series)))
             values = tuple(Value(text=text) for text in words)
             yield [Row(name=name, figure=name, group=known[0].group, values=values)]
 

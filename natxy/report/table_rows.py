@@ -73,6 +73,7 @@ class Value:
     number: float | None = None
     text: str = ""
     bound: Bound = "exact"
+    is_uncertain: bool = False
     spread: Spread | None = None  # of a figure's values
     place: Place | None = None  # where a figure was measured
     below: tuple[str, ...] = ()  # of a summary, in small letters below the text

@@ -1,5 +1,6 @@
 """How to read a report: what occurs in its tables, and nothing else."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,30 +8,32 @@ import pytest
 from natxy.report.reading import how_to_read
 from natxy.report.table_rows import CampaignTable, Row, Spread, Value
 
+ONE = Value(number=1.0, text="1")
+
 
 def table(*rows: Row) -> CampaignTable:
     return CampaignTable(title="t", columns=("a",), rows=rows)
 
 
-def row(figure: str, text: str = "1", spread: Spread | None = None, **more: Any) -> Row:
-    value = Value(number=1.0, text=text, spread=spread)
+def row(figure: str, spread: Spread | None = None, value: Value = ONE, **more: Any) -> Row:
+    value = replace(value, spread=spread)
     return Row(name=figure, figure=figure, values=(value,), **more)
 
 
 def test_what_does_not_occur_is_not_explained() -> None:
-    assert how_to_read([table(row("throughput", "1,000"))]) == {}
+    assert how_to_read([table(row("throughput"))]) == {}
 
 
 @pytest.mark.parametrize(
     ("shown", "marks"),
     [
-        (row("throughput", "≥ 1,000"), {"≥ a"}),
-        (row("frame loss rate", "≤ 3 %"), {"≤ a"}),
-        (row("tear-down rate", "(3)"), {"(a)"}),
+        (row("throughput", value=Value(number=1.0, bound="lower")), {"≥ a"}),
+        (row("frame loss rate", value=Value(number=1.0, bound="upper")), {"≤ a"}),
+        (row("tear-down rate", value=Value(number=1.0, is_uncertain=True)), {"(a)"}),
         (row("IPDV"), {"IPDV"}),
-        (row("PDV", "→ 3 µs"), {"PDV", "→, ←"}),
+        (row("PDV", direction="forward"), {"PDV", "→, ←"}),
         (row("typical latency"), {"typical latency"}),
-        (row("first loss", "no valid trial"), {"first loss", "no valid trial"}),
+        (row("first loss", value=Value(text="no valid trial")), {"first loss", "no valid trial"}),
     ],
 )
 def test_marks_and_terms_are_explained_once(shown: Row, marks: set[str]) -> None:
