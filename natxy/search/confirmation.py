@@ -101,10 +101,10 @@ class Confirmation:
         )
 
     def is_untried_above(self, trial: TrialRecord) -> bool:
-        """Returns whether only several trials together explain a failure, and none above lasted as
-        long, so that nobody knows whether far more would come through: pauses at a low rate lose
-        few frames each."""
-        if trial.fail_reason or any(of.spread for of in trial.counted):
+        """Returns whether no failure far above this one lasted as long, so that nobody knows
+        whether far more would come through: pauses at a low rate lose few frames each, and a row
+        of them fills a trial."""
+        if trial.fail_reason:
             return False
         enough_s = ABOUT * lasts_s(trial) if self.can_last else 0.0
         return not any(

@@ -359,6 +359,30 @@ def test_pauses_that_only_several_trials_fill_bound_nothing(nat64: TrafficPlan) 
     assert figure.lower_bound == (True,)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_pauses_that_fill_a_trial_bound_nothing(seed: int, nat64: TrafficPlan) -> None:
+    """It forwards 20,000 and holds 8 frames, but other programs have its core for a third of the
+    time, for some milliseconds each, as nobody sees."""
+    drawn = Random(seed)
+
+    def lose(stream: Stream) -> Sequence[int]:
+        rate_fps, frames = rate_of(stream), frames_in(stream)
+        lost = set(beyond(2 * CAPACITY_FPS, stream))
+        at_s = 0.0
+        while at_s * rate_fps < frames:
+            at_s += drawn.uniform(0.003, 0.015)
+            away_s = drawn.uniform(0.004, 0.0054)
+            end = min(frames, int((at_s + away_s) * rate_fps))
+            lost |= set(range(int(at_s * rate_fps) + 8, end))
+            at_s += away_s
+        return sorted(lost)
+
+    engine = FakeEngine(lose=lose, watches=False)
+    (figure,) = throughput(PLAN, engine.session(nat64)).figures
+    assert figure.values[0] < 3_000
+    assert figure.lower_bound == (True,)
+
+
 @pytest.mark.parametrize("share", [0.5, 0.01])
 def test_a_gateway_that_collapses_when_overloaded_needs_few_trials(
     share: float, nat64: TrafficPlan
