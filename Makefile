@@ -164,7 +164,7 @@ $(REPORT): pyproject.toml .venv/.requirements
 
 $(INSTALLED): .venv/.requirements $(INSTALLED_FROM) | packages-demo
 	@echo "Building the engine and the gateway (6 minutes on 2 cores)"
-	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) flock .venv $(PIP) install --no-deps --no-build-isolation \
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(PYTHON) tools/building.py flock .venv $(PIP) -vv install --no-deps --no-build-isolation \
 	  --config-settings build-dir=build/install --editable .
 	@touch $@
 
