@@ -18,8 +18,8 @@ OVER_TIME = {  # the quantity (empty: that of the trial's rate) and the name of 
 
 
 def trace_chart(trials: Rows) -> Chart:
-    """Returns what each trial tried, and its verdict."""
-    rows = list(_by_search(trials))
+    """Returns what each trial tried, and its verdict; searches that gave a result come first."""
+    rows = sorted(_by_search(trials), key=lambda row: row["result"] is None)
     title = "Trials: what each one tried, and its verdict"
     title += "; dashed: the result" * any(row["result"] is not None for row in rows)
     return Chart(key="trials", title=title, kind="trace", rows=rows, words={"choice": "search"})

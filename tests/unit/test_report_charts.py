@@ -80,7 +80,8 @@ def test_a_trace_has_what_was_tried_its_verdict_and_the_result() -> None:
 
 
 def test_each_search_of_a_cell_can_be_chosen() -> None:
-    """A rate is searched first, then, in each repetition, another quantity."""
+    """A rate is searched first, then, in each repetition, another quantity, which is shown
+    first."""
     trials = [
         traced(number=1, tried=10, quantity="rate"),
         traced(number=2, tried=20, quantity="rate"),
@@ -91,17 +92,17 @@ def test_each_search_of_a_cell_can_be_chosen() -> None:
     ]
     rows = trace_chart(trials).rows
     assert [(row["search"], row["nth"], row["result"]) for row in rows] == [
-        ("a, for rate", 1, None),
-        ("a, for rate", 2, None),
         ("a, for connections, repetition 1", 1, 900.0),
         ("a, for connections, repetition 1", 2, 900.0),
         ("a, for connections, repetition 2", 1, 900.0),
         ("a, for connections, repetition 2", 2, 900.0),
+        ("a, for rate", 1, None),
+        ("a, for rate", 2, None),
     ]
     again = [traced(number=number, tried=number) for number in (1, 2, 1, 2)]
     assert [row["search"] for row in trace_chart(again).rows] == [
+        *["a, search 2"] * 2,  # its result is the cell's
         *["a, search 1"] * 2,
-        *["a, search 2"] * 2,
     ]
     delays = [traced(number=number, repetition=number) for number in (1, 2, 3)]
     assert {row["search"] for row in trace_chart(delays).rows} == {"a"}, "that is no search"
