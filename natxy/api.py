@@ -131,8 +131,6 @@ class Testbed(Measurements):
         asked = _with_traffic(self._written, read, series[-1])
         for share, size in series_of(asked.traffic, *series[:2]):
             _changed(TrafficSection, asked.traffic, changes(share, size))  # checks them
-        if measure.needs_connections:
-            _ = TrafficPlan(testbed=asked, source=self._source).required_connections
         defaults = Defaults(
             profile=_profile(read.get(PROFILE.name, PROFILE.default)),
             seed=seed,
@@ -141,6 +139,7 @@ class Testbed(Measurements):
         )
         own = {each: v for each, v in read.items() if each not in (*OF_CALL, *OF_DEFAULTS)}
         plan = defaults.plan(measure.plan, **own)  # checked before anything is started
+        measure.check(plan, TrafficPlan(testbed=asked, source=self._source))
         results: list[Measurement] = []
         with _folder(read.get(OUTPUT.name), results) as folder, self._ready(asked) as session:
             header = provenance(session, seed=seed, command=[f"{self!r}.{name}({said})"])

@@ -27,13 +27,12 @@ from natxy.cli.expected import duration_s, repeats_s
 from natxy.cli.help import GROUPS
 from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
-from natxy.cli.series import Work
+from natxy.cli.series_options import Work
 from natxy.cli.verbs import command_of
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.model.traffic import TrafficPlan
 from natxy.setting import Setting
 
 T = TypeVar("T")
@@ -139,7 +138,7 @@ def check(plan: CampaignPlan) -> None:
         asked = work.asked(source.validated(Testbed, cell.testbed))
         dut_of(asked, source)
         try:
-            work.check_traffic(TrafficPlan(testbed=asked, source=source))
+            work.check_traffic(asked, source)
         except ConfigurationError as error:
             raise ConfigurationError(f"{_where(cell)}: {error.in_options}") from None
 

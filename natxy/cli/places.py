@@ -18,6 +18,7 @@ from natxy.trial.session import Session
 
 RFC8219 = "rfc8219"
 MOST_NETWORKS = 256
+Lists = tuple[tuple[int, ...] | None, tuple[Fraction, ...] | None, tuple[int, ...] | None]
 Values = TypeVar("Values", bound=Sequence[int | Fraction])
 
 

@@ -1,18 +1,15 @@
 """`natxy throughput`: finds the highest rate without loss."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from natxy.cli.choices import unknown_value
 from natxy.cli.mlr_goals import goals_of
 from natxy.cli.options import adding, numbers_of, only
-from natxy.cli.series import Work, planned
-from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.cli.series_options import Work, measuring
 from natxy.errors import ConfigurationError
 from natxy.measure.search_plan import EARLY_END, PATIENCE, VERIFY_LOSS
-from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
-from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.throughput import throughput as measure
+from natxy.procedure.defaults import MEASURES
 from natxy.search.bisection import DEFAULT_ERROR
 from natxy.search.loss_tolerance import LOSS
 from natxy.search.mlr_goal import DURATION_SUM, EXCEED_RATIO, INITIAL_DURATION, MlrGoal
@@ -20,8 +17,6 @@ from natxy.search.settings import error_of
 from natxy.search.written import loss_tolerance
 from natxy.setting import Setting
 from natxy.trial.bursts import BURST_RATE, BURSTS, Bursts
-from natxy.trial.profile import PROFILES
-from natxy.trial.timing import Timing
 
 SEARCHES = ("bisection", "mlr")
 EXPECTED = " (expected --search bisection)"
@@ -36,15 +31,15 @@ OF_GOALS = (EXCEED_RATIO, DURATION_SUM, INITIAL_DURATION)
 
 
 @measuring(
-    PROFILES,
-    [ThroughputPlan, Timing, MlrGoal],
+    "throughput",
     "max_rate_fps",
     replace(error_of("(bisection only) frames a second"), short="Error of the rate, such as 1%"),
     *("frame_timeout_s", "early_end", "loss_verifications", "patience_s"),
     *(only("With --search mlr", setting) for setting in OF_GOALS),
+    plans=[MlrGoal],
 )
 def throughput(
-    options: SeriesOptions,
+    work: Work,
     search: Annotated[
         str,
         Setting(
@@ -74,7 +69,6 @@ def throughput(
         ),
     ] = None,
     burst_rate: Annotated[int | None, BURST_RATE] = None,
-    **own: Any,
 ) -> Work:
     """Find the throughput (RFC 2544 section 26.1, RFC 8219).
 
@@ -86,24 +80,22 @@ def throughput(
     if search not in SEARCHES:
         raise unknown_value("--search", search, SEARCHES)
     each_burst = bursts_of(bursts, burst_rate)
+    own = dict(work.given)
     given = {*own, *(() if bursts is None else (BURSTS.name,))}
     of_goals = {each.name: own.pop(each.name) for each in OF_GOALS if each.name in own}
     if search == "mlr":
         for setting, why in BISECTION_ONLY.items():
             if setting.name in given:
                 raise ConfigurationError(setting, f": is not possible with --search mlr{why}")
-        longest_s = options.defaults.timing.duration_s
+        longest_s = work.options.defaults.timing.duration_s
         goals = goals_of(of_goals, loss, longest_s, own.pop("error", DEFAULT_ERROR))
-        mlr = options.defaults.plan(MlrThroughputPlan, goals=goals, **own)
-        return Work(options=options, name="throughput", measures=(planned(mlr, mlr_throughput),))
+        return replace(work, measure=MEASURES["mlr_throughput"], given={"goals": goals, **own})
     for setting in OF_GOALS:
         if setting.name in of_goals:
             raise ConfigurationError(setting, ": is an option of MLRsearch (expected --search mlr)")
     if loss is not None:
         own["loss"] = loss_tolerance(LOSS, loss)
-    plan = options.defaults.plan(ThroughputPlan, **own)
-    measures = tuple(planned(replace(plan, bursts=each), measure) for each in each_burst)
-    return Work(options=options, name="throughput", measures=measures)
+    return replace(work, given=own, series=[{"bursts": each} for each in each_burst])
 
 
 def bursts_of(lengths: str | None, rate_fps: int | None) -> tuple[Bursts | None, ...]:

@@ -41,19 +41,19 @@ class ClosingPlan(EstablishmentPlan):
         return Closing(rate_cps=rate_cps, counting=counting, made_fps=self.made_cps, by=self.by)
 
 
-def check_transport(by: str, traffic: TrafficPlan) -> None:
+def check_transport(plan: ClosingPlan, traffic: TrafficPlan) -> None:
     """Raises ConfigurationError if the connections are not TCP's."""
     if not traffic.required_connections.is_tcp:
         raise ConfigurationError(
             BY,
-            f': "{by}" ends connections of TCP (expected connections.transport = "tcp" in the '
+            f': "{plan.by}" ends connections of TCP (expected connections.transport = "tcp" in the '
             "testbed)",
         )
 
 
 def closing(plan: ClosingPlan, session: Session) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
-    check_transport(plan.by, session.traffic)
+    check_transport(plan, session.traffic)
     session = with_phase_1_rate(session, plan.timing, seed=plan.seed)
     plan = replace(plan, made_cps=session.traffic.required_connections.rate_fps or 1)
     done = searches(plan, session, _figures)

@@ -12,6 +12,7 @@ from natxy.errors import ConfigurationError
 from natxy.exact import exact
 from natxy.model.measurement import Measurement
 from natxy.model.testbed import ConnectionsSection
+from natxy.model.traffic import TrafficPlan
 from natxy.procedure import (
     back_to_back,
     capacity,
@@ -49,6 +50,11 @@ OF_PHASE_2 = ("duration_s", "direction", "establishment_rate_cps")
 AnyPlan = TypeVar("AnyPlan")
 
 
+def needs_connections(_: object, traffic: TrafficPlan) -> None:
+    """Raises ConfigurationError without connections."""
+    _ = traffic.required_connections
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measure:
     """A measurement: its procedure, its plan, and which values a caller may give."""
@@ -62,7 +68,8 @@ class Measure:
     parts: tuple[type[Any], ...] = ()  # of the plan, whose fields are given as if they were its own
     without: tuple[str, ...] = ()  # what has no effect on it
     makes_connections: bool = False  # it sets phase 1 up itself
-    needs_connections: bool = False  # it is refused if the testbed has none
+    # Raises ConfigurationError if the plan cannot be measured with such traffic.
+    check: Callable[[Any, TrafficPlan], object] = lambda _, traffic: traffic
 
     def settings(self) -> Iterator[tuple[Field[Any], Setting]]:
         """Yields what a caller may give beside the fields that have no setting."""
@@ -119,7 +126,7 @@ MEASURES = {
         plan=establishment_search.EstablishmentPlan,
         profiles=establishment_search.PROFILES,
         without=(*OF_PHASE_2, "networks"),
-        needs_connections=True,
+        check=needs_connections,
         makes_connections=True,
     ),
     "capacity": Measure(
@@ -128,7 +135,7 @@ MEASURES = {
         profiles=capacity.PROFILES,
         parts=(CapacityGoal,),
         without=(*OF_PHASE_2, "networks"),
-        needs_connections=True,
+        check=needs_connections,
         makes_connections=True,
     ),
     "tear_down": Measure(
@@ -137,7 +144,7 @@ MEASURES = {
         profiles=establishment_search.PROFILES,
         also=("sizes",),
         without=("duration_s", "direction", "connections", "networks"),
-        needs_connections=True,
+        check=needs_connections,
         makes_connections=True,
     ),
     "closing": Measure(
@@ -145,7 +152,7 @@ MEASURES = {
         plan=closing.ClosingPlan,
         profiles=establishment_search.PROFILES,
         without=("duration_s", "direction", "networks"),
-        needs_connections=True,
+        check=closing.check_transport,
         makes_connections=True,
     ),
     "degradation": Measure(
@@ -155,13 +162,14 @@ MEASURES = {
         of="search",
         tests=SEARCHED,
         without=("connections", "networks"),
+        check=degradation.check_columns,
         makes_connections=True,
     ),
     "churn": Measure(
         run=churn.churn,
         plan=churn.ChurnPlan,
         without=("networks", "foreground_percent"),
-        needs_connections=True,
+        check=churn.check_traffic,
     ),
 }
 BY_PLAN = {each.plan: each for each in MEASURES.values()}

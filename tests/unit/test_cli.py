@@ -362,7 +362,7 @@ def test_without_a_verb_there_is_help(capsys: Captured) -> None:
 
 def test_a_verb_imports_no_other_and_no_library_that_it_may_not_need() -> None:
     found = imported("throughput", "no.toml")
-    assert not {"MLRsearch", "natxy.cli.capacity", "natxy.campaign.report"} & found
+    assert not {"MLRsearch", "natxy.cli.measurements", "natxy.campaign.report"} & found
     assert {"natxy.cli.throughput", "natxy.procedure.throughput"} <= found
     drivers = {f"natxy.dut.{name}" for name in ("calibration", "guest", "namespace", "ssh")}
     assert not (drivers | {"natxy.guest.machine", "asyncio", "pyarrow"}) & found

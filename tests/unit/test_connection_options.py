@@ -8,12 +8,13 @@ import pytest
 from natxy.cli import run_command
 from natxy.cli.options import with_connection_options
 from natxy.cli.searching import searching
-from natxy.cli.series_options import SeriesOptions
+from natxy.cli.series_options import SeriesOptions, Work
 from natxy.cli.sizes import one_each, sizes_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import COUNTS, PortRange, Size
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
+from natxy.procedure.defaults import MEASURES
 from natxy.search.loss_tolerance import LOSS
 from natxy.search.written import loss_tolerance
 
@@ -179,8 +180,11 @@ def test_columns_that_are_wrong_name_the_option(
 @pytest.mark.parametrize("figure", ["establishment", "validated", "throughput"])
 def test_an_accepted_loss_is_the_searchs(figure: str) -> None:
     options = SeriesOptions(testbed=Path("testbed.toml"))
-    search = searching(options, figure, loss=loss_tolerance(LOSS, "0.01%"))
-    assert search.loss == loss_tolerance(LOSS, "0.01%")
+    loss = loss_tolerance(LOSS, "0.01%")
+    measure = MEASURES["scale_up"]
+    work = Work(options=options, name="scale-up", measure=measure, given={"loss": loss})
+    search = searching(work, figure)
+    assert search.loss == loss
 
 
 @pytest.mark.parametrize("verb", ["scale-up", "degradation"])

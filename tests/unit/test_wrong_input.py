@@ -225,7 +225,7 @@ def test_a_measurement_that_is_cut_off_names_its_journal(
     def cut_off(*_: object) -> NoReturn:
         raise error
 
-    monkeypatch.setattr("natxy.cli.pdv.measure", cut_off)
+    monkeypatch.setattr("natxy.cli.series_options.Work.results", cut_off)
     folder = tmp_path / "out"
     options = ["--profile", "quick", "--output", str(folder)]
     assert run_command(["pdv", str(testbed_file), *options]) == status
