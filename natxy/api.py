@@ -10,9 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from natxy.campaign.journal import FILE_NAME as JOURNAL
-from natxy.campaign.journal import Journal, check_new
+from natxy.campaign.journal import Journal, check_new, provenance
 from natxy.campaign.loaded import Results, load
-from natxy.campaign.provenance import provenance
 from natxy.dut.choice import dut_of
 from natxy.dut.none import Cable
 from natxy.errors import ConfigurationError, NatxyError
@@ -44,7 +43,7 @@ from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import Made, write_results
-from natxy.search.written import loss_tolerance, search_error
+from natxy.search.settings import loss_tolerance, search_error
 from natxy.trial.observer import Observer
 from natxy.trial.profile import PROFILES
 from natxy.trial.seeds import SEED, new_seed

@@ -9,8 +9,7 @@ from typing import Any, Self
 
 import natxy
 from natxy.campaign.data import CampaignData, read_data
-from natxy.campaign.delay_course import delay_course
-from natxy.campaign.delay_files import write_delays
+from natxy.campaign.delay_files import delay_course, write_delays
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.head import head_of
 from natxy.campaign.machines import machine_notes
@@ -22,11 +21,10 @@ from natxy.report.campaign_notes import campaign_notes, counted_table, testbed_n
 from natxy.report.campaign_table import campaign_table, further_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult, as_shown, found_figures
-from natxy.report.chart_files import write_data
 from natxy.report.charts import Chart, named_apart
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.junit import Cases, junit
-from natxy.report.report_files import keep_only
+from natxy.report.report_files import keep_only, write_data
 from natxy.report.table_rows import CampaignTable, Notes
 from natxy.report.trial_charts import course_charts, distribution_charts, time_chart, trace_chart
 from natxy.whole_file import write_whole

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich import box
 from rich.table import Table
 
-from natxy.campaign.provenance import provenance
+from natxy.campaign.journal import provenance
 from natxy.cli.choices import unknown_value
 from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.options import (

@@ -41,7 +41,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.procedure.defaults import MEASURES, Defaults, Measure
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
-from natxy.search.written import loss_tolerance, search_error
+from natxy.search.settings import loss_tolerance, search_error
 from natxy.setting import Setting, kind_of, settings_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import PROFILES, Profile

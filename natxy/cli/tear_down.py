@@ -17,7 +17,7 @@ from natxy.procedure.closing import BY, ClosingPlan
 from natxy.procedure.defaults import MEASURES
 from natxy.procedure.establishment_search import MAX_RATE
 from natxy.search.settings import error_of
-from natxy.trial.closing import SEGMENTS, Closer
+from natxy.trial.establishing import SEGMENTS, Closer
 
 TABLE = "table"
 ERROR = error_of("connections a second")

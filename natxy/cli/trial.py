@@ -8,7 +8,7 @@ from typing import Annotated
 
 import click
 
-from natxy.campaign.provenance import provenance
+from natxy.campaign.journal import provenance
 from natxy.cli.command_line import beside_options
 from natxy.cli.options import (
     JsonOption,

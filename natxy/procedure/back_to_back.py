@@ -8,7 +8,7 @@ from typing import Annotated
 
 from natxy.errors import TesterLimit
 from natxy.exact import check
-from natxy.measure.flows_used import Sent
+from natxy.measure.flows import Sent
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import cut_remarks
 from natxy.measure.traffic_deviations import session_deviations

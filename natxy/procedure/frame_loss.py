@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import check
-from natxy.measure.flows_used import Sent
+from natxy.measure.flows import Sent
 from natxy.measure.plan import REPETITIONS, Plan, repeat
 from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Differs

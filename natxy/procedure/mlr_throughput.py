@@ -7,8 +7,7 @@ from typing import Annotated
 
 from natxy.errors import ConfigurationError
 from natxy.measure.plan import REPETITIONS, Plan, repeat
-from natxy.measure.search_deviations import THROUGHPUT
-from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
+from natxy.measure.search_remarks import THROUGHPUT, bound_remarks, cut_remarks, zero_remarks
 from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Conditions, Figure, Measurement, SearchConditions

@@ -10,16 +10,21 @@ from typing import Annotated
 
 from natxy.errors import ConfigurationError, DutError
 from natxy.exact import check_settings
-from natxy.measure.flow_groups import (
+from natxy.measure.flows import (
+    FLOWS,
     INCREMENTAL,
+    SUBSCRIBERS,
     check_parts,
     group_deviations,
     group_remarks,
     parts_of,
     ramp_of,
+    ranges_of,
+    unused_flows,
+    unused_in_parts,
+    with_flows,
+    with_subscribers,
 )
-from natxy.measure.flows import FLOWS, SUBSCRIBERS, ranges_of, with_flows, with_subscribers
-from natxy.measure.flows_used import unused_flows, unused_in_parts
 from natxy.measure.plan import check_members
 from natxy.measure.traffic_deviations import flow_deviations
 from natxy.model.deviation import Deviations, each_once, without

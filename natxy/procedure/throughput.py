@@ -7,16 +7,18 @@ from functools import reduce
 from typing import Annotated, ClassVar
 
 from natxy.errors import ConfigurationError
-from natxy.measure.flows_used import Sent
+from natxy.measure.flows import Sent
 from natxy.measure.plan import repeat
-from natxy.measure.search_deviations import THROUGHPUT, found_deviations, search_deviations
 from natxy.measure.search_plan import EARLY_END, PATIENCE, SearchPlan, rate_figure
 from natxy.measure.search_remarks import (
+    THROUGHPUT,
     all_lost,
     burst_remarks,
     cut_remarks,
+    found_deviations,
     no_burst_passed,
     rate_remarks,
+    search_deviations,
     zero_remarks,
 )
 from natxy.measure.traffic_deviations import session_deviations

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from natxy.model.deviation import STANDING
 from natxy.model.disturbance import FAR_NS, Disturbance
 from natxy.model.duration import duration
-from natxy.model.icmp_words import icmp_list
 from natxy.model.measurement import (
     Conditions,
     ConnectionConditions,
@@ -14,7 +13,7 @@ from natxy.model.measurement import (
     TrialCounts,
 )
 from natxy.model.packet_sockets import PACKET_SOCKETS
-from natxy.model.port_result import IcmpError
+from natxy.model.port_result import IcmpError, icmp_list
 from natxy.model.remark import BOUNDS
 from natxy.report.numbers import rate
 

@@ -1,7 +1,17 @@
-"""Settings that several searches have."""
+"""Settings that several searches have, also as a person writes them, such as an error of 0.1%."""
 
+import re
+from fractions import Fraction
+
+from natxy.errors import ConfigurationError
 from natxy.model.trial_spec import MAX_RATE_FPS
-from natxy.setting import Setting
+from natxy.search.bisection import SearchError
+from natxy.search.loss_tolerance import LossTolerance
+from natxy.setting import Setting, whole_number
+
+MOST_ERROR_FPS = 10**10
+# A percentage is a number of at most so many digits: Python converts no more than 4,300.
+PERCENT = r"(\d{1,9}(?:\.\d{1,30})?)\s*%"
 
 
 def error_of(number: str, *, ends: str = "End the search") -> Setting:
@@ -33,3 +43,28 @@ def max_rate_of(
 
 
 MAX_RATE = max_rate_of("max_rate_fps", "frames a second per direction")
+
+
+def search_error(setting: Setting, text: str) -> SearchError:
+    """Reads `0.1%` of the bracket's lower end, or `100` frames a second."""
+    percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
+    if percent and 0 < Fraction(percent[1]) < 100:
+        return SearchError(fraction=Fraction(percent[1]) / 100)
+    if (rate_fps := whole_number(text)) is not None and 0 < rate_fps < MOST_ERROR_FPS:
+        return SearchError(rate_fps=rate_fps)
+    raise ConfigurationError(
+        setting,
+        f': "{text}" is neither a share of the rate nor a number of frames a second (expected for '
+        "example 0.1% or 100)",
+    )
+
+
+def loss_tolerance(setting: Setting, text: str) -> LossTolerance:
+    """Reads `0.01%` of the frames."""
+    percent = re.fullmatch(PERCENT, text.strip(), re.ASCII)
+    if percent is None or not 0 < Fraction(percent[1]) < 100:
+        raise ConfigurationError(
+            setting,
+            f': "{text}" is not a percentage between 0% and 100% (expected for example 0.01%)',
+        )
+    return LossTolerance(fraction=Fraction(percent[1]) / 100)

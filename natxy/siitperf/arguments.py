@@ -8,9 +8,8 @@ from typing import Any, NoReturn
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import TrafficSection
 from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS
-from natxy.siitperf.configuration import Configuration
-from natxy.siitperf.entries import Warn
-from natxy.siitperf.kinds import Whole, Wrong
+from natxy.siitperf.configuration import Configuration, Warn
+from natxy.siitperf.keys import Whole, Wrong
 
 # An IPv4 frame is 20 octets smaller: 1538 is a frame of 1518 as IPv4, which fits an MTU of 1500.
 LARGEST_IPV6_BYTES = 1518

@@ -9,8 +9,7 @@ from ipaddress import ip_address
 
 from natxy.model.testbed import Port, Testbed
 from natxy.model.trial_spec import Side as SideName
-from natxy.siitperf.configuration import Configuration
-from natxy.siitperf.entries import Warn
+from natxy.siitperf.configuration import Configuration, Warn
 from natxy.siitperf.keys import Side
 from natxy.siitperf.whole_testbed import ADDRESSES, SIDES
 

@@ -10,8 +10,7 @@ from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, read_testbed
 from natxy.model.trial_spec import Side as SideName
-from natxy.siitperf.configuration import Configuration
-from natxy.siitperf.entries import Warn
+from natxy.siitperf.configuration import Configuration, Warn
 from natxy.siitperf.testbed import cpu_keys
 
 VARIABLE = "NATXY_TESTBED"

@@ -7,7 +7,7 @@ frames of the warm-up create connections in the gateway, so its table is emptied
 import time
 
 from natxy.errors import MeasurementError
-from natxy.model.icmp_words import icmp_list
+from natxy.model.port_result import icmp_list
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec

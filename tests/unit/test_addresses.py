@@ -13,7 +13,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.self_test import looped
-from natxy.siitperf.kinds import Address, Wrong
+from natxy.siitperf.keys import Address, Wrong
 from natxy.trial.setup import with_ports
 
 ROUTED = """\

@@ -17,9 +17,9 @@ from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
 from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.deviation import Differs
-from natxy.model.example import blank
 from natxy.model.port_result import PortResult
 from natxy.model.remark import Topic
+from natxy.model.schemas import blank
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.delay_variation import RFC as PDV_RFC

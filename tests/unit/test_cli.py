@@ -21,7 +21,7 @@ from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
 from natxy.search.bisection import RATE_FPS
-from natxy.search.written import search_error
+from natxy.search.settings import search_error
 from tests.programs import installed
 from tests.unit.cli import Captured, complaint
 from tests.unit.spec_examples import VALID, invalid, valid
@@ -384,7 +384,6 @@ def test_what_runs_no_verb_imports_none(arguments: list[str]) -> None:
         "natxy.cli.declared",
         "natxy.cli.help",
         "natxy.cli.limits",
-        "natxy.cli.numbers",
         "natxy.cli.streams",
         "natxy.cli.verbs",
         "natxy.errors",

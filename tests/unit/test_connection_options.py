@@ -16,7 +16,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
 from natxy.procedure.defaults import MEASURES
 from natxy.search.loss_tolerance import LOSS
-from natxy.search.written import loss_tolerance
+from natxy.search.settings import loss_tolerance
 
 STATELESS: Testbed = Source(name="test").validated(Testbed, {})
 STATEFUL: Testbed = Source(name="test").validated(

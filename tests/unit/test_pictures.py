@@ -15,9 +15,8 @@ from natxy.model.measurement import Figure, Unit
 from natxy.report.cell_figures import CellResult
 from natxy.report.charts import Chart
 from natxy.report.drawing_parts import PAGE, Look, steps
-from natxy.report.drawings import specification
+from natxy.report.drawings import INK, specification
 from natxy.report.figure_charts import figure_charts
-from natxy.report.heat_drawing import INK
 from natxy.report.one_line import one_line
 from natxy.report.pictures import COLUMN, picture, write_pictures
 from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart

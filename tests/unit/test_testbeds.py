@@ -19,8 +19,7 @@ from natxy.campaign.notice import Event
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.runner import Runner, Watcher
-from natxy.campaign.shared_machine import shared_cpus, shared_tables
-from natxy.campaign.testbeds import TestbedsRunner, worker_changes
+from natxy.campaign.testbeds import TestbedsRunner, shared_cpus, shared_tables, worker_changes
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator

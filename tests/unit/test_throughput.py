@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from natxy.campaign.journal import Journal, read_journal
-from natxy.campaign.provenance import provenance
+from natxy.campaign.journal import Journal, provenance, read_journal
 from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions, Work
 from natxy.dut.base import TesterPorts
@@ -38,7 +37,7 @@ from natxy.report.measurement_notes import measurement_notes
 from natxy.report.result_text import brief_text
 from natxy.report.results_json import result_entry, write_results
 from natxy.search.bisection import RATE_FPS, SearchError
-from natxy.search.written import search_error
+from natxy.search.settings import search_error
 from natxy.tester.tester import OnProgress
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC, deviations

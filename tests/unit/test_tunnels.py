@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from natxy.errors import ConfigurationError
-from natxy.model.encapsulations import HEADER_BYTES, tunnel_bytes
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
+from natxy.model.traffic_spec import HEADER_BYTES, tunnel_bytes
 from natxy.model.trial_spec import Segment
 from natxy.trial.frame_formats import frame_formats
 from tests.unit.subscribers import MAP_E
