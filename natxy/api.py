@@ -35,8 +35,8 @@ from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, TrafficSection, read_testbed
 from natxy.model.testbed import Testbed as WrittenTestbed
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.defaults import MEASURES, TIMES, Defaults
-from natxy.procedure.keywords import OUTPUT, PROFILE, Keyword, help_of, keywords
+from natxy.procedure.defaults import MEASURES, PROFILE, TIMES, Defaults
+from natxy.procedure.keywords import OUTPUT, Keyword, help_of, keywords
 from natxy.procedure.self_test import looped
 from natxy.records.extra import records_to
 from natxy.report.results_csv import FILE_NAME as CSV
@@ -45,7 +45,6 @@ from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import Made, write_results
 from natxy.search.settings import loss_tolerance, search_error
 from natxy.trial.observer import Observer
-from natxy.trial.profile import PROFILES
 from natxy.trial.seeds import SEED, new_seed
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up
@@ -131,7 +130,7 @@ class Testbed(Measurements):
         for share, size in series_of(asked.traffic, *series[:2]):
             _changed(TrafficSection, asked.traffic, changes(share, size))  # checks them
         defaults = Defaults(
-            profile=_profile(read.get(PROFILE.name, PROFILE.default)),
+            profile=read.get(PROFILE.name, "rfc"),
             seed=seed,
             given={each: read[each] for each in OF_DEFAULTS if each in read},
             connections=asked.connections,
@@ -189,13 +188,6 @@ def _folder(output: str | Path | None, results: Sequence[Measurement]) -> Iterat
             error.add_note(f"The results until then are in {folder}")
         raise
     rmtree(folder, ignore_errors=True)
-
-
-def _profile(name: str) -> str:
-    if name not in PROFILES:
-        expected = " or ".join(PROFILES)
-        raise ConfigurationError(PROFILE, f': unknown value "{name}" (expected {expected})')
-    return name
 
 
 def _series(given: Mapping[str, Any]) -> tuple[Any, Any, Any]:

@@ -14,8 +14,8 @@ from typing import Any
 from natxy.campaign.delay_curves import DelayCurve
 from natxy.errors import ConfigurationError
 from natxy.report.charts import apart, file_name
-from natxy.report.one_line import one_line
 from natxy.setting import Setting
+from natxy.visible import one_line
 from natxy.whole_file import write_whole
 
 SLOTS = 100  # of time, in each trial

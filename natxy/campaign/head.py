@@ -13,8 +13,8 @@ from natxy.campaign.machines import titled
 from natxy.campaign.trial_points import INVALID
 from natxy.model.measurement import Conditions, Measurement
 from natxy.model.reason import Code
+from natxy.report.brief_notes import conformity
 from natxy.report.cell_figures import IPV6_OCTETS
-from natxy.report.conformity import conformity
 from natxy.report.numbers import seconds_left
 
 SHOWN = 4
@@ -61,15 +61,6 @@ SHORT: Mapping[Code, str] = {
 MINUTE = "%Y-%m-%d %H:%M"
 BOTH = "both directions at once"
 MOST_LINES = 4  # about the traffic
-
-
-def counted_reasons(codes: Iterable[str]) -> str:
-    """Returns how often each reason made a trial invalid, by its code, the most frequent first:
-    "6 x a frame left late, 3 x the host shared a core"."""
-    counted = Counter(SHORT[Code[code.upper()]] for code in codes).most_common()
-    others = sum(count for _, count in counted[SHOWN:])
-    words = [f"{count:,} x {reason}" for reason, count in counted[:SHOWN]]
-    return ", ".join([*words, f"{others:,} x others"] if others else words)
 
 
 def head_of(data: CampaignData) -> dict[str, str]:
@@ -215,3 +206,12 @@ def _conformity(data: CampaignData, results: Sequence[Measurement]) -> str:
     if not (failed and differs):
         return without or differs
     return f"{without}; {differs[:1].lower()}{differs[1:]}"
+
+
+def counted_reasons(codes: Iterable[str]) -> str:
+    """Returns how often each reason made a trial invalid, by its code, the most frequent first:
+    "6 x a frame left late, 3 x the host shared a core"."""
+    counted = Counter(SHORT[Code[code.upper()]] for code in codes).most_common()
+    others = sum(count for _, count in counted[SHOWN:])
+    words = [f"{count:,} x {reason}" for reason, count in counted[:SHOWN]]
+    return ", ".join([*words, f"{others:,} x others"] if others else words)

@@ -14,11 +14,10 @@ import click
 
 import natxy
 from natxy.campaign.dask_workers import check_installed, check_scheduler
-from natxy.campaign.folder import Asked, CampaignFolder
+from natxy.campaign.folder import Asked, CampaignFolder, write_campaign_results
 from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, Cell, check_keys, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.results import write_campaign_results
 from natxy.campaign.runner import Watcher, now
 from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli import sentences

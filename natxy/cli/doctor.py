@@ -16,8 +16,7 @@ from natxy.doctor.capabilities import examine_capabilities
 from natxy.doctor.finding import ONLY_IF, Finding, Grade, Machine
 from natxy.doctor.kernel import examine_kernel
 from natxy.doctor.limits import examine_limits
-from natxy.doctor.nodes import examine_nodes
-from natxy.doctor.ports import examine_ports, examine_stack, ports_of
+from natxy.doctor.ports import examine_nodes, examine_ports, examine_stack, ports_of
 from natxy.doctor.processor import examine_processor
 from natxy.doctor.tools import examine_tools
 from natxy.errors import ConfigurationError

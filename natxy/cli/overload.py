@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
-from natxy.cli.choices import listed, unknown_value
 from natxy.cli.series_options import Work, measuring
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, listed, unknown_value
 from natxy.measure.flows import FLOWS
 from natxy.procedure.benchmarks import Benchmarked
 from natxy.procedure.defaults import FIRST_FLOWS, MEASURES, Defaults

@@ -6,8 +6,7 @@ from fractions import Fraction
 from math import prod
 from typing import TypeVar
 
-from natxy.cli.command_line import changed, check_frame_size
-from natxy.cli.options import MOST_LISTED, numbers_of, words_of
+from natxy.cli.options import MOST_LISTED, changed, check_frame_size, numbers_of, words_of
 from natxy.errors import ConfigurationError
 from natxy.measure import traffic_settings
 from natxy.measure.traffic_settings import changes, series_of

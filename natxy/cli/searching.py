@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-from natxy.cli.choices import unknown_value
 from natxy.cli.series_options import SeriesOptions, Work
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, unknown_value
 from natxy.measure.traffic_settings import DIRECTION, ESTABLISHMENT_RATE
 from natxy.procedure.establishment_search import DEFAULT_ALPHA, EstablishmentPlan
 from natxy.procedure.series import Searching

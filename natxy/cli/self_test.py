@@ -10,7 +10,6 @@ from rich import box
 from rich.table import Table
 
 from natxy.campaign.journal import provenance
-from natxy.cli.choices import unknown_value
 from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.options import (
     CoresOption,
@@ -27,7 +26,7 @@ from natxy.cli.sentences import quote, say
 from natxy.dut.base import Dut
 from natxy.dut.lab import VethLoop
 from natxy.dut.none import Cable
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, unknown_value
 from natxy.model.addresses import IpVersion
 from natxy.model.duration import duration
 from natxy.model.event import Hello

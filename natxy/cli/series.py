@@ -11,9 +11,9 @@ from typing import Any
 from natxy.campaign.folder import PAGE
 from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal, check_new, provenance
-from natxy.cli.command_line import beside_options
 from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.options import (
+    beside_options,
     check_detail,
     progress_console,
     repeat_command,

@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-from natxy.cli.choices import unknown_value
 from natxy.cli.options import (
     JsonOption,
     QuietOption,
@@ -44,7 +43,7 @@ from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.settings import loss_tolerance, search_error
 from natxy.setting import Setting, kind_of, settings_of
 from natxy.trial.observer import Observer
-from natxy.trial.profile import PROFILES, Profile
+from natxy.trial.profile import Profile
 from natxy.trial.session import Session
 from natxy.trial.timing import DRAIN, DURATION, RETRY_TIME, SETTLE
 
@@ -133,8 +132,6 @@ class SeriesOptions:
     @property
     def defaults(self) -> Defaults:
         """What holds in the plan for a field that is not given."""
-        if self.profile not in PROFILES:
-            raise unknown_value("--profile", self.profile, PROFILES)
         given: dict[str, Any] = {
             "duration_s": self.duration,
             "drain_s": self.drain,

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Annotated
 
-from natxy.cli.choices import unknown_value
 from natxy.cli.options import adding, only
 from natxy.cli.series_options import Work, measuring
 from natxy.cli.sizes import (
@@ -12,7 +11,7 @@ from natxy.cli.sizes import (
     SourcePortsOption,
     sizes_of,
 )
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, unknown_value
 from natxy.procedure.closing import BY, ClosingPlan
 from natxy.procedure.defaults import MEASURES
 from natxy.procedure.establishment_search import MAX_RATE

@@ -8,10 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Annotated, Any
 
-from natxy.cli.choices import unknown_value
 from natxy.cli.options import adding, numbers_of, only, words_of
 from natxy.cli.series_options import Work, measuring
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, unknown_value
 from natxy.measure.search_plan import EARLY_END, PATIENCE, VERIFY_LOSS
 from natxy.procedure.defaults import MEASURES
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
@@ -38,34 +37,6 @@ BISECTION_ONLY = {
     BURSTS: EXPECTED,
 }
 OF_GOALS = (EXCEED_RATIO, DURATION_SUM, INITIAL_DURATION)
-
-
-def goals_of(
-    of_goals: Mapping[str, Any], loss: str | None, longest_s: Fraction, error: SearchError
-) -> tuple[MlrGoal, ...]:
-    """Returns a goal for the non-drop rate, and one for each partial drop rate in `loss`.
-
-    `of_goals` has the fields of all goals that are given (RFC 9971).
-    """
-    if error.rate_fps is not None:
-        raise ConfigurationError(
-            f"--error: {error.rate_fps} is a number of frames a second, which MLRsearch does not "
-            "take (expected a share of the rate, for example 0.1%)"
-        )
-    width = error.fraction
-    goals = (
-        rfc2544_goal(final_duration_s=longest_s, width=width),
-        *(
-            pdr_goal(tolerance, final_duration_s=longest_s, width=width)
-            for tolerance in _tolerances(loss)
-        ),
-    )
-    return tuple(replace(goal, **of_goals) for goal in goals)
-
-
-def _tolerances(text: str | None) -> Iterable[LossTolerance]:
-    shares = [] if text is None else words_of(LOSS, text)
-    return dict.fromkeys(loss_tolerance(LOSS, share) for share in shares)
 
 
 @measuring(
@@ -146,3 +117,31 @@ def bursts_of(lengths: str | None, rate_fps: int | None) -> tuple[Bursts | None,
         None if frames == 1 else Bursts(frames=frames, rate_fps=rate_fps)
         for frames in numbers_of(BURSTS, lengths)
     )
+
+
+def goals_of(
+    of_goals: Mapping[str, Any], loss: str | None, longest_s: Fraction, error: SearchError
+) -> tuple[MlrGoal, ...]:
+    """Returns a goal for the non-drop rate, and one for each partial drop rate in `loss`.
+
+    `of_goals` has the fields of all goals that are given (RFC 9971).
+    """
+    if error.rate_fps is not None:
+        raise ConfigurationError(
+            f"--error: {error.rate_fps} is a number of frames a second, which MLRsearch does not "
+            "take (expected a share of the rate, for example 0.1%)"
+        )
+    width = error.fraction
+    goals = (
+        rfc2544_goal(final_duration_s=longest_s, width=width),
+        *(
+            pdr_goal(tolerance, final_duration_s=longest_s, width=width)
+            for tolerance in _tolerances(loss)
+        ),
+    )
+    return tuple(replace(goal, **of_goals) for goal in goals)
+
+
+def _tolerances(text: str | None) -> Iterable[LossTolerance]:
+    shares = [] if text is None else words_of(LOSS, text)
+    return dict.fromkeys(loss_tolerance(LOSS, share) for share in shares)

@@ -9,7 +9,6 @@ from typing import Annotated
 import click
 
 from natxy.campaign.journal import provenance
-from natxy.cli.command_line import beside_options
 from natxy.cli.options import (
     JsonOption,
     QuietOption,
@@ -17,6 +16,7 @@ from natxy.cli.options import (
     SeedOption,
     TestbedArgument,
     VerboseOption,
+    beside_options,
     check_detail,
     progress_console,
     repeat_command,

@@ -1,13 +1,15 @@
-"""Refuses a testbed whose connections or subscribers contradict its traffic or addresses."""
+"""Refuses a testbed whose connections or subscribers contradict its traffic or addresses.
+
+VLAN tags are those that DPDK's net_af_packet can receive.
+"""
 
 from collections.abc import Iterator
 from ipaddress import IPv6Network, ip_address, ip_network
 from typing import Any
 
 from natxy.model.address_checks import OTHER, SIDES
-from natxy.model.address_range import AddressRange
+from natxy.model.address_range import AddressRange, Ranges
 from natxy.model.packet_formats import ends
-from natxy.model.ranges import Ranges
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
 from natxy.model.testbed import ConnectionsSection, PortRanges, Testbed
@@ -15,6 +17,7 @@ from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import Direction, Side
 
 Key = tuple[Any, ...]  # of a testbed
+PACKET_SOCKETS = "net_af_packet"
 
 
 def check_subscribers(testbed: Testbed, source: Source) -> None:
@@ -196,3 +199,23 @@ def _check_subscribers(testbed: Testbed, combinations: int, source: Source) -> N
         f"ports in traffic.{asked.outward} (expected at most {MAX_CONNECTIONS}: narrow these "
         "ranges)",
     )
+
+
+def check_tags(testbed: Testbed, source: Source) -> None:
+    """Refuses VLAN tags that a packet socket would not show to the tester.
+
+    The kernel hands over the outer tag beside the frame, and the driver puts it back as 802.1Q,
+    whatever it was. The kernel also counts each frame that has a second tag as dropped, so that no
+    trial would be valid.
+    """
+    for side in SIDES:
+        port = testbed.tester.port(side)
+        if not (port.device or "").startswith(PACKET_SOCKETS):
+            continue
+        if any(tag.tpid != "802.1Q" for tag in port.vlans) or len(port.vlans) > 1:
+            source.refuse(
+                ("tester", side, "vlans"),
+                f"cannot be received by {PACKET_SOCKETS}, which keeps one tag and takes it for "
+                '802.1Q (expected one tag with tpid = "802.1Q", or another device, such as '
+                "net_af_xdp)",
+            )

@@ -32,7 +32,7 @@ from natxy.trial.timing import DRAIN, DURATION, Timing
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
-from natxy.verdict.burst_pace import Pace, takes_too_long
+from natxy.verdict.pacing import Pace, takes_too_long
 
 BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"

@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, unknown_value
 from natxy.exact import exact
 from natxy.model.measurement import Measurement
 from natxy.model.testbed import ConnectionsSection
@@ -41,6 +41,12 @@ from natxy.trial.profile import PROFILES, RFC, Profile
 from natxy.trial.session import Session
 from natxy.trial.timing import RETRY_TIME, Timing
 
+PROFILE = Setting(
+    "profile",
+    "Defaults of the others: rfc has the values that the RFCs ask for, quick has short trials for "
+    "a first look",
+    default="rfc",
+)
 FIRST_FLOWS = (10, 100, 1000, 10000)
 FIRST_CORES = (1, 2)
 TIMES = tuple(field.name for field in fields(Timing))
@@ -184,6 +190,10 @@ class Defaults:
     given: Mapping[str, Any]  # fields of Timing, and repetitions
     connections: ConnectionsSection | None = None  # of the testbed
 
+    def __post_init__(self) -> None:
+        if self.profile not in PROFILES:
+            raise unknown_value(PROFILE, self.profile, PROFILES)
+
     def plan(self, kind: type[AnyPlan], **own: Any) -> AnyPlan:
         """Returns a plan; `own` has its fields, and those of its parts and times."""
         measure = BY_PLAN[kind]
@@ -260,9 +270,7 @@ class Defaults:
 
     def _held(self, measure: Measure, name: str, inner: dict[str, Any]) -> Any:
         if name not in measure.tests:
-            raise ConfigurationError(
-                f'{measure.of}: unknown value "{name}" (expected one of {", ".join(measure.tests)})'
-            )
+            raise unknown_value(measure.of, name, measure.tests)
         of = MEASURES[name]
         known = {"dut_name", *TIMES, *of.also, *(field.name for field, _ in of.settings())}
         for each in inner:

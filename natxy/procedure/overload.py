@@ -25,7 +25,7 @@ from natxy.measure.flows import (
     with_flows,
     with_subscribers,
 )
-from natxy.measure.plan import check_members
+from natxy.measure.plan import check_members, frame_formats
 from natxy.measure.traffic_deviations import flow_deviations
 from natxy.model.deviation import Deviations, each_once, without
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
@@ -34,7 +34,6 @@ from natxy.model.testbed import TrafficSection
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.setting import Setting
 from natxy.statistics import median
-from natxy.trial.frame_formats import frame_formats
 from natxy.trial.session import Session
 from natxy.trial.timing import LONGEST_S
 

@@ -54,78 +54,6 @@ PART = """<div class="natxy"><style>.natxy small { display: block; }</style>
 """
 
 
-def how_to_read(tables: Iterable[CampaignTable]) -> dict[str, str]:
-    """Returns what each mark and term means that occurs in the tables."""
-    rows = [row for table in tables for row in table.rows]
-    seen = {mark for row in rows for mark in _marks(row)}
-    found = {"a figure": statistics} if (statistics := _statistics(rows)) else {}
-    found |= {mark: meaning for mark, meaning in MEANINGS.items() if mark in seen}
-    if errors := _errors(rows):
-        found["error"] = errors
-    if "n = 1 of 5" in found:
-        found.pop("n", None)
-    return found
-
-
-def _marks(row: Row) -> Iterator[str]:
-    if row.direction is not None:
-        yield "→, ←"
-    yield from _terms(row.figure)
-    for value in row.values:
-        yield BOUNDS.get(value.bound, "")
-        yield "(a)" if value.is_uncertain else ""
-        yield value.text if value.number is None else ""  # why there is no figure
-        if value.spread is not None:
-            yield from _marks_of(value.spread)
-        if value.place is not None and value.place.theoretical_fps is not None:
-            yield "of the media"
-
-
-def _terms(figure: str) -> Iterator[str]:
-    """Yields the terms of a figure's name: "median IPDV" has one."""
-    yield figure
-    yield from figure.split()
-    if figure.startswith(FIRST_LOSS):
-        yield FIRST_LOSS
-
-
-def _marks_of(spread: Spread) -> Iterator[str]:
-    yield "n = 1 of 5" if spread.n < spread.planned else "n"
-    if spread.minimum != spread.maximum:
-        yield "[a … b]"
-    if spread.deviation is not None and spread.n > 1:
-        yield "± a"
-    if spread.measured:
-        yield "measured"
-
-
-def _statistics(rows: Iterable[Row]) -> str:
-    of_several = [row for row in rows if any(_n(value) > 1 for value in row.values)]
-    means = {row.statistic == "mean" for row in of_several}
-    if len(means) > 1:
-        return "the median of its repetitions, or their mean where its row says so"
-    return "".join(f"the {'mean' if is_mean else 'median'} of its repetitions" for is_mean in means)
-
-
-def _n(value: Value) -> int:
-    return value.spread.n if value.spread else 0
-
-
-def _errors(rows: Iterable[Row]) -> str:
-    of = [row for row in rows if any(each.spread and each.spread.error for each in row.values)]
-    if not of:
-        return ""
-    kinds = {bool(set(ONE_WAY) & set(row.figure.split())) for row in of}
-    words = ["by how much a value may be wrong at most"]
-    if True in kinds:
-        words.append(
-            "a delay can only be too long" if False in kinds else "it can only be too long"
-        )
-    if any(row.unit == "%" for row in of):
-        words.append("points are percentage points")
-    return "; ".join(words)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Told:
     """The texts of a report beside its tables and charts."""
@@ -251,3 +179,75 @@ def _bundle_of(vl_convert: Any) -> str:
     """Returns the JavaScript that draws the charts; it takes 1.5 s, and is the same for each."""
     text: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return text
+
+
+def how_to_read(tables: Iterable[CampaignTable]) -> dict[str, str]:
+    """Returns what each mark and term means that occurs in the tables."""
+    rows = [row for table in tables for row in table.rows]
+    seen = {mark for row in rows for mark in _marks(row)}
+    found = {"a figure": statistics} if (statistics := _statistics(rows)) else {}
+    found |= {mark: meaning for mark, meaning in MEANINGS.items() if mark in seen}
+    if errors := _errors(rows):
+        found["error"] = errors
+    if "n = 1 of 5" in found:
+        found.pop("n", None)
+    return found
+
+
+def _marks(row: Row) -> Iterator[str]:
+    if row.direction is not None:
+        yield "→, ←"
+    yield from _terms(row.figure)
+    for value in row.values:
+        yield BOUNDS.get(value.bound, "")
+        yield "(a)" if value.is_uncertain else ""
+        yield value.text if value.number is None else ""  # why there is no figure
+        if value.spread is not None:
+            yield from _marks_of(value.spread)
+        if value.place is not None and value.place.theoretical_fps is not None:
+            yield "of the media"
+
+
+def _terms(figure: str) -> Iterator[str]:
+    """Yields the terms of a figure's name: "median IPDV" has one."""
+    yield figure
+    yield from figure.split()
+    if figure.startswith(FIRST_LOSS):
+        yield FIRST_LOSS
+
+
+def _marks_of(spread: Spread) -> Iterator[str]:
+    yield "n = 1 of 5" if spread.n < spread.planned else "n"
+    if spread.minimum != spread.maximum:
+        yield "[a … b]"
+    if spread.deviation is not None and spread.n > 1:
+        yield "± a"
+    if spread.measured:
+        yield "measured"
+
+
+def _statistics(rows: Iterable[Row]) -> str:
+    of_several = [row for row in rows if any(_n(value) > 1 for value in row.values)]
+    means = {row.statistic == "mean" for row in of_several}
+    if len(means) > 1:
+        return "the median of its repetitions, or their mean where its row says so"
+    return "".join(f"the {'mean' if is_mean else 'median'} of its repetitions" for is_mean in means)
+
+
+def _n(value: Value) -> int:
+    return value.spread.n if value.spread else 0
+
+
+def _errors(rows: Iterable[Row]) -> str:
+    of = [row for row in rows if any(each.spread and each.spread.error for each in row.values)]
+    if not of:
+        return ""
+    kinds = {bool(set(ONE_WAY) & set(row.figure.split())) for row in of}
+    words = ["by how much a value may be wrong at most"]
+    if True in kinds:
+        words.append(
+            "a delay can only be too long" if False in kinds else "it can only be too long"
+        )
+    if any(row.unit == "%" for row in of):
+        words.append("points are percentage points")
+    return "; ".join(words)

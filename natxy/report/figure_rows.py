@@ -55,6 +55,7 @@ def _row(measure: MeasureSection, key: Key, known: Figure, of: Sequence[ColumnFi
         figure=name,
         direction=known.direction,
         point=point,
+        rate_fps=known.rate_fps or 0,
         statistic=known.statistic,
     )
 

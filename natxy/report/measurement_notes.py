@@ -12,9 +12,9 @@ from natxy.model.measurement import (
     Media,
     TrialCounts,
 )
-from natxy.model.packet_sockets import PACKET_SOCKETS
 from natxy.model.port_result import IcmpError, icmp_list
 from natxy.model.remark import BOUNDS
+from natxy.model.traffic_checks import PACKET_SOCKETS
 from natxy.report.numbers import rate
 
 WAYS = {

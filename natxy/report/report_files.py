@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from natxy.report.charts import Chart
-from natxy.report.csv_text import csv_text
 from natxy.report.results_csv import FILE_NAME as RESULTS_CSV
+from natxy.report.results_csv import csv_text
 from natxy.report.results_json import SCALED_DOWN
 from natxy.whole_file import is_stream, whole_file, write_whole
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from natxy.errors import ConfigurationError
 from natxy.exact import exact
@@ -18,6 +19,8 @@ LOSS = Setting(
 @dataclass(frozen=True, kw_only=True)
 class LossTolerance:
     """An accepted share of lost frames; a figure is always shown with its tolerance."""
+
+    EXPECTED: ClassVar = "for example LossTolerance(fraction=0.01) for 1 %"  # not a bare number
 
     fraction: Fraction = Fraction(0)
 
@@ -38,13 +41,3 @@ class LossTolerance:
 
 
 NO_LOSS = LossTolerance()
-
-
-def check_tolerance(setting: Setting | str, loss: object) -> None:
-    """Refuses a bare number as a tolerance, since it could mean a share or a percentage."""
-    if not isinstance(loss, LossTolerance | None):
-        raise ConfigurationError(
-            setting,
-            f": {loss} is not a LossTolerance (expected, for example, LossTolerance(fraction=0.01) "
-            "for 1 %)",
-        )

@@ -64,26 +64,6 @@ SLOW_FPS = 1000  # a gateway that forwards at all gets something through at this
 RECEIVER: dict[Direction, str] = {"forward": "right", "reverse": "left"}
 
 
-def check_all_misdelivered(streams: Iterable[StreamResult]) -> None:
-    """Raises MeasurementError if all frames of a direction arrived, but all were misdelivered."""
-    for stream in streams:
-        if check := failed_check(stream):
-            raise MeasurementError(
-                f"{stream.direction}: all {stream.sent:,} frames were misdelivered, most of them "
-                f'by the check "{check.replace("_", " ")}": {ADVICE[check]}.'
-            )
-
-
-def failed_check(stream: StreamResult) -> str | None:
-    """Returns the check that most frames failed; None if not all frames were misdelivered."""
-    counts: dict[str, int] = dict.fromkeys(ADVICE, 0)
-    for _, counters in stream.counters():
-        for check in counts:
-            counts[check] += getattr(counters.misdelivered, check)
-    every_one = stream.received == 0 and sum(counts.values()) >= stream.sent >= FEWEST_MISDELIVERED
-    return max(counts, key=counts.__getitem__) if every_one else None
-
-
 @dataclass
 class Arrivals:
     """Frames by direction: how many were sent, whether any arrived, and how others were wrong."""
@@ -145,3 +125,23 @@ def _wrong(stream: StreamResult) -> dict[str, int]:
         if frames:
             total[check] += frames
     return total
+
+
+def check_all_misdelivered(streams: Iterable[StreamResult]) -> None:
+    """Raises MeasurementError if all frames of a direction arrived, but all were misdelivered."""
+    for stream in streams:
+        if check := failed_check(stream):
+            raise MeasurementError(
+                f"{stream.direction}: all {stream.sent:,} frames were misdelivered, most of them "
+                f'by the check "{check.replace("_", " ")}": {ADVICE[check]}.'
+            )
+
+
+def failed_check(stream: StreamResult) -> str | None:
+    """Returns the check that most frames failed; None if not all frames were misdelivered."""
+    counts: dict[str, int] = dict.fromkeys(ADVICE, 0)
+    for _, counters in stream.counters():
+        for check in counts:
+            counts[check] += getattr(counters.misdelivered, check)
+    every_one = stream.received == 0 and sum(counts.values()) >= stream.sent >= FEWEST_MISDELIVERED
+    return max(counts, key=counts.__getitem__) if every_one else None

@@ -27,8 +27,8 @@ from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
 from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.loss_verification import MOST_UNEXPLAINED
+from natxy.trial.bound import lost_share, worst_loss
 from natxy.trial.timing import Timing
-from natxy.trial.worst_loss import lost_share, worst_loss
 from tests.remarks import about, topics
 from tests.unit.campaign_notes import report_notes
 from tests.unit.clauses import codes

@@ -216,8 +216,7 @@ def test_a_bare_number_is_no_tolerance() -> None:
     with pytest.raises(ConfigurationError) as refused:
         MlrGoal(name="mine", tolerance=0.01)  # type: ignore[arg-type]
     assert str(refused.value) == (
-        "mine: 0.01 is not a LossTolerance (expected, for example, LossTolerance(fraction=0.01) "
-        "for 1 %)"
+        "tolerance: 0.01 is not valid (expected for example LossTolerance(fraction=0.01) for 1 %)"
     )
 
 

@@ -24,9 +24,9 @@ from natxy.campaign.report import Report, charts_of, rate_quantity, table_of, wr
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.reason import Code
+from natxy.report.charts import NOISE, distribution_charts, time_chart, trace_chart
 from natxy.report.drawings import specification
 from natxy.report.report_files import HEAD, LIST, write_data
-from natxy.report.trial_charts import NOISE, distribution_charts, time_chart, trace_chart
 from tests.unit.campaigns import planned, run
 from tests.unit.drawings import layers_of
 from tests.unit.reasons import a_reason

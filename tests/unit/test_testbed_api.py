@@ -20,8 +20,8 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.cli.verbs import command_of
 from natxy.errors import DutError
-from natxy.procedure.defaults import MEASURES
-from natxy.procedure.keywords import OUTPUT, PROFILE, keywords
+from natxy.procedure.defaults import MEASURES, PROFILE
+from natxy.procedure.keywords import OUTPUT, keywords
 from natxy.trial.profile import QUICK
 from natxy.trial.setup import set_up
 from tests.unit.campaigns import EXPERIMENT, run

@@ -17,10 +17,9 @@ from natxy import runtime_folder
 from natxy.api import timing
 from natxy.campaign.journal import Journal
 from natxy.cli import run_command
-from natxy.cli.choices import unknown_value
 from natxy.cli.series import naming
 from natxy.dut import ledger
-from natxy.errors import ConfigurationError, DutError, MeasurementError
+from natxy.errors import ConfigurationError, DutError, MeasurementError, unknown_value
 from natxy.model.source import Source
 from natxy.model.testbed import Port, TesterSection, TrafficSection
 from natxy.procedure.capacity import CapacityPlan
