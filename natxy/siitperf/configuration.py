@@ -81,7 +81,7 @@ def _known(word: str, where: str) -> str:
 
 def _value(key: str, text: str, where: str) -> Any:
     try:
-        return KEYS[key].kind.read(text)
+        return KEYS[key].read(text)
     except Wrong as wrong:
         raise ConfigurationError(f'{where}: {key}: "{text}" {wrong}') from None
 
