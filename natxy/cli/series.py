@@ -13,7 +13,6 @@ from natxy.campaign.journal import FILE_NAME as JOURNAL
 from natxy.campaign.journal import Journal, check_new, provenance
 from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.options import (
-    beside_options,
     check_detail,
     progress_console,
     repeat_command,
@@ -22,6 +21,7 @@ from natxy.cli.options import (
 from natxy.cli.sentences import quote, say
 from natxy.cli.series_options import SeriesOptions, Work
 from natxy.dut.choice import dut_of
+from natxy.measure.traffic_settings import beside_values
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, read_testbed
@@ -48,7 +48,7 @@ def run_series(work: Work) -> None:
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{work.name}"
     check_new(folder / JOURNAL)
     written, source = read_testbed(options.testbed)
-    source = beside_options(source, **vars(options))
+    source = beside_values(source, options.traffic)
     asked = work.asked(written)
     work.check_traffic(asked, source)  # before a lab is made
     results: list[Measurement] = []

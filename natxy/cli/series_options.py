@@ -11,17 +11,19 @@ from typing import Annotated, Any, get_type_hints
 
 from natxy.cli.options import (
     JsonOption,
+    Lists,
     QuietOption,
     SeedOption,
     TestbedArgument,
     VerboseOption,
     adding,
+    check_lists,
+    foregrounds_of,
+    networks_in,
     numbers_of,
     seed_of,
-    with_connection_options,
-    with_traffic_options,
+    sizes_of,
 )
-from natxy.cli.places import Lists, check_lists, foregrounds_of, networks_in, places, sizes_of
 from natxy.exact import exact
 from natxy.measure.plan import REPETITIONS
 from natxy.measure.traffic_deviations import networks_of
@@ -32,6 +34,8 @@ from natxy.measure.traffic_settings import (
     FOREGROUND,
     FRAME_SIZE,
     NETWORKS,
+    places,
+    with_values,
 )
 from natxy.model.measurement import Measurement
 from natxy.model.source import Source
@@ -39,8 +43,7 @@ from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.defaults import MEASURES, Defaults, Measure
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
-from natxy.search.settings import loss_tolerance, search_error
+from natxy.search.settings import LossTolerance, loss_tolerance, search_error
 from natxy.setting import Setting, kind_of, settings_of
 from natxy.trial.observer import Observer
 from natxy.trial.profile import Profile
@@ -142,6 +145,18 @@ class SeriesOptions:
         known = {name: value for name, value in given.items() if value is not None}
         return Defaults(profile=self.profile, seed=self.seed_value, given=known)
 
+    @property
+    def traffic(self) -> dict[Setting, Any]:
+        """The values of the testbed's traffic, as they are given."""
+        return {
+            FRAME_SIZE: self.frame_size,
+            FOREGROUND: self.foreground,
+            NETWORKS: self.networks,
+            DIRECTION: self.direction,
+            CONNECTIONS: self.connections,
+            ESTABLISHMENT_RATE: self.establishment_rate,
+        }
+
     @functools.cached_property
     def seed_value(self) -> int:
         return seed_of(self.seed)
@@ -197,23 +212,12 @@ class Work:
             self.measure.check(plan, traffic)
 
     def asked(self, testbed: Testbed) -> Testbed:
-        """Returns the testbed with the command's options.
-
-        One without [connections] gets a section if the measurements set their number.
-        """
+        """Returns the testbed with the command's options, but for those of its series."""
         networks = networks_in(self.options.networks)
-        sets_connections = self.given.get("sizes") or self.given.get("columns")
-        connections = self.options.connections
-        return with_connection_options(
-            with_traffic_options(
-                testbed,
-                frame_size=None,
-                direction=self.options.direction,
-                networks=max(networks) if networks else None,  # a lab is made for the largest
-            ),
-            connections=1 if sets_connections and not testbed.connections else connections,
-            establishment_rate=self.options.establishment_rate,
-        )
+        most = max(networks) if networks else None  # a lab is made for the largest number
+        values = self.options.traffic | {FRAME_SIZE: None, FOREGROUND: None, NETWORKS: most}
+        sets_connections = bool(self.given.get("sizes") or self.given.get("columns"))
+        return with_values(testbed, values, sets_connections=sets_connections)
 
     def results(
         self, session: Session, display: Callable[[str], AbstractContextManager[Observer]]

@@ -14,7 +14,6 @@ from natxy.errors import ConfigurationError, unknown_value
 from natxy.measure.search_plan import EARLY_END, PATIENCE, VERIFY_LOSS
 from natxy.procedure.defaults import MEASURES
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
-from natxy.search.loss_tolerance import LOSS, LossTolerance
 from natxy.search.mlr_goal import (
     DURATION_SUM,
     EXCEED_RATIO,
@@ -23,7 +22,7 @@ from natxy.search.mlr_goal import (
     pdr_goal,
     rfc2544_goal,
 )
-from natxy.search.settings import error_of, loss_tolerance
+from natxy.search.settings import LOSS, LossTolerance, error_of, loss_tolerance
 from natxy.setting import Setting
 from natxy.trial.bursts import BURST_RATE, BURSTS, Bursts
 

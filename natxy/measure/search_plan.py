@@ -7,9 +7,8 @@ from typing import Annotated, Any
 from natxy.measure.plan import Plan
 from natxy.model.measurement import Figure, SearchConditions, Unit
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
-from natxy.search.loss_tolerance import LOSS, LossTolerance
 from natxy.search.loss_verification import MOST_REPEATS
-from natxy.search.settings import error_of
+from natxy.search.settings import LOSS, LossTolerance, error_of
 from natxy.setting import Setting
 from natxy.trial.bound import Bounded
 from natxy.trial.maximum import Maximum

@@ -14,7 +14,7 @@ from natxy.errors import ConfigurationError
 from natxy.exact import check
 from natxy.measure.search_plan import rate_figure
 from natxy.measure.search_remarks import all_lost, cut_remarks, rate_remarks
-from natxy.model.delays import P999, Delays
+from natxy.model.distribution import P999, Delays
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.remark import Remarks, Topic, applying
 from natxy.model.traffic import TrafficPlan

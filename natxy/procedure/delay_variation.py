@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.errors import DutError
-from natxy.model.delays import P999, Delays
+from natxy.model.distribution import P999, Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks, Topic

@@ -19,8 +19,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import AGAIN, CLOSE, ESTABLISH, MAX_RATE_FPS, VALIDATE
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import DEFAULT_ERROR, GROWTH, Bisection, SearchError
-from natxy.search.loss_tolerance import LOSS
-from natxy.search.settings import error_of, max_rate_of
+from natxy.search.settings import LOSS, error_of, max_rate_of
 from natxy.setting import Setting
 from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.confirmed_search import ConfirmedSearch

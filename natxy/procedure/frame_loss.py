@@ -16,8 +16,7 @@ from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
-from natxy.search.loss_tolerance import LossTolerance
-from natxy.search.settings import max_rate_of
+from natxy.search.settings import LossTolerance, max_rate_of
 from natxy.setting import Setting
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady

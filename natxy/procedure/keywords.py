@@ -23,7 +23,7 @@ from natxy.measure.traffic_settings import (
 )
 from natxy.procedure.defaults import MEASURES, PROFILE, Measure
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.setting import Setting, in_python
 from natxy.trial.profile import Profile
 from natxy.trial.seeds import SEED

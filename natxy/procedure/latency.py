@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import Annotated
 
 from natxy.exact import check
-from natxy.model.delays import P999, Delays
 from natxy.model.deviation import Deviation, Deviations, Differs
-from natxy.model.distribution import Distribution
+from natxy.model.distribution import P999, Delays, Distribution
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.stream_counters import TagCounters

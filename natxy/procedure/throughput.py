@@ -29,8 +29,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import GROWTH, Bisection, SearchError
-from natxy.search.loss_tolerance import LOSS, LossTolerance
-from natxy.search.settings import MAX_RATE
+from natxy.search.settings import LOSS, MAX_RATE, LossTolerance
 from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.bursts import BURSTS, LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.confirmed_search import ConfirmedSearch

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from natxy.model.coded import duration
 from natxy.model.deviation import STANDING
 from natxy.model.disturbance import FAR_NS, Disturbance
-from natxy.model.duration import duration
 from natxy.model.measurement import (
     Conditions,
     ConnectionConditions,

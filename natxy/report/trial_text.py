@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from natxy.model.coded import duration
 from natxy.model.distribution import Distribution
-from natxy.model.duration import duration
 from natxy.model.port_result import PortResult, icmp_words
 from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.stream_counters import ConnectionCounters, KindCounters, Losses

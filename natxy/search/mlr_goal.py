@@ -6,12 +6,14 @@ from typing import Annotated
 
 from natxy.errors import ConfigurationError
 from natxy.exact import check_settings
-from natxy.search.loss_tolerance import LOSS, NO_LOSS, LossTolerance
+from natxy.search.settings import LOSS, NO_LOSS, LossTolerance
 from natxy.setting import Setting
 
 RFC2544_TRIAL_S = Fraction(60)  # RFC 2544 section 24
 
-TOLERANCE = Setting("tolerance", "Share of the frames of each direction that may be lost")
+TOLERANCE = Setting(
+    "tolerance", "Share of the frames of each direction that may be lost", option="loss"
+)
 EXCEED_RATIO = Setting(
     "exceed_ratio",
     (

@@ -25,7 +25,7 @@ from natxy.model.trial_spec import (
     VALIDATE,
     Phase,
 )
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.trial.load import Load
 from natxy.trial.phases import Starting, phase, steady_segment
 from natxy.trial.timing import Timing

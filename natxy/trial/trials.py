@@ -20,7 +20,6 @@ from natxy.trial.connection_table import (
     needed_timeout_s,
     refuse_small_table,
 )
-from natxy.trial.emptied_table import check_emptied, count_of
 from natxy.trial.judge import Doubts, Judge, Judged
 from natxy.trial.load import Frames, Load
 from natxy.trial.past import fingerprint
@@ -31,7 +30,7 @@ from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from natxy.trial.trial import Trial, run_trial
 from natxy.trial.trial_plan import TrialPlan
-from natxy.trial.warm_up import warm_up, warm_up_load
+from natxy.trial.warm_up import check_emptied, count_of, warm_up, warm_up_load
 from natxy.verdict.advice import why_invalid
 from natxy.verdict.arrivals import SLOW_FPS, Arrivals, check_all_misdelivered
 from natxy.verdict.away import away_during

@@ -25,8 +25,8 @@ from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.loss_verification import MOST_UNEXPLAINED
+from natxy.search.settings import LossTolerance
 from natxy.trial.bound import lost_share, worst_loss
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from natxy.doctor.capabilities import examine_capabilities
 from natxy.doctor.finding import Finding, Grade, Machine, at_boot, cpu_list, only_if
 from natxy.doctor.kernel import ENOUGH_KIB, examine_kernel
-from natxy.doctor.limits import examine_limits
+from natxy.doctor.limits import examine_capabilities, examine_limits
 from natxy.doctor.ports import examine_nodes, examine_ports, stack, uplinks
 from natxy.doctor.processor import examine_processor
 from natxy.dut.af_xdp import RefusedError

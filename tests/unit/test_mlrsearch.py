@@ -12,9 +12,9 @@ import pytest
 
 from natxy.errors import ConfigurationError
 from natxy.model.verdict import Limit, Verdict
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr import Measure, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
+from natxy.search.settings import LossTolerance
 from tests.unit.noisy_device import NoisyDevice
 
 NDR = rfc2544_goal()

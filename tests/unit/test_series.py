@@ -11,12 +11,13 @@ from typing import Annotated, Any, cast
 import pytest
 
 from natxy.cli import run_command
-from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
+from natxy.cli.options import foregrounds_of, networks_in, sizes_of
 from natxy.cli.series_options import SeriesOptions, Work, measuring
 from natxy.cli.verbs import function_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.measure.traffic_deviations import networks_deviation
+from natxy.measure.traffic_settings import places
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
 from natxy.model.traffic import TrafficPlan
 from natxy.setting import Setting
@@ -102,8 +103,9 @@ def test_each_size_is_measured_with_each_mix(session: Session) -> None:
 
 
 def test_a_frame_size_out_of_range_names_the_option(session: Session) -> None:
-    with pytest.raises(ConfigurationError, match=r"--frame-size.*83 is out of range"):
+    with pytest.raises(ConfigurationError) as refused:
         places(session, (83,), None)
+    assert refused.value.in_options.startswith("--frame-size: 83 is out of range")
 
 
 def test_a_measuring_verb_has_the_shared_options_and_its_own() -> None:
