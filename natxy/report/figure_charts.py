@@ -60,8 +60,7 @@ def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[C
 
 def _row(column: str, key: Key, of: ColumnFigures) -> dict[str, Any]:
     series, direction, name, at = key
-    figure, wire = of.figures[key], of.wires.get(key)
-    place = Place.of_all(of.places[key])
+    figure, place = of.figures[key], Place.of_all(of.places[key])
     assert place is not None, "each figure has one"
     label, divisor = AXES[figure.unit]
     return {
@@ -76,9 +75,9 @@ def _row(column: str, key: Key, of: ColumnFigures) -> dict[str, Any]:
         "rate_fps": place.rate_fps,
         SIZE: place.frame_size_bytes,
         "foreground_percent": place.foreground_percent,
-        "media_fps": wire.media_fps if wire else None,
+        "media_fps": of.places[key][-1].media_fps,
         "unit": label,
-        "rates": of.rates[key],
+        "rates": of.places[key][-1].directions,
         **_statistics(figure, divisor),
         "uncertain": figure.uncertain,
     }
