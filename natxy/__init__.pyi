@@ -56,10 +56,10 @@ from natxy.procedure.throughput import throughput as throughput
 from natxy.report.results_csv import rows as rows
 from natxy.search.bisection import SearchError as SearchError
 from natxy.search.capacity_goal import CapacityGoal as CapacityGoal
-from natxy.search.loss_tolerance import LossTolerance as LossTolerance
 from natxy.search.mlr_goal import MlrGoal as MlrGoal
 from natxy.search.mlr_goal import pdr_goal as pdr_goal
 from natxy.search.mlr_goal import rfc2544_goal as rfc2544_goal
+from natxy.search.settings import LossTolerance as LossTolerance
 from natxy.statistics import median as median
 from natxy.statistics import summary as summary
 from natxy.trial.bursts import Bursts as Bursts

@@ -10,9 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from natxy.campaign.journal import FILE_NAME as JOURNAL
-from natxy.campaign.journal import Journal, check_new
+from natxy.campaign.journal import Journal, check_new, provenance
 from natxy.campaign.loaded import Results, load
-from natxy.campaign.provenance import provenance
 from natxy.dut.choice import dut_of
 from natxy.dut.none import Cable
 from natxy.errors import ConfigurationError, NatxyError
@@ -25,28 +24,25 @@ from natxy.measure.traffic_settings import (
     NETWORKS,
     OF_SERIES,
     OF_TESTBED,
-    changes,
+    check_series,
     places,
-    series_of,
+    with_values,
 )
-from natxy.model.base import Model
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
 from natxy.model.measurement import Measurement
-from natxy.model.source import Source
-from natxy.model.testbed import ConnectionsSection, TrafficSection, read_testbed
 from natxy.model.testbed import Testbed as WrittenTestbed
+from natxy.model.testbed import read_testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.procedure.defaults import MEASURES, TIMES, Defaults
-from natxy.procedure.keywords import OUTPUT, PROFILE, Keyword, help_of, keywords
+from natxy.procedure.defaults import MEASURES, PROFILE, TIMES, Defaults
+from natxy.procedure.keywords import OUTPUT, Keyword, help_of, keywords
 from natxy.procedure.self_test import looped
 from natxy.records.extra import records_to
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import Made, write_results
-from natxy.search.written import loss_tolerance, search_error
+from natxy.search.settings import loss_tolerance, search_error
 from natxy.trial.observer import Observer
-from natxy.trial.profile import PROFILES
 from natxy.trial.seeds import SEED, new_seed
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up
@@ -128,19 +124,20 @@ class Testbed(Measurements):
         seed = read.setdefault(SEED.name, new_seed())
         said = ", ".join(f"{each}={value!r}" for each, value in {**given, SEED.name: seed}.items())
         series = _series(read)
-        asked = _with_traffic(self._written, read, series[-1])
-        for share, size in series_of(asked.traffic, *series[:2]):
-            _changed(TrafficSection, asked.traffic, changes(share, size))  # checks them
-        if measure.needs_connections:
-            _ = TrafficPlan(testbed=asked, source=self._source).required_connections
+        values = {each: read.get(each.name) for each in OF_TESTBED}
+        values[NETWORKS] = series[-1] and max(series[-1])  # a lab is made for the largest number
+        sets_connections = bool(read.get("sizes") or read.get("columns"))
+        asked = with_values(self._written, values, sets_connections=sets_connections)
+        check_series(asked, *series[:2])
         defaults = Defaults(
-            profile=_profile(read.get(PROFILE.name, PROFILE.default)),
+            profile=read.get(PROFILE.name, "rfc"),
             seed=seed,
             given={each: read[each] for each in OF_DEFAULTS if each in read},
             connections=asked.connections,
         )
         own = {each: v for each, v in read.items() if each not in (*OF_CALL, *OF_DEFAULTS)}
         plan = defaults.plan(measure.plan, **own)  # checked before anything is started
+        measure.check(plan, TrafficPlan(testbed=asked, source=self._source))
         results: list[Measurement] = []
         with _folder(read.get(OUTPUT.name), results) as folder, self._ready(asked) as session:
             header = provenance(session, seed=seed, command=[f"{self!r}.{name}({said})"])
@@ -193,13 +190,6 @@ def _folder(output: str | Path | None, results: Sequence[Measurement]) -> Iterat
     rmtree(folder, ignore_errors=True)
 
 
-def _profile(name: str) -> str:
-    if name not in PROFILES:
-        expected = " or ".join(PROFILES)
-        raise ConfigurationError(PROFILE, f': unknown value "{name}" (expected {expected})')
-    return name
-
-
 def _series(given: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     """Returns the frame sizes, shares of foreground traffic and numbers of networks."""
     sizes, percents, networks = (_several(given.get(each.name)) for each in OF_SERIES)
@@ -215,38 +205,6 @@ def _several(value: Any) -> tuple[Any, ...] | None:
         return None
     listed = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
     return tuple(dict.fromkeys(listed))
-
-
-def _with_traffic(
-    written: WrittenTestbed, given: Mapping[str, Any], networks: Sequence[int] | None
-) -> WrittenTestbed:
-    """Returns the testbed with the given traffic; a lab is made for the most networks."""
-    values = {**given, NETWORKS.name: networks and max(networks)}
-    if written.connections is None and {"sizes", "columns"} & given.keys():
-        values.setdefault(CONNECTIONS.name, 1)  # each has its own number
-    keys = {
-        key: values[setting.name]
-        for setting, keys in OF_TESTBED.items()
-        for key in keys
-        if values.get(setting.name) is not None
-    }
-    return written.model_copy(
-        update={
-            "traffic": _changed(TrafficSection, written.traffic, keys),
-            "connections": _changed(ConnectionsSection, written.connections, keys),
-        }
-    )
-
-
-def _changed(kind: type[Model], section: Model | None, keys: Mapping[str, Any]) -> Model | None:
-    """Returns the section with its keys; ConfigurationError if a value is wrong."""
-    own = {key: value for key, value in keys.items() if key in kind.model_fields}
-    if not own:
-        return section
-    written = {} if section is None else section.model_dump(mode="json")
-    name = "traffic" if kind is TrafficSection else "connections"
-    changed: Model = Source(name=name).validated(kind, written | own)
-    return changed
 
 
 def _method(name: str) -> Callable[..., Results]:

@@ -20,7 +20,10 @@ a program reads the names of fields, a user of the command those of options. Onl
 or exits.
 """
 
-from natxy.setting import in_options, in_python
+import difflib
+from collections.abc import Iterable
+
+from natxy.setting import Setting, in_options, in_python
 
 
 class NatxyError(Exception):
@@ -87,3 +90,19 @@ class StorageError(MeasurementError):
 
 class OtherTrials(MeasurementError):
     """A cell asks for other trials than those that its journal holds."""
+
+
+def unknown_value(setting: Setting | str, value: str, known: Iterable[str]) -> ConfigurationError:
+    """Returns the error, with the known word that is nearest to the value if one is near."""
+    words = list(known)
+    near = difflib.get_close_matches(value.lower(), words, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return ConfigurationError(
+        setting, f': unknown value "{value}" (expected {listed(words)}{hint})'
+    )
+
+
+def listed(words: Iterable[str]) -> str:
+    """Returns the words as a person lists them: `a, b or c`."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last

@@ -43,7 +43,8 @@ def _typed(setting: Setting, kind: Any, value: Any) -> Any:
         raise _other(setting, value, "several values")
     allowed = (int, float, Fraction) if kind is float else kind
     if isinstance(kind, type) and not isinstance(value, allowed):
-        raise _other(setting, value, EXPECTED.get(kind, f"natxy.{kind.__name__}"))
+        by_kind = EXPECTED.get(kind, f"natxy.{kind.__name__}")
+        raise _other(setting, value, getattr(kind, "EXPECTED", by_kind))
     return value
 
 

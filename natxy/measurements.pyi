@@ -12,8 +12,8 @@ from natxy.campaign.loaded import Results
 from natxy.measure.table_size import Size
 from natxy.procedure.degradation import Column
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import MlrGoal
+from natxy.search.settings import LossTolerance
 from natxy.trial.bursts import Bursts
 
 class Measurements:

@@ -28,3 +28,11 @@ def _seen(character: str) -> str:
 def escaped(text: str) -> str:
     units = text.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def one_line(words: str) -> str:
+    """Returns a text without line breaks; what no printer shows is written as its code: \\x1b."""
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode()
+        for sign in " ".join(words.split())
+    )

@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from natxy.cli.declared import Declared, Parameter, declared
+from natxy.cli.declared import IN_HELP, Declared, Parameter, declared
 from natxy.cli.help import GROUPS, usage_of
-from natxy.cli.numbers import IN_HELP
 from natxy.cli.verbs import VERBS, function_of
 
 SHARED = 10  # an option of so many commands is described once

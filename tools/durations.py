@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from natxy.cli.campaigns import MEASURING, collected
-from natxy.cli.expected import duration_s
-from natxy.cli.expected_plan import (
+from natxy.cli.expected import (
     ASSUMED_BURST,
     ASSUMED_FPS,
     ASSUMED_TABLE,
@@ -12,6 +11,7 @@ from natxy.cli.expected_plan import (
     DELETION_S,
     LOSSLESS,
     SET_UP_S,
+    duration_s,
 )
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import natxy
-from natxy.cli.declared import Declared, all_declared
+from natxy.cli.declared import IN_HELP, Declared, all_declared
 from natxy.cli.help import EXAMPLES, GROUPS, OF_NATXY, WHAT, Rows, sections_of, usage_of
-from natxy.cli.numbers import IN_HELP
 
 INTO = Path("build/man")
 

@@ -31,15 +31,17 @@ from stubs import stubs
 from natxy.cli.declared import FILE as COMMANDS
 from natxy.cli.declared import as_json
 from natxy.model.base import Model
-from natxy.model.published import Misprint, Published, read_published
-from natxy.model.published_settings import (
+from natxy.model.published import (
     ConnectionsUsed,
     Device,
     Measured,
+    Misprint,
     Origin,
+    Published,
     TesterUsed,
     TrafficUsed,
     TrialsUsed,
+    read_published,
 )
 from natxy.model.published_values import Derivation, Row, Variable
 from natxy.model.testbed import Testbed

@@ -12,7 +12,7 @@ from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.report import charts_of, table_of
 from natxy.report.drawing_parts import Look
-from natxy.report.pictures import picture
+from natxy.report.drawings import picture
 
 # The chart's key in the report, by the file under docs/reference/plots.
 PLOTS = {

@@ -1,4 +1,7 @@
-"""The folder of a campaign: the experiment as it was read, its testbed, and the journal."""
+"""The folder of a campaign: the experiment as it was read, its testbed, and the journal.
+
+Its results.json has what the cells found, for programs.
+"""
 
 import fcntl
 import os
@@ -12,11 +15,14 @@ from typing import Any
 
 from natxy.campaign.journal import FILE_NAME, read_journal
 from natxy.campaign.other_gateway import SECTIONS, OtherGateway
+from natxy.campaign.records import CampaignState
 from natxy.errors import ConfigurationError, InUse, StorageError
 from natxy.model.experiment import Experiment, read_experiment
 from natxy.model.published import Published, read_published
 from natxy.model.remark import Remarks
 from natxy.model.source import Source
+from natxy.report.results_json import FILE_NAME as RESULTS
+from natxy.report.results_json import Made, cell_entry, write_entries
 from natxy.whole_file import write_whole
 
 EXPERIMENT, TESTBED, LOCK = "experiment.toml", "testbed.toml", "lock"
@@ -251,3 +257,27 @@ def _take(lock: int) -> None:
     except BlockingIOError:
         time.sleep(LOOK_S)  # `is_run` of another process has it for a moment
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def write_campaign_results(folder: CampaignFolder, state: CampaignState) -> None:
+    """Writes the file, in place of that of an earlier run of the same campaign."""
+    write_entries(folder.path / RESULTS, list(_entries(state)))
+
+
+def _entries(state: CampaignState) -> Iterator[dict[str, Any]]:
+    for cell in state.cells.values():
+        version = cell.begun.provenance.get("natxy_version", state.header["natxy_version"])
+        made = Made(
+            command=state.header["command"][0],
+            started=cell.begun.started,
+            natxy_version=version,
+        )
+        for result in cell.results:
+            yield cell_entry(
+                result,
+                made,
+                column=cell.begun.column,
+                measure=cell.begun.measure,
+                number=cell.begun.round,
+                scaled_down=state.header["quick"],
+            )

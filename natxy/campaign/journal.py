@@ -2,29 +2,34 @@
 
 The first line describes the campaign, each further one a trial or a result. Lines that are written
 together are read together, or not at all (gzip_lines.py).
+
+The provenance of a result is in it: all that another person needs to repeat it.
 """
 
 import errno
 import json
 import os
+import platform
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import ValidationError
 
-from natxy.campaign.bucket_columns import pack_buckets, unpack_buckets
+import natxy
+from natxy.campaign.bucket_columns import pack_buckets, unpack_buckets, widen
 from natxy.campaign.fewer_runs import shorten
 from natxy.campaign.gzip_lines import GzipLines, groups
-from natxy.campaign.wide_buckets import widen
 from natxy.errors import ConfigurationError, StorageError
 from natxy.model.base import Model
 from natxy.model.refusal import first_refusal, path_text
 from natxy.model.trial_record import Collapse, TrialRecord
 from natxy.trial.observer import Observer
+from natxy.trial.session import Session
 
 FILE_NAME = "journal.jsonl.gz"
 VERSION = 5
@@ -226,3 +231,26 @@ def _lines(data: bytes) -> Iterator[bytes]:
     for text in texts:
         *lines, torn = (torn + text).split(b"\n")
         yield from lines
+
+
+def provenance(session: Session, *, seed: int | None, command: Sequence[str]) -> dict[str, Any]:
+    return {
+        "natxy_version": natxy.__version__,
+        "command": list(command),
+        "seed": seed,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": _host(),
+        "testbed": session.testbed.model_dump(mode="json"),
+        "dut": session.dut.describe(),
+        "tester": session.hello.model_dump(mode="json"),
+    }
+
+
+def _host() -> dict[str, Any]:
+    return {
+        "name": platform.node(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "cpus": os.cpu_count(),
+        "load_average": list(os.getloadavg()),
+    }

@@ -79,7 +79,7 @@ class Results(Sequence[Measurement]):
 
     def _picture(self, name: str | None) -> dict[str, Any]:
         from natxy.report.drawing_parts import Look
-        from natxy.report.pictures import picture
+        from natxy.report.drawings import picture
 
         charts = {chart.key: chart for chart in self._charts}
         if not charts or name not in (None, *charts):

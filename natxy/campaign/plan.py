@@ -1,21 +1,30 @@
-"""The cells of a campaign and their order: a function of the experiment and its seed."""
+"""The cells of a campaign and their order: a function of the experiment and its seed.
+
+An experiment that names a key that no testbed has, such as a misspelt one, is refused: its rows
+would be empty.
+"""
 
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args, get_origin
 
+from natxy.dut.config import DutConfig
 from natxy.errors import ConfigurationError
+from natxy.model.base import Model
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import (
     COLUMN,
+    CORES,
     MAX_CELLS,
     ColumnSection,
     MeasureSection,
     Options,
+    merged,
+    value_at,
 )
-from natxy.model.testbed_changes import merged, value_at
+from natxy.model.testbed import Testbed
 from natxy.trial.seeds import derived
 
 
@@ -193,3 +202,31 @@ def _cells(
 
 def _without(testbed: dict[str, Any], sections: Sequence[str]) -> dict[str, Any]:
     return {name: section for name, section in testbed.items() if name not in sections}
+
+
+def check_keys(experiment: Experiment) -> None:
+    """Raises ConfigurationError if the experiment names a key that is in no testbed."""
+    for where, key in _keys(experiment):
+        section, *path = key.split(".")
+        known = _has(DutConfig, path) if section == "dut" else _has(Testbed, [section, *path])
+        if key != CORES and not known:
+            raise ConfigurationError(
+                f'{where}: no testbed has the key "{key}" (expected one such as '
+                f'"connections.count", or "{CORES}")'
+            )
+
+
+def _keys(experiment: Experiment) -> Iterator[tuple[str, str]]:
+    yield from (("expensive", key) for key in experiment.expensive if key != COLUMN)
+    yield from (("header.key", header.key) for header in experiment.header)
+    yield from (("row.x", row.x) for row in experiment.row if row.x)
+
+
+def _has(kind: Any, path: Sequence[str]) -> bool:
+    """Returns whether values of a type can have a member at this path."""
+    if not path or get_origin(kind) is dict:
+        return True  # the keys of such a table are not known here
+    if isinstance(kind, type) and issubclass(kind, Model):
+        member = kind.model_fields.get(path[0])
+        return member is not None and _has(member.annotation, path[1:])
+    return any(_has(each, path) for each in get_args(kind))

@@ -9,8 +9,7 @@ from typing import Any, Self
 
 import natxy
 from natxy.campaign.data import CampaignData, read_data
-from natxy.campaign.delay_course import delay_course
-from natxy.campaign.delay_files import write_delays
+from natxy.campaign.delay_files import delay_course, write_delays
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.head import head_of
 from natxy.campaign.machines import machine_notes
@@ -22,13 +21,18 @@ from natxy.report.campaign_notes import campaign_notes, counted_table, testbed_n
 from natxy.report.campaign_table import campaign_table, further_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult, as_shown, found_figures
-from natxy.report.chart_files import write_data
-from natxy.report.charts import Chart, named_apart
+from natxy.report.charts import (
+    Chart,
+    course_charts,
+    distribution_charts,
+    named_apart,
+    time_chart,
+    trace_chart,
+)
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.junit import Cases, junit
-from natxy.report.report_files import keep_only
+from natxy.report.report_files import keep_only, write_data
 from natxy.report.table_rows import CampaignTable, Notes
-from natxy.report.trial_charts import course_charts, distribution_charts, time_chart, trace_chart
 from natxy.whole_file import write_whole
 
 # What the trials of a command have as their rate.
@@ -102,7 +106,7 @@ def write_report(report: Report, into: Path, *, html: bool, records: Path | None
     files += write_delays(data.delays, into / "data", table.title, table.warning)
     if html:  # needs the extra "report"
         libraries()
-        from natxy.report.pictures import write_pictures
+        from natxy.report.drawings import write_pictures
 
         files += write_pictures(charts, into / "data", table.title, table.warning)
         beside = [path.relative_to(into).as_posix() for path in files]

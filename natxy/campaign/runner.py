@@ -1,6 +1,14 @@
-"""Runs the cells of a campaign one after another; each trial is in the journal before the next."""
+"""Runs the cells of a campaign one after another; each trial is in the journal before the next.
+
+The commands of an experiment (its hooks) are run without a shell.
+
+A notice says what disturbs its cells, and what happens to its testbeds.
+"""
 
 import json
+import shlex
+import subprocess
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -8,23 +16,52 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from natxy.campaign.fewer_runs import shortened
-from natxy.campaign.hooks import check_hook, run_hook
-from natxy.campaign.journal import Records
+from natxy.campaign.journal import Records, provenance
 from natxy.campaign.kept_lab import KeptLab
-from natxy.campaign.notice import Notice
 from natxy.campaign.plan import CampaignPlan, Cell
-from natxy.campaign.provenance import provenance
-from natxy.campaign.records import AFTER, BEFORE, CampaignState, CellEnd, CellRecord
+from natxy.campaign.records import AFTER, BEFORE, CampaignState, CellEnd, CellRecord, HookRecord
 from natxy.dut.base import Dut
 from natxy.errors import DutError, NatxyError, StorageError
+from natxy.model.coded import Fact, Sentences, Statement
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
+from natxy.program_output import OutputTooLong, run
 from natxy.trial.observer import Observer
 from natxy.trial.past import Past
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up
+
+SHOWN = 2000  # characters of a command's output that the journal keeps
+
+
+class Event(Sentences):
+    # Of testbeds on one machine.
+    SHARED_CPU = (
+        "CPU {cpu} has several users ({who}): their figures disturb each other (expected other "
+        "CPUs in tester.cores and dut.gateway_cpu)."
+    )
+    SHARED_TABLE = (
+        "Cells set {sizes} different sizes of the connection tracking table, which all labs of a "
+        "machine share. Cells that run at once then make each other fail (expected equal "
+        "conntrack_entries and hash_size in all cells, or testbeds on different machines)."
+    )
+    # Of the processes of testbeds.
+    TESTBED_LEFT = (
+        "The process of testbed {where} has left ({address}); its cell is measured again by the "
+        "next free testbed process."
+    )
+    TESTBED_STARTED_AGAIN = (
+        "The process of testbed {where} has left ({address}), and a new one has come; the cell of "
+        "the first one is measured again."
+    )
+    TESTBED_CAME = "A process of testbed {where} has come ({address})."
+    NO_TESTBED = "There is no testbed process left; the campaign goes on when one comes."
+
+
+class Notice(Statement[Event, Fact]):
+    """`where` is the number of a testbed."""
 
 
 class Work(Protocol):
@@ -212,3 +249,35 @@ class Runner:
 def now() -> str:
     """Returns the time of day, as the journal has it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def run_hook(when: str, command: Sequence[str], timeout_s: float) -> HookRecord:
+    """Runs a command to its end; raises DutError if it cannot be started or takes too long."""
+    begin_s = time.monotonic()
+    try:
+        done = run(command, timeout_s=timeout_s, stderr=subprocess.STDOUT)
+    except subprocess.TimeoutExpired:
+        raise DutError(
+            f"{when}: `{shlex.join(command)}` did not end within {timeout_s:g} s"
+        ) from None
+    except OutputTooLong as error:
+        raise DutError(f"{when}: `{shlex.join(command)}` {error}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DutError(f"{when}: `{shlex.join(command)}` cannot be run: {reason}") from None
+    return HookRecord(
+        when=when,
+        command=tuple(command),
+        status=done.status,
+        output=done.output[-SHOWN:],
+        seconds=time.monotonic() - begin_s,
+    )
+
+
+def check_hook(hook: HookRecord) -> None:
+    """Raises DutError if the command failed."""
+    if hook.status != 0:
+        last = hook.output.strip().splitlines()[-1:] or ["no output"]
+        raise DutError(
+            f"{hook.when}: `{shlex.join(hook.command)}` ended with status {hook.status}: {last[0]}"
+        )

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from natxy.model.phase_names import ESTABLISH
 from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.telemetry import Telemetry
+from natxy.model.trial_spec import ESTABLISH
 from natxy.model.verdict import Verdict
 
 INVALID = Verdict.INVALID.value

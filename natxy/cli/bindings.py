@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from natxy.cli.choices import unknown_value
 from natxy.dut.bindings import FORMATS, bindings_of
+from natxy.errors import unknown_value
 from natxy.model.testbed import read_testbed
 from natxy.setting import Argument, Setting
 

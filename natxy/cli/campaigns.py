@@ -14,12 +14,10 @@ import click
 
 import natxy
 from natxy.campaign.dask_workers import check_installed, check_scheduler
-from natxy.campaign.folder import Asked, CampaignFolder
+from natxy.campaign.folder import Asked, CampaignFolder, write_campaign_results
 from natxy.campaign.journal import Journal
-from natxy.campaign.known_keys import check_keys
-from natxy.campaign.plan import CampaignPlan, Cell, plan_of
+from natxy.campaign.plan import CampaignPlan, Cell, check_keys, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.results import write_campaign_results
 from natxy.campaign.runner import Watcher, now
 from natxy.campaign.testbeds import TestbedsRunner
 from natxy.cli import sentences
@@ -27,13 +25,12 @@ from natxy.cli.expected import duration_s, repeats_s
 from natxy.cli.help import GROUPS
 from natxy.cli.narrator import JsonNarrator, Narrator, Pace
 from natxy.cli.options import progress_console, result_console
-from natxy.cli.series import Work
+from natxy.cli.series_options import Work
 from natxy.cli.verbs import command_of
 from natxy.dut.choice import dut_of
 from natxy.errors import ConfigurationError, MeasurementError, NatxyError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
-from natxy.model.traffic import TrafficPlan
 from natxy.setting import Setting
 
 T = TypeVar("T")
@@ -139,7 +136,7 @@ def check(plan: CampaignPlan) -> None:
         asked = work.asked(source.validated(Testbed, cell.testbed))
         dut_of(asked, source)
         try:
-            work.check_traffic(TrafficPlan(testbed=asked, source=source))
+            work.check_traffic(asked, source)
         except ConfigurationError as error:
             raise ConfigurationError(f"{_where(cell)}: {error.in_options}") from None
 

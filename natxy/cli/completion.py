@@ -7,8 +7,8 @@ from typing import Annotated
 import click
 from click.shell_completion import get_completion_class, shell_complete
 
-from natxy.cli.choices import unknown_value
 from natxy.cli.declared import COMPLETE, Declared, all_declared
+from natxy.errors import unknown_value
 from natxy.setting import Argument
 
 SHELLS = ("bash", "zsh", "fish")

@@ -2,6 +2,8 @@
 
 `commands.json` has the same of all commands, so that help and completion import no command;
 tools/reference.py writes it.
+
+A number is read as a person types it: 10k, 1.5M, 2G and 10_000 are whole numbers.
 """
 
 import inspect
@@ -15,22 +17,54 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import click
 
-from natxy.cli.numbers import REAL_NUMBER, WHOLE_NUMBER
-from natxy.setting import Argument, Setting, in_options
+from natxy.errors import ConfigurationError
+from natxy.setting import Argument, Setting, in_options, whole_number
 
+IN_HELP = "A count or a rate may be written as 10k, 1.5M, 2G or 10_000, in a list too."
 COMPLETE = "_NATXY_COMPLETE"  # is set where a shell asks how a line may go on
 FILE = Path(__file__).with_name("commands.json")
 EXAMPLES = "\n\nExamples:\n"  # of a docstring, behind what the command does
+# siitperf's arguments are positional: one that begins with - is a wrong value, not an option.
+CONTEXTS: Mapping[str, dict[str, Any]] = {
+    "siitperf": {"ignore_unknown_options": True, "allow_interspersed_args": False}
+}
+
+
+def real_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+class Number(click.ParamType[Any]):
+    """The type of an option; `read` returns None for a text that is no such number."""
+
+    def __init__(self, name: str, read: Callable[[str], Any], example: str) -> None:
+        self.name = name
+        self.read = read
+        self.example = example
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        del ctx
+        if not isinstance(value, str):
+            return value
+        if (number := self.read(value)) is None:
+            where = "" if param is None else f"{param.opts[0]}: "
+            raise ConfigurationError(
+                f'{where}"{value}" is not a {self.name} (expected for example {self.example})'
+            )
+        return number
+
+
+WHOLE_NUMBER = Number("whole number", whole_number, "5000, 5k or 1.5M")
+REAL_NUMBER = Number("number", real_number, "0.5")
 KINDS: Mapping[str, Any] = {
     "flag": None,
     "int": WHOLE_NUMBER,
     "float": REAL_NUMBER,
     "str": click.STRING,
     "Path": click.Path(path_type=Path),
-}
-# siitperf's arguments are positional: one that begins with - is a wrong value, not an option.
-CONTEXTS: Mapping[str, dict[str, Any]] = {
-    "siitperf": {"ignore_unknown_options": True, "allow_interspersed_args": False}
 }
 
 

@@ -12,14 +12,11 @@ from rich.text import Text
 from natxy.cli.options import CoresOption, JsonOption, cpus_of, result_console
 from natxy.cli.sentences import quote, say
 from natxy.cli.streams import one_line
-from natxy.doctor.capabilities import examine_capabilities
 from natxy.doctor.finding import ONLY_IF, Finding, Grade, Machine
 from natxy.doctor.kernel import examine_kernel
-from natxy.doctor.limits import examine_limits
-from natxy.doctor.nodes import examine_nodes
-from natxy.doctor.ports import examine_ports
+from natxy.doctor.limits import examine_capabilities, examine_limits
+from natxy.doctor.ports import examine_nodes, examine_ports, examine_stack, ports_of
 from natxy.doctor.processor import examine_processor
-from natxy.doctor.stack import examine_stack, ports_of
 from natxy.doctor.tools import examine_tools
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed

@@ -8,19 +8,17 @@ from typing import Annotated, Any
 from rich.table import Table
 from rich.text import Text
 
-from natxy.cli.choices import unknown_value
 from natxy.cli.doctor import show
 from natxy.cli.options import JsonOption, result_console
 from natxy.cli.sentences import quote, say
-from natxy.doctor.duts import examine_driver, examine_host, examine_recipe
+from natxy.doctor.duts import examine_driver, examine_guest, examine_host, examine_recipe
 from natxy.doctor.finding import Finding
-from natxy.doctor.guests import examine_guest
 from natxy.dut.choice import dut_of, recipe_of
 from natxy.dut.config import SshConfig
 from natxy.dut.execution import LAB_PACKAGES
 from natxy.dut.recipe import MEASURED, Recipe, drivers, read_recipe, recipe_names
 from natxy.dut.recipe_keys import Keys
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, unknown_value
 from natxy.model.testbed import read_testbed
 from natxy.setting import Argument
 

@@ -1,34 +1,25 @@
 """`natxy establishment`: measures how many connections a second a stateful gateway creates."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from natxy.cli.options import adding
-from natxy.cli.series import Work, needs_connections, planned
-from natxy.cli.series_options import OF_PHASE_2, SeriesOptions, measuring
-from natxy.procedure.establishment import establishment as measure
-from natxy.procedure.establishment_search import (
-    ALPHA,
-    DEFAULT_ALPHA,
-    PROFILES,
-    EstablishmentPlan,
-)
+from natxy.cli.series_options import Work, measuring
+from natxy.procedure.establishment_search import ALPHA, DEFAULT_ALPHA
 from natxy.setting import Setting
 
 
 @measuring(
-    PROFILES,
-    [EstablishmentPlan],
+    "establishment",
     "max_rate_cps",
     "error",
     replace(adding(ALPHA, "; turns --validated on"), default="0.5"),
     "loss",
     "early_end",
     "loss_verifications",
-    without=(*OF_PHASE_2, "networks"),
 )
 def establishment(
-    options: SeriesOptions,
+    work: Work,
     validated: Annotated[
         bool,
         Setting(
@@ -37,7 +28,6 @@ def establishment(
             short="Send one frame back through each connection",
         ),
     ] = False,
-    **own: Any,
 ) -> Work:
     """Measure the maximum connection establishment rate (RFC 9693).
 
@@ -46,12 +36,4 @@ def establishment(
         natxy establishment nat.toml --max-rate 1M
         natxy establishment nat.toml --validated
     """
-    if validated:
-        own.setdefault("alpha", DEFAULT_ALPHA)
-    plan = options.defaults.plan(EstablishmentPlan, **own)
-    return Work(
-        options=options,
-        name="establishment",
-        measures=(planned(plan, measure),),
-        check_traffic=needs_connections,
-    )
+    return work.giving(**{"alpha": DEFAULT_ALPHA, **work.given}) if validated else work

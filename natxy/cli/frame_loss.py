@@ -1,24 +1,22 @@
 """`natxy frame-loss`: measures the frame loss rate at each offered rate."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from natxy.cli.options import adding, numbers_of
-from natxy.cli.series import Work, planned
-from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.cli.series_options import Work, measuring
 from natxy.errors import ConfigurationError
 from natxy.exact import check, exact
 from natxy.model.trial_spec import MAX_RATE_FPS
-from natxy.procedure.frame_loss import PROFILES, RATES, STEP, FrameLossPlan
-from natxy.procedure.frame_loss import frame_loss as measure
+from natxy.procedure.frame_loss import RATES, STEP
 from natxy.setting import whole_number
 
 MOST_RATES = 10_000
 
 
-@measuring(PROFILES, [FrameLossPlan], "max_rate_fps", "loss")
+@measuring("frame_loss", "max_rate_fps", "loss")
 def frame_loss(
-    options: SeriesOptions,
+    work: Work,
     step: Annotated[
         float | None, replace(adding(STEP, ", in % of the maximum"), default="10")
     ] = None,
@@ -26,7 +24,6 @@ def frame_loss(
         str | None,
         adding(RATES, ": a list such as 1k,2k or FIRST:LAST:STEP such as 1k:10k:1k"),
     ] = None,
-    **own: Any,
 ) -> Work:
     """Measure the frame loss rate at each offered rate (RFC 2544 section 26.3).
 
@@ -35,15 +32,14 @@ def frame_loss(
         natxy frame-loss lab.toml --max-rate 500k --step 5
         natxy frame-loss lab.toml --rates 10k:100k:10k
     """
-    if rates is not None and ("max_rate_fps" in own or step is not None):
+    if rates is not None and ("max_rate_fps" in work.given or step is not None):
         raise ConfigurationError(
             "--rates: is not possible with --max-rate or --step (expected either the rates "
             "themselves or the series that these two options make)"
         )
     if step is not None:
-        own["step"] = exact(STEP, step) / 100
-    plan = options.defaults.plan(FrameLossPlan, rates_fps=rates_of(rates), **own)
-    return Work(options=options, name="frame-loss", measures=(planned(plan, measure),))
+        work = work.giving(step=exact(STEP, step) / 100)
+    return work.giving(rates_fps=rates_of(rates))
 
 
 def rates_of(text: str | None) -> tuple[int, ...]:

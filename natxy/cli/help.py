@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
-from natxy.cli.declared import Declared, Parameter, all_declared
-from natxy.cli.numbers import IN_HELP
+from natxy.cli.declared import IN_HELP, Declared, Parameter, all_declared
 
 WIDEST = 100  # columns, on a terminal that has them
 WHAT = "Benchmarks IPv4/IPv6 gateways: translators, NATs, routers."

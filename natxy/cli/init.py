@@ -9,9 +9,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-from natxy.cli.choices import unknown_value
 from natxy.dut.recipe import drivers
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, unknown_value
 from natxy.setting import Argument, Setting
 from natxy.siitperf.testbed_toml import imported
 from natxy.whole_file import write_whole

@@ -10,10 +10,9 @@ from typing import Any, Self
 
 from rich.console import Console
 
-from natxy.campaign.notice import Notice
 from natxy.campaign.plan import Cell
 from natxy.campaign.records import CampaignState
-from natxy.campaign.runner import Place, Watcher
+from natxy.campaign.runner import Notice, Place, Watcher
 from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.progress import lost_of
 from natxy.cli.sentences import joined, say

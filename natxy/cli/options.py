@@ -1,4 +1,7 @@
-"""Options that several commands take, and how their values are read."""
+"""Options that several commands take, and how their values are read.
+
+So are the lists of frame sizes, shares of foreground traffic and numbers of networks.
+"""
 
 import os
 import re
@@ -6,20 +9,37 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
+from math import prod
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-from natxy.cli.command_line import changed
 from natxy.cli.sentences import console_of
 from natxy.doctor.finding import cpu_list
 from natxy.errors import ConfigurationError
 from natxy.exact import check
-from natxy.model.testbed import MAX_CPU, ConnectionsSection, Testbed, TrafficSection
+from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
+from natxy.model.testbed import IPV6_SIZE, MAX_CPU
+from natxy.model.traffic_spec import MAX_FRAME_SIZE_BYTES
+from natxy.model.trial_spec import MAX_MIX_N, MIN_FRAME_SIZE_BYTES
 from natxy.records.extra import RECORDS
 from natxy.setting import Argument, Setting, in_options, whole_number
 from natxy.trial.seeds import MAX_SEED, SEED, new_seed
 
 MOST_LISTED = 1000
+RFC8219 = "rfc8219"
+MOST_NETWORKS = 256
+Lists = tuple[tuple[int, ...] | None, tuple[Fraction, ...] | None, tuple[int, ...] | None]
+Values = TypeVar("Values", bound=Sequence[int | Fraction])
+
+
+def check_frame_size(size_bytes: int) -> None:
+    """ConfigurationError if the size is too small, as 64 is, which is a size of IPv4 frames."""
+    if size_bytes < MIN_FRAME_SIZE_BYTES:
+        raise ConfigurationError(
+            f"--frame-size: {size_bytes} is out of range (expected {MIN_FRAME_SIZE_BYTES} to "
+            f"{MAX_FRAME_SIZE_BYTES}{IPV6_SIZE})"
+        )
 
 
 def adding(setting: Setting, text: str) -> Setting:
@@ -85,43 +105,6 @@ def seed_of(given: int | None) -> int:
     return given
 
 
-def with_connection_options(
-    testbed: Testbed, *, connections: int | None, establishment_rate: int | None
-) -> Testbed:
-    """Returns the testbed with the command line's values for phase 1.
-
-    A testbed without [connections] gets one if `--connections` is given.
-    """
-    if establishment_rate is not None and not testbed.connections and connections is None:
-        raise ConfigurationError(
-            "--establishment-rate: the testbed has no [connections] (expected --connections as "
-            "well)"
-        )
-    section = changed(
-        ConnectionsSection, testbed.connections, count=connections, rate_fps=establishment_rate
-    )
-    return testbed.model_copy(update={"connections": section})
-
-
-def with_traffic_options(
-    testbed: Testbed,
-    *,
-    frame_size: int | None,
-    direction: str | None,
-    networks: int | None = None,
-) -> Testbed:
-    """Returns the testbed with the command line's values for [traffic]."""
-    section = changed(
-        TrafficSection,
-        testbed.traffic,
-        frame_size_bytes=frame_size,
-        direction=direction,
-        left_networks=networks,
-        right_networks=networks,
-    )
-    return testbed.model_copy(update={"traffic": section})
-
-
 def repeat_command(seed: int, arguments: Sequence[str] | None = None) -> str:
     """Returns this command with the seed, without --output, whose folder is not written twice."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -176,3 +159,82 @@ def cpus_of(text: str) -> tuple[int, ...]:
     if (last := max(last for _, last in ends)) > MAX_CPU:
         raise ConfigurationError(f"--cores: {last} is out of range (expected 0 to {MAX_CPU})")
     return tuple(dict.fromkeys(cpu_list(",".join(words))))
+
+
+def sizes_of(text: str | None) -> tuple[int, ...] | None:
+    """Returns the frame sizes; None stands for the testbed's."""
+    if text is None:
+        return None
+    if text.lower() == RFC8219:
+        return RFC8219_SIZES_BYTES
+    if not re.fullmatch(r"\d{1,5}(,\d{1,5})*", text):
+        raise ConfigurationError(
+            f'--frame-size: "{text}" is not a list of sizes (expected for example 84 or '
+            f"84,512,1518 or {RFC8219})"
+        )
+    sizes = tuple(int(size) for size in words_of("--frame-size", text))
+    for size in sizes:
+        check_frame_size(size)
+    return once("--frame-size", sizes)
+
+
+def foregrounds_of(text: str | None) -> tuple[Fraction, ...] | None:
+    """Returns the shares of foreground traffic; None stands for the testbed's."""
+    if text is None:
+        return None
+    words = words_of("--foreground", text)
+    if not all(re.fullmatch(r"\d{1,9}(\.\d{1,9})?", word, re.ASCII) for word in words):
+        raise ConfigurationError(
+            f'--foreground: "{text}" is not a list of percentages (expected for example 100 or '
+            "100,90,50,10)"
+        )
+    shares = tuple(map(_share_of, words))
+    once("--foreground", [share * 100 for share in shares])
+    return shares
+
+
+def _share_of(percent: str) -> Fraction:
+    share = Fraction(percent) / 100
+    if not 0 <= share <= 1:
+        raise ConfigurationError(f"--foreground: {percent} is out of range (expected 0 to 100)")
+    if share.denominator > MAX_MIX_N:
+        nearest = share.limit_denominator(100)
+        raise ConfigurationError(
+            f"--foreground: {percent} repeats only after {share.denominator:,} frames (expected a "
+            f"share that repeats after at most {MAX_MIX_N:,}, for example {percent[:5]}; for "
+            f"{nearest} of the frames, set n = {nearest.denominator} and m = {nearest.numerator} "
+            "in [traffic])"
+        )
+    return share
+
+
+def networks_in(text: str | None) -> tuple[int, ...] | None:
+    """Returns the numbers of networks; None stands for the testbed's."""
+    if text is None:
+        return None
+    listed = numbers_of("--networks", text)
+    for networks in listed:
+        if networks > MOST_NETWORKS:
+            raise ConfigurationError(
+                f"--networks: {networks} is out of range (expected 1 to {MOST_NETWORKS})"
+            )
+    return once("--networks", listed)
+
+
+def once(option: str, values: Values) -> Values:
+    """Returns the values; refuses one that is given twice: nobody could tell the results apart."""
+    shown = [f"{float(value):g}" for value in values]
+    for value in shown:
+        if shown.count(value) > 1:
+            raise ConfigurationError(f"{option}: {value} is given twice (expected it once)")
+    return values
+
+
+def check_lists(*lists: tuple[object, ...] | None) -> None:
+    """Refuses lists that make too many measurements together."""
+    count = prod(len(each or (None,)) for each in lists)
+    if count > MOST_LISTED:
+        raise ConfigurationError(
+            f"--frame-size, --foreground and --networks: make {count:,} measurements (expected at "
+            f"most {MOST_LISTED:,})"
+        )

@@ -4,20 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
-from natxy.cli.choices import listed, unknown_value
-from natxy.cli.series import Work, planned
-from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.errors import ConfigurationError
+from natxy.cli.series_options import Work, measuring
+from natxy.errors import ConfigurationError, listed, unknown_value
 from natxy.measure.flows import FLOWS
-from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.benchmarks import Benchmarked
-from natxy.procedure.defaults import FIRST_FLOWS, MEASURES
-from natxy.procedure.overload import OverloadPlan
-from natxy.procedure.overload import overload as measure
-from natxy.procedure.throughput import ThroughputPlan
+from natxy.procedure.defaults import FIRST_FLOWS, MEASURES, Defaults
 from natxy.search.settings import error_of, max_rate_of
 from natxy.setting import Setting
-from natxy.trial.profile import PROFILES
 from natxy.trial.timing import RATE
 
 MAX_RATE = replace(
@@ -44,15 +37,13 @@ CHOICES = {
 
 
 @measuring(
-    PROFILES,
-    [OverloadPlan, ThroughputPlan, RatePlan],
+    "overload",
     replace(FLOWS, default=",".join(map(str, FIRST_FLOWS))),
     *("subscribers", "incremental", "step_s"),
     *OF_SOME,
-    without=("connections", "networks"),
 )
 def overload(
-    options: SeriesOptions,
+    work: Work,
     of: Annotated[
         str,
         Setting(
@@ -62,7 +53,6 @@ def overload(
             short="Test to measure, such as latency",
         ),
     ] = "throughput",
-    **own: Any,
 ) -> Work:
     """Measure how a test's figures degrade with network flows (RFC 8219 section 10).
 
@@ -76,14 +66,14 @@ def overload(
         natxy overload lab.toml --flows 10,1k,100k
         natxy overload lab.toml --of latency --rate 10k
     """
+    own = dict(work.given)
     given = {each.name: own.pop(each.name) for each in OF_SOME if each.name in own}
     for numbers in {"flows", "subscribers"} & own.keys():
         own[numbers] = tuple(dict.fromkeys(own[numbers]))
-    plan = options.defaults.plan(OverloadPlan, test=_test(options, of, given), **own)
-    return Work(options=options, name="overload", measures=(planned(plan, measure),))
+    return replace(work, given={"test": _test(work.options.defaults, of, given), **own})
 
 
-def _test(options: SeriesOptions, of: str, given: Given) -> Benchmarked:
+def _test(defaults: Defaults, of: str, given: Given) -> Benchmarked:
     if of not in CHOICES:
         raise unknown_value("--of", of, CHOICES)
     takes = CHOICES[of]
@@ -94,5 +84,5 @@ def _test(options: SeriesOptions, of: str, given: Given) -> Benchmarked:
                 setting, f": is not possible with --of {of} (expected --of {listed(taking)})"
             )
     fields = {takes[setting]: given[setting.name] for setting in takes if setting.name in given}
-    plan: Benchmarked = options.defaults.plan(MEASURES[of.replace("-", "_")].plan, **fields)
+    plan: Benchmarked = defaults.plan(MEASURES[of.replace("-", "_")].plan, **fields)
     return plan

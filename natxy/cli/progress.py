@@ -11,7 +11,7 @@ from rich.text import Text
 from natxy.cli.estimate import ERROR_FRACTION, Estimate
 from natxy.cli.sentences import say
 from natxy.cli.streams import show_beside_panel
-from natxy.model.duration import duration
+from natxy.model.coded import duration
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Unit
 from natxy.model.remark import Remark

@@ -9,8 +9,7 @@ from typing import Annotated
 from rich import box
 from rich.table import Table
 
-from natxy.campaign.provenance import provenance
-from natxy.cli.choices import unknown_value
+from natxy.campaign.journal import provenance
 from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.options import (
     CoresOption,
@@ -21,15 +20,15 @@ from natxy.cli.options import (
     repeat_command,
     result_console,
     seed_of,
-    with_traffic_options,
 )
 from natxy.cli.sentences import quote, say
 from natxy.dut.base import Dut
 from natxy.dut.lab import VethLoop
 from natxy.dut.none import Cable
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, unknown_value
+from natxy.measure.traffic_settings import FRAME_SIZE, with_values
 from natxy.model.addresses import IpVersion
-from natxy.model.duration import duration
+from natxy.model.coded import duration
 from natxy.model.event import Hello
 from natxy.model.self_test_record import OwnDelay, SelfTestRecord, TesterIdentity
 from natxy.model.source import Source
@@ -120,7 +119,7 @@ def self_test(
         raise ConfigurationError(f"--output: {output} is a folder (expected a file)")
     sizes = tuple(frame_size) if frame_size else SIZES_BYTES
     for size in sizes:  # before anything is started
-        with_traffic_options(chosen, frame_size=size, direction=None)
+        with_values(chosen, {FRAME_SIZE: size})
     plan = SelfTestPlan(seed=seed_of(seed), sizes_bytes=sizes)
     title = f"Self-test, seed {plan.seed}"
     with set_up(chosen, source, cable) as session:

@@ -1,9 +1,8 @@
 """The work of all measuring commands: series of frame sizes and mixes, and their results."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,130 +10,31 @@ from typing import Any
 
 from natxy.campaign.folder import PAGE
 from natxy.campaign.journal import FILE_NAME as JOURNAL
-from natxy.campaign.journal import Journal, check_new
-from natxy.campaign.provenance import provenance
-from natxy.cli.command_line import beside_options
+from natxy.campaign.journal import Journal, check_new, provenance
 from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.options import (
     check_detail,
     progress_console,
     repeat_command,
     result_console,
-    with_connection_options,
-    with_traffic_options,
 )
-from natxy.cli.places import check_lists, foregrounds_of, networks_in, places, sizes_of
 from natxy.cli.sentences import quote, say
-from natxy.cli.series_options import SeriesOptions
+from natxy.cli.series_options import SeriesOptions, Work
 from natxy.dut.choice import dut_of
-from natxy.measure.traffic_deviations import networks_of
+from natxy.measure.traffic_settings import beside_values
 from natxy.model.measurement import Measurement, Unit
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, read_testbed
-from natxy.model.traffic import TrafficPlan
-from natxy.procedure.defaults import MEASURES, Measure
 from natxy.records.extra import records_to
 from natxy.report.result_text import brief_text, headline, verbose_text
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
 from natxy.report.results_json import Made, result_entry, write_results
-from natxy.trial.observer import Observer
-from natxy.trial.session import Session
 from natxy.trial.setup import set_up
 from natxy.whole_file import write_whole
 
 LOOKS_FOR_CONNECTIONS = ("establishment", "capacity")  # they measure phase 1 and have no phase 2
-
-CheckTraffic = Callable[[TrafficPlan], object]
-
-
-def any_traffic(_: TrafficPlan) -> None:
-    """Accepts traffic with connections and without."""
-
-
-def needs_connections(traffic: TrafficPlan) -> None:
-    """Raises ConfigurationError without connections."""
-    _ = traffic.required_connections
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A measurement with its plan, which may depend on the testbed."""
-
-    plan_of: Callable[[Testbed], Any]
-    measure: Callable[[Any, Session], Measurement]
-
-    def __call__(self, session: Session) -> Measurement:
-        return self.measure(self.plan_of(session.testbed), session)
-
-
-def planned(plan: Any, measure: Callable[[Any, Session], Measurement]) -> Planned:
-    return Planned(lambda _: plan, measure)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """The measurements that a measuring command with its options asks for.
-
-    The command returns it: `natxy` measures, and a campaign plans its cells with it.
-    """
-
-    options: SeriesOptions
-    name: str  # of the command
-    # Each is measured at each frame size, mix and number of networks.
-    measures: tuple[Planned, ...]
-    records: Path | None = None
-    # The measures set the number of connections; a testbed without [connections] gets a section.
-    own_connections: bool = False
-    # Raises ConfigurationError if the command cannot measure such traffic.
-    check_traffic: CheckTraffic = any_traffic
-
-    @property
-    def measure(self) -> Measure:
-        return MEASURES[self.name.replace("-", "_")]
-
-    def check(self) -> None:
-        """Raises ConfigurationError if an option of the series is wrong."""
-        check_lists(
-            sizes_of(self.options.frame_size),
-            foregrounds_of(self.options.foreground),
-            networks_in(self.options.networks),
-        )
-
-    def asked(self, testbed: Testbed) -> Testbed:
-        """Returns the testbed with the command's options."""
-        networks = networks_in(self.options.networks)
-        connections = self.options.connections
-        return with_connection_options(
-            with_traffic_options(
-                testbed,
-                frame_size=None,
-                direction=self.options.direction,
-                networks=max(networks) if networks else None,  # a lab is made for the largest
-            ),
-            connections=1 if self.own_connections and not testbed.connections else connections,
-            establishment_rate=self.options.establishment_rate,
-        )
-
-    def results(
-        self, session: Session, display: Callable[[str], AbstractContextManager[Observer]]
-    ) -> Iterator[Measurement]:
-        """Measures one after another; `display` gets the title of each, and observes it."""
-        options = self.options
-        sessions = places(
-            session,
-            sizes_of(options.frame_size),
-            foregrounds_of(options.foreground),
-            networks_in(options.networks),
-        )
-        series = [(place, one) for place in sessions for one in self.measures]
-        for number, (place, one) in enumerate(series, start=1):
-            with display(_title(self.name, place, f"{number} of {len(series)}", options)) as shown:
-                session = place.with_observer(shown)
-                session.observer.part_started(number, len(series))
-                result = one(self.options.defaults.ready(self.measure, session))
-            yield result
 
 
 def run_series(work: Work) -> None:
@@ -148,9 +48,9 @@ def run_series(work: Work) -> None:
     folder = options.output or Path("natxy-results") / f"{datetime.now():%Y%m%dT%H%M%S}-{work.name}"
     check_new(folder / JOURNAL)
     written, source = read_testbed(options.testbed)
-    source = beside_options(source, **vars(options))
+    source = beside_values(source, options.traffic)
     asked = work.asked(written)
-    work.check_traffic(TrafficPlan(testbed=asked, source=source))  # before a lab is made
+    work.check_traffic(asked, source)  # before a lab is made
     results: list[Measurement] = []
     header: dict[str, Any] = {}
     try:
@@ -189,17 +89,6 @@ def _measure(
             ):
                 results.append(result)
                 journal.append(result)
-
-
-def _title(name: str, session: Session, place: str, options: SeriesOptions) -> str:
-    traffic = session.testbed.traffic
-    share = f", {traffic.m / traffic.n:.0%} foreground" if traffic.has_background else ""
-    several = networks_of(session.testbed)
-    share += f", {several} networks" if several > 1 else ""
-    return (
-        f"{name} of {session.dut_name}, {traffic.frame_size_bytes} B{share} ({place}), "
-        f"seed {options.seed_value}"
-    )
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from natxy.cli.status import left_of, said_of
 from natxy.errors import ConfigurationError
 from natxy.exact import check
 from natxy.report.campaign_html import POLICY
-from natxy.report.live_page import EVENTS, LIVE_POLICY, live_page
+from natxy.report.html_text import EVENTS, LIVE_POLICY, live_page
 from natxy.setting import Setting
 from natxy.visible import visible
 

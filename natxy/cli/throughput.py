@@ -1,27 +1,30 @@
-"""`natxy throughput`: finds the highest rate without loss."""
+"""`natxy throughput`: finds the highest rate without loss.
 
+With `--search mlr`, the options make the goals of MLRsearch.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Annotated, Any
 
-from natxy.cli.choices import unknown_value
-from natxy.cli.mlr_goals import goals_of
-from natxy.cli.options import adding, numbers_of, only
-from natxy.cli.series import Work, planned
-from natxy.cli.series_options import SeriesOptions, measuring
-from natxy.errors import ConfigurationError
+from natxy.cli.options import adding, numbers_of, only, words_of
+from natxy.cli.series_options import Work, measuring
+from natxy.errors import ConfigurationError, unknown_value
 from natxy.measure.search_plan import EARLY_END, PATIENCE, VERIFY_LOSS
-from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
-from natxy.procedure.throughput import ThroughputPlan
-from natxy.procedure.throughput import throughput as measure
-from natxy.search.bisection import DEFAULT_ERROR
-from natxy.search.loss_tolerance import LOSS
-from natxy.search.mlr_goal import DURATION_SUM, EXCEED_RATIO, INITIAL_DURATION, MlrGoal
-from natxy.search.settings import error_of
-from natxy.search.written import loss_tolerance
+from natxy.procedure.defaults import MEASURES
+from natxy.search.bisection import DEFAULT_ERROR, SearchError
+from natxy.search.mlr_goal import (
+    DURATION_SUM,
+    EXCEED_RATIO,
+    INITIAL_DURATION,
+    MlrGoal,
+    pdr_goal,
+    rfc2544_goal,
+)
+from natxy.search.settings import LOSS, LossTolerance, error_of, loss_tolerance
 from natxy.setting import Setting
 from natxy.trial.bursts import BURST_RATE, BURSTS, Bursts
-from natxy.trial.profile import PROFILES
-from natxy.trial.timing import Timing
 
 SEARCHES = ("bisection", "mlr")
 EXPECTED = " (expected --search bisection)"
@@ -36,15 +39,15 @@ OF_GOALS = (EXCEED_RATIO, DURATION_SUM, INITIAL_DURATION)
 
 
 @measuring(
-    PROFILES,
-    [ThroughputPlan, Timing, MlrGoal],
+    "throughput",
     "max_rate_fps",
     replace(error_of("(bisection only) frames a second"), short="Error of the rate, such as 1%"),
     *("frame_timeout_s", "early_end", "loss_verifications", "patience_s"),
     *(only("With --search mlr", setting) for setting in OF_GOALS),
+    plans=[MlrGoal],
 )
 def throughput(
-    options: SeriesOptions,
+    work: Work,
     search: Annotated[
         str,
         Setting(
@@ -74,7 +77,6 @@ def throughput(
         ),
     ] = None,
     burst_rate: Annotated[int | None, BURST_RATE] = None,
-    **own: Any,
 ) -> Work:
     """Find the throughput (RFC 2544 section 26.1, RFC 8219).
 
@@ -86,24 +88,22 @@ def throughput(
     if search not in SEARCHES:
         raise unknown_value("--search", search, SEARCHES)
     each_burst = bursts_of(bursts, burst_rate)
+    own = dict(work.given)
     given = {*own, *(() if bursts is None else (BURSTS.name,))}
     of_goals = {each.name: own.pop(each.name) for each in OF_GOALS if each.name in own}
     if search == "mlr":
         for setting, why in BISECTION_ONLY.items():
             if setting.name in given:
                 raise ConfigurationError(setting, f": is not possible with --search mlr{why}")
-        longest_s = options.defaults.timing.duration_s
+        longest_s = work.options.defaults.timing.duration_s
         goals = goals_of(of_goals, loss, longest_s, own.pop("error", DEFAULT_ERROR))
-        mlr = options.defaults.plan(MlrThroughputPlan, goals=goals, **own)
-        return Work(options=options, name="throughput", measures=(planned(mlr, mlr_throughput),))
+        return replace(work, measure=MEASURES["mlr_throughput"], given={"goals": goals, **own})
     for setting in OF_GOALS:
         if setting.name in of_goals:
             raise ConfigurationError(setting, ": is an option of MLRsearch (expected --search mlr)")
     if loss is not None:
         own["loss"] = loss_tolerance(LOSS, loss)
-    plan = options.defaults.plan(ThroughputPlan, **own)
-    measures = tuple(planned(replace(plan, bursts=each), measure) for each in each_burst)
-    return Work(options=options, name="throughput", measures=measures)
+    return replace(work, given=own, series=[{"bursts": each} for each in each_burst])
 
 
 def bursts_of(lengths: str | None, rate_fps: int | None) -> tuple[Bursts | None, ...]:
@@ -116,3 +116,31 @@ def bursts_of(lengths: str | None, rate_fps: int | None) -> tuple[Bursts | None,
         None if frames == 1 else Bursts(frames=frames, rate_fps=rate_fps)
         for frames in numbers_of(BURSTS, lengths)
     )
+
+
+def goals_of(
+    of_goals: Mapping[str, Any], loss: str | None, longest_s: Fraction, error: SearchError
+) -> tuple[MlrGoal, ...]:
+    """Returns a goal for the non-drop rate, and one for each partial drop rate in `loss`.
+
+    `of_goals` has the fields of all goals that are given (RFC 9971).
+    """
+    if error.rate_fps is not None:
+        raise ConfigurationError(
+            f"--error: {error.rate_fps} is a number of frames a second, which MLRsearch does not "
+            "take (expected a share of the rate, for example 0.1%)"
+        )
+    width = error.fraction
+    goals = (
+        rfc2544_goal(final_duration_s=longest_s, width=width),
+        *(
+            pdr_goal(tolerance, final_duration_s=longest_s, width=width)
+            for tolerance in _tolerances(loss)
+        ),
+    )
+    return tuple(replace(goal, **of_goals) for goal in goals)
+
+
+def _tolerances(text: str | None) -> Iterable[LossTolerance]:
+    shares = [] if text is None else words_of(LOSS, text)
+    return dict.fromkeys(loss_tolerance(LOSS, share) for share in shares)

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import click
 
-from natxy.campaign.provenance import provenance
-from natxy.cli.command_line import beside_options
+from natxy.campaign.journal import provenance
 from natxy.cli.options import (
     JsonOption,
     QuietOption,
@@ -22,8 +21,6 @@ from natxy.cli.options import (
     repeat_command,
     result_console,
     seed_of,
-    with_connection_options,
-    with_traffic_options,
 )
 from natxy.cli.progress import missing_of, shown
 from natxy.cli.sentences import say
@@ -35,6 +32,8 @@ from natxy.measure.traffic_settings import (
     DIRECTION,
     ESTABLISHMENT_RATE,
     FRAME_SIZE,
+    beside_values,
+    with_values,
 )
 from natxy.model.event import Progress
 from natxy.model.remark import Remark
@@ -168,23 +167,19 @@ def trial(
         timing.check_rate(RATE, rate)
     given = None if spec is None else read_spec(spec)
     written, source = read_testbed(testbed)
-    source = beside_options(
-        source,
-        frame_size=frame_size,
-        direction=direction,
-        connections=connections,
-        establishment_rate=establishment_rate,
-    )
+    values = {
+        FRAME_SIZE: frame_size,
+        DIRECTION: direction,
+        CONNECTIONS: connections,
+        ESTABLISHMENT_RATE: establishment_rate,
+    }
+    source = beside_values(source, values)
     if mappings and spec is None and written.connections is None:
         source.refuse(
             ("connections",),
             "is missing, and --mappings needs it (expected for example count = 10000)",
         )
-    asked = with_connection_options(
-        with_traffic_options(written, frame_size=frame_size, direction=direction),
-        connections=connections,
-        establishment_rate=establishment_rate,
-    )
+    asked = with_values(written, values)
     failed: MeasurementError | None = None  # raised after the trial was shown
     trials: Trials | None = None
     display = StageDisplay(quiet=quiet)

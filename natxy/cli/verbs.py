@@ -1,4 +1,4 @@
-"""The commands of `natxy`, of which each has a file that is imported when it runs."""
+"""The commands of `natxy`: the file of a command is imported when it runs."""
 
 import difflib
 import os
@@ -13,6 +13,8 @@ from natxy.cli.declared import COMPLETE, CONTEXTS, all_declared, declared
 from natxy.cli.help import GROUPS, help_of, list_of_commands, short_help_of
 
 VERBS = [verb for verbs in GROUPS.values() for verb in verbs]
+# They have no file of their own, but are together in measurements.py.
+PLAIN = ("latency", "pdv", "ipdv", "back_to_back", "recovery", "reset", "churn", "capacity")
 SHORT, LONG = "-h", "--help"
 
 
@@ -82,5 +84,6 @@ def command_of(verb: str) -> click.Command:
 def function_of(verb: str) -> Callable[..., Any]:
     """Returns a verb's function, which has the verb's name, as has its file."""
     name = verb.replace("-", "_")
-    function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{name}"), name)
+    file = "measurements" if name in PLAIN else name
+    function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{file}"), name)
     return function

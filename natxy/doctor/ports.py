@@ -1,11 +1,32 @@
-"""Examines the NICs and their drivers."""
+"""Examines the NICs and their drivers, and what the kernel's stack would do with their frames.
+
+On a machine with several memory nodes, ports, cores and huge pages should be on the same one.
+"""
 
 import shlex
+from collections.abc import Mapping, Sequence
+from glob import escape
 from pathlib import Path
 
-from natxy.doctor.finding import Finding, Machine, at_boot, costs, good, only_if
-from natxy.doctor.stack import uplinks
+from natxy.doctor.finding import (
+    Finding,
+    Machine,
+    at_boot,
+    costs,
+    cpu_list,
+    good,
+    impossible,
+    only_if,
+)
+from natxy.doctor.kernel import ENOUGH_KIB, enough, free_pages, listed
+from natxy.errors import DeviceError
+from natxy.model.testbed import TesterSection
+from natxy.tester.kernel_stack import check_kernel, kernel_addresses, stack_use
 
+SHOWN = 3
+NO_INTERFACES = ("all", "default", "lo")
+NET = "proc/thread-self/net"
+DEFAULT_IPV4, DEFAULT_IPV6 = ("00000000", "00000000"), ("0" * 32, "00")
 NETWORK_CLASS = "0x02"
 USER_SPACE_DRIVERS = ("vfio-pci", "uio_pci_generic", "igb_uio")
 SHARED_DRIVERS = ("mlx5_core", "mlx4_core")  # DPDK uses these NICs while the kernel keeps them
@@ -13,6 +34,7 @@ SHARED_DRIVERS = ("mlx5_core", "mlx4_core")  # DPDK uses these NICs while the ke
 LET_GO = ("vfio-pci", "pci-stub", "pcieport", "no driver")
 
 OF_DPDK = (*USER_SPACE_DRIVERS, *SHARED_DRIVERS)
+NODES = "sys/devices/system/node"
 
 
 def examine_ports(machine: Machine) -> list[Finding]:
@@ -104,3 +126,111 @@ def _is_nic(machine: Machine, path: Path) -> bool:
 def _identity(machine: Machine, path: Path) -> str:
     ids = [machine.text(path / key).removeprefix("0x") for key in ("vendor", "device")]
     return ":".join(ids)
+
+
+def examine_nodes(machine: Machine, worker_cpus: tuple[int, ...]) -> list[Finding]:
+    """Examines the node of each NIC that DPDK can use; nothing on a machine with one node."""
+    cpus = {
+        int(path.name.removeprefix("node")): cpu_list(machine.text(f"{NODES}/{path.name}/cpulist"))
+        for path in machine.paths(f"{NODES}/node[0-9]*")
+    }
+    if len(cpus) < 2:
+        return []
+    nics: dict[int, list[str]] = {}
+    for path in dpdk_nics(machine):
+        node = int(machine.text(path / "numa_node") or -1)
+        if node in cpus:
+            nics.setdefault(node, []).append(path.name)
+    return [
+        finding
+        for node, names in sorted(nics.items())
+        for finding in (
+            _cores_of(node, names, cpus[node], worker_cpus),
+            _pages_of(machine, node, names),
+        )
+    ]
+
+
+def _cores_of(node: int, nics: list[str], cpus: list[int], worker_cpus: tuple[int, ...]) -> Finding:
+    name = f"cores of node {node}"
+    away = sorted(set(worker_cpus) - set(cpus))
+    state = f"with NIC {', '.join(nics)}; workers elsewhere: {', '.join(map(str, away)) or 'none'}"
+    if not away:
+        return good(name, state)
+    return costs(
+        name,
+        state,
+        cost="each frame crosses from one node to the other: lower rates, longer delays",
+        remedy=f"# name CPUs of node {node} in tester.cores: {', '.join(map(str, cpus))}",
+    )
+
+
+def _pages_of(machine: Machine, node: int, nics: list[str]) -> Finding:
+    name = f"huge pages of node {node}"
+    folder = f"{NODES}/node{node}/hugepages"
+    free = free_pages(machine, folder)
+    state = f"with NIC {', '.join(nics)}; {listed(free)}"
+    if enough(free):
+        return good(name, state)
+    return costs(
+        name,
+        state,
+        cost="the frames of these NICs are kept on this node: the engine may not start",
+        remedy=f"echo {ENOUGH_KIB // 2048} > /{folder}/hugepages-2048kB/nr_hugepages",
+    )
+
+
+def examine_stack(machine: Machine) -> list[Finding]:
+    return [stack(machine, kernel_addresses(machine.root))]
+
+
+def ports_of(tester: TesterSection) -> Finding:
+    """Examines the ports of a testbed."""
+    try:
+        check_kernel(tester)
+    except DeviceError as error:
+        return impossible(
+            "ports of the testbed",
+            error.in_options,
+            cost="the kernel would answer the gateway's frames, or forward them elsewhere",
+            remedy="# the state above says what to do",
+        )
+    return good("ports of the testbed", "the kernel does not use them")
+
+
+def stack(machine: Machine, addresses: Mapping[str, Sequence[str]]) -> Finding:
+    """Reports interfaces that the kernel uses, but not those by which this machine is reached."""
+    name, reached_by = "kernel's own use of interfaces", uplinks(machine)
+    known = {path.name for path in machine.paths("proc/sys/net/ipv4/conf/*")}
+    candidates = sorted((known | set(addresses)) - reached_by - set(NO_INTERFACES))
+    uses = [stack_use(each, machine.root, addresses) for each in candidates]
+    used = [use for use in uses if not use.is_harmless]
+    if not used:
+        return good(name, f"none, except {', '.join(sorted(reached_by)) or 'lo'}")
+    more = f"; {len(used) - SHOWN} more" if len(used) > SHOWN else ""
+    return costs(
+        name,
+        "; ".join(f"{use.interface} {use.words}" for use in used[:SHOWN]) + more,
+        cost="such a port of net_af_packet or net_pcap is refused: the kernel would answer or "
+        "forward test frames",
+        remedy=only_if(f"{used[0].interface} is the tester's", used[0].remedy),
+    )
+
+
+def uplinks(machine: Machine) -> set[str]:
+    """Returns the interfaces with a default route, and those below them: the members of a bond or
+    a bridge, and the parent of a VLAN."""
+    ipv4 = [line.split() for line in machine.text(f"{NET}/route").splitlines()[1:]]
+    ipv6 = [line.split() for line in machine.text(f"{NET}/ipv6_route").splitlines()]
+    by_ipv4 = {each[0] for each in ipv4 if (each[1], each[7]) == DEFAULT_IPV4}
+    by_ipv6 = {each[9] for each in ipv6 if (each[0], each[1]) == DEFAULT_IPV6}
+    found, new = set[str](), by_ipv4 | by_ipv6 - {"lo"}
+    while new:
+        found |= new
+        new = {below for name in new for below in _below(machine, name)} - found
+    return found
+
+
+def _below(machine: Machine, interface: str) -> list[str]:
+    paths = machine.paths(f"sys/class/net/{escape(interface)}/lower_*")
+    return [path.name.removeprefix("lower_") for path in paths]

@@ -21,8 +21,8 @@ from natxy.dut.addresses import BACK_IPV6, FRONT_IPV6
 from natxy.dut.gateway import Gateway
 from natxy.dut.links import QUIET_IPV6, TO_BACK, TO_FRONT, addresses_and_routes
 from natxy.dut.site import GUEST_MTU_BYTES, Site
-from natxy.model.encapsulations import tunnel_bytes
 from natxy.model.subscribers import SubscribersSection
+from natxy.model.traffic_spec import tunnel_bytes
 
 STANDING_FOR_B4S = IPv4Network("100.64.0.0/10")  # RFC 6598
 MADE_WITHIN_S = 600.0  # 4,096 devices, in an emulated guest

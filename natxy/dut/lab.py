@@ -1,15 +1,21 @@
-"""Bases of the gateways that this process makes, and a cable in place of one."""
+"""Bases of the gateways that this process makes, and a cable in place of one.
 
+The tester's ends of a lab's links are AF_XDP or packet sockets for DPDK.
+"""
+
+import logging
+import sys
 import threading
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
+from natxy.dut import af_xdp
 from natxy.dut.addresses import LEFT, RIGHT, AddressPlan, SideAddresses, looped_port
 from natxy.dut.base import ConnectionTable, Dut, TesterPorts
 from natxy.dut.config import GuestConfig, NamespaceConfig
 from natxy.dut.cpus import gateway_cpu
-from natxy.dut.devices import DeviceKind, device_string, usable_device_kind, warn_of_fallback
-from natxy.dut.execution import ip_batch, set_sysctls
+from natxy.dut.execution import execute, in_namespace, ip_batch, set_sysctls
 from natxy.dut.gateway import Gateway
 from natxy.dut.ledger import Ledger, sweep
 from natxy.dut.links import send_whole_frames, veth_line
@@ -20,6 +26,8 @@ from natxy.interrupts import without_interrupts
 from natxy.model.reason import Reason
 from natxy.model.testbed import Port
 
+PACKET_BLOCK_BYTES, PACKET_FRAMES = 65536, 8192
+LOG = logging.getLogger(__name__)
 ENDS = ("t0", "t1")  # the tester's interfaces
 LOOP_MTU_BYTES = 1500
 
@@ -202,3 +210,54 @@ class GatewayLab(Lab):
     def _open_ends(self, wanted: str) -> None:
         super()._open_ends(wanted)
         warn_of_fallback(self._device_kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceKind:
+    """The kind of port as which the tester's ends of a lab's links are opened."""
+
+    name: str  # af_xdp or af_packet
+    refusal: str = ""  # why it is not af_xdp, which was preferred
+
+    def __str__(self) -> str:
+        return f"{self.name}, since {self.refusal}" if self.refusal else self.name
+
+
+def usable_device_kind(namespace: str, interface: str, wanted: str) -> DeviceKind:
+    """Returns `af_xdp` if it works, else `af_packet`; DutError if only af_xdp is wanted."""
+    if wanted == "af_packet":
+        return DeviceKind(name=wanted)
+    try:
+        execute(in_namespace(namespace, [sys.executable, "-P", af_xdp.__file__, interface]))
+    except DutError as error:
+        if wanted == "af_xdp":
+            raise DutError(
+                f'{error.in_options}; set dut.device = "af_packet" to do without.'
+            ) from error
+        return DeviceKind(name="af_packet", refusal=_probes_words(error))
+    return DeviceKind(name="af_xdp")
+
+
+def warn_of_fallback(kind: DeviceKind) -> None:
+    """Warns if the lab's ports are packet sockets although AF_XDP was preferred."""
+    if kind.refusal:
+        LOG.warning(
+            "natxy: %s. The lab uses packet sockets (net_af_packet) instead, with about half of "
+            'the rate and longer delays. Set dut.device = "af_packet" to avoid this message.',
+            kind.refusal,
+        )
+
+
+def _probes_words(error: DutError) -> str:
+    """Returns the probe's own sentence without its command."""
+    return "AF_XDP is refused" + error.in_options.rpartition("AF_XDP is refused")[2]
+
+
+def device_string(kind: DeviceKind, number: int, interface: str, *, mtu_bytes: int) -> str:
+    if kind.name == "af_xdp":
+        return f"net_af_xdp{number},iface={interface},busy_budget=0"
+    frame_bytes = 2048 if mtu_bytes <= 1500 else 4096  # includes the kernel's header
+    return (
+        f"net_af_packet{number},iface={interface},blocksz={PACKET_BLOCK_BYTES},"
+        f"framesz={frame_bytes},framecnt={PACKET_FRAMES},qdisc_bypass=1"
+    )

@@ -1,16 +1,31 @@
-"""Network flows of one pair of addresses: four-tuples that are used in turn; or subscribers."""
+"""Network flows of one pair of addresses: four-tuples that are used in turn; or subscribers.
 
+In groups of flows (RFC 8219 section 10.2.2), a trial first sends a quarter, a half and three
+quarters of its flows, in a part each. A remark names trials that have fewer frames than flows, so
+that not all flows are used.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 from math import gcd
+from typing import Self
 
 from natxy.errors import ConfigurationError
+from natxy.model.coded import Fact
+from natxy.model.deviation import Deviation, Deviations, Differs
+from natxy.model.remark import Remark, Topic
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
-from natxy.model.testbed import AddressField, PortRanges
-from natxy.model.traffic import TrafficPlan
+from natxy.model.testbed import AddressField, PortRanges, TrafficSection
+from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.traffic_spec import Series
+from natxy.model.trial_spec import Kind, Mix
 from natxy.setting import Setting
+from natxy.trial.phases import Starting
 from natxy.trial.session import Session
+from natxy.trial.timing import Timing
 
 FLOWS = Setting(
     "flows",
@@ -27,6 +42,9 @@ SUBSCRIBERS = Setting(
 )
 FIRST_SOURCE_PORT, SOURCE_PORTS = 1024, 64512  # RFC 4814 section 4.5
 FIRST_DESTINATION_PORT, DESTINATION_PORTS = 1, 49151
+QUARTERS = 4  # the intermediary points of RFC 8219 section 10.2.2
+CLAUSE = "RFC 8219 section 10.2.2"
+INCREMENTAL = Setting("incremental", "Start the flows one after the other within a trial")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,3 +128,145 @@ def with_subscribers(session: Session, count: int) -> Session:
     changed = session.testbed.model_copy(update={"subscribers": section})
     TrafficPlan(testbed=changed, source=option).check()
     return session.with_testbed(changed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of a trial in which some of the flows have not started."""
+
+    flows: int
+    adds: int  # flows that start after it
+
+    def lasts_s(self, step_s: Fraction | None) -> Fraction | None:
+        """Returns how long the part lasts: until the next flows start; None: as long as the
+        trial."""
+        return None if step_s is None else self.adds * step_s
+
+
+def parts_of(flows: int) -> list[Part]:
+    """Returns the parts before the last one, which has all flows; fewer flows than quarters have
+    fewer parts."""
+    numbers = {flows * quarter // QUARTERS for quarter in range(1, QUARTERS)} - {0, flows}
+    return [
+        Part(flows=part, adds=after - part) for part, after in pairwise((*sorted(numbers), flows))
+    ]
+
+
+def check_parts(flows: int) -> None:
+    """Refuses numbers of flows whose parts cannot be made of ranges of ports."""
+    for part in parts_of(flows):
+        try:
+            ranges_of(part.flows)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                *(FLOWS, f": {flows} is not possible with ", INCREMENTAL, ", since its part of "),
+                f"{part.flows} flows is no possible number of port pairs (expected a number whose "
+                "quarters are possible too)",
+            ) from error
+
+
+def ramp_of(session: Session, flows: int, step_s: Fraction | None) -> tuple[Starting, ...]:
+    """Returns what a trial sends before all flows have started."""
+    return tuple(
+        Starting(traffic=with_flows(session, part.flows).traffic, lasts_s=part.lasts_s(step_s))
+        for part in parts_of(flows)
+    )
+
+
+def group_deviations(numbers: Sequence[int]) -> Deviations:
+    few = any(1 < flows <= QUARTERS for flows in numbers)
+    said = {Differs.IN_GROUPS: max(numbers) > QUARTERS, Differs.WITH_DRAINS: few}
+    return tuple(Deviation.of(code, CLAUSE) for code, applies in said.items() if applies)
+
+
+def group_remarks(
+    numbers: Sequence[int], step_s: Fraction | None, timing: Timing
+) -> Iterator[Remark]:
+    """Yields how flows start, with T, the time between the starts of two flows, which RFC 8219
+    section 10.2.2 requires; and each number of flows of which some end before the trial does."""
+    if step_s is None:
+        yield Remark.of(Topic.PARTS_AS_TRIALS, drain_s=timing.drain_s)
+    else:
+        yield Remark.of(Topic.PARTS_BY_STEP, step_s=step_s, drain_s=timing.drain_s)
+    for flows in numbers:
+        ranges = [ranges_of(each) for each in (*(part.flows for part in parts_of(flows)), flows)]
+        if not all(before.is_within(after) for before, after in pairwise(ranges)):
+            yield Remark.of(Topic.PARTS_DIFFER, f"{flows:,} flows", ports=tuple(map(str, ranges)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """The frames of a direction in a trial, or in its burst."""
+
+    rate_fps: int
+    frames: int
+    is_burst: bool = False
+
+    @classmethod
+    def lasting(cls, rate_fps: int, duration_s: Fraction) -> Self:
+        return cls(rate_fps=rate_fps, frames=frames_of(rate_fps, duration_s))
+
+
+def unused_flows(
+    sent: Sequence[Sent], flows: int, traffic: TrafficSection, units: str
+) -> Iterator[Remark]:
+    """Yields a remark for each kind of traffic that has fewer frames than flows in trials that
+    count; `units` is what has this number, in the plural."""
+    mix = Mix(n=traffic.n, m=traffic.m)
+    for kind in _kinds(traffic):
+        if few := [each for each in sent if mix.frames_of(kind, each.frames) < flows]:
+            frames = [mix.frames_of(kind, each.frames) for each in few]
+            said = _too_few(few, frames, {"number": float(flows), "units": units})
+            yield said.at(kind) if traffic.has_background else said
+
+
+def unused_in_parts(
+    sent: Sequence[Sent], parts: Sequence[Part], step_s: Fraction | None, traffic: TrafficSection
+) -> Iterator[Remark]:
+    """Yields a remark for each kind that has fewer frames than flows while flows start."""
+    mix = Mix(n=traffic.n, m=traffic.m)
+    lowest = min(sent, key=lambda each: each.rate_fps, default=None)
+    if lowest is None or not parts:
+        return
+    for kind in _kinds(traffic):
+        frames = [mix.frames_of(kind, _frames_in(part, step_s, lowest)) for part in parts]
+        few = [
+            (float(has), float(part.flows))
+            for has, part in zip(frames, parts, strict=True)
+            if has < part.flows
+        ]
+        if few:
+            yield Remark.of(
+                Topic.FEW_IN_PARTS if step_s is None else Topic.FEW_IN_STEPS,
+                kind if traffic.has_background else "",
+                flows=parts[-1].flows + parts[-1].adds,
+                rate_fps=lowest.rate_fps,
+                frames=tuple(has for has, _ in few),
+                part_flows=tuple(flows for _, flows in few),
+            )
+
+
+def _frames_in(part: Part, step_s: Fraction | None, trial: Sent) -> int:
+    lasts_s = part.lasts_s(step_s)
+    return trial.frames if lasts_s is None else frames_of(trial.rate_fps, lasts_s)
+
+
+def _too_few(trials: Sequence[Sent], frames: Sequence[int], of: Mapping[str, Fact]) -> Remark:
+    first, least = trials[0], min(frames)
+    if first.is_burst:
+        return Remark.of(Topic.FEW_IN_BURST, **of, burst=first.frames, frames=least)
+    if len(trials) == 1:
+        return Remark.of(Topic.FEW_IN_TRIAL, **of, rate_fps=first.rate_fps, frames=least)
+    rates = [each.rate_fps for each in trials]
+    return Remark.of(
+        Topic.FEW_IN_TRIALS,
+        **of,
+        lowest_fps=min(rates),
+        highest_fps=max(rates),
+        least=least,
+        most=max(frames),
+    )
+
+
+def _kinds(traffic: TrafficSection) -> tuple[Kind, ...]:
+    return ("foreground", "background") if traffic.has_background else ("foreground",)

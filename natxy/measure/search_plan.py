@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from natxy.measure.plan import Plan, check_members
+from natxy.measure.plan import Plan
 from natxy.model.measurement import Figure, SearchConditions, Unit
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
-from natxy.search.loss_tolerance import LOSS, LossTolerance, check_tolerance
 from natxy.search.loss_verification import MOST_REPEATS
-from natxy.search.settings import error_of
+from natxy.search.settings import LOSS, LossTolerance, error_of
 from natxy.setting import Setting
 from natxy.trial.bound import Bounded
 from natxy.trial.maximum import Maximum
@@ -63,11 +62,6 @@ class SearchPlan(Plan):
     loss_verifications: Annotated[int, VERIFY_LOSS] = 0
     early_end: Annotated[bool, EARLY_END] = False
     invalid_repeats: int = INVALID_REPEATS
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_members(self, error=SearchError)
-        check_tolerance(LOSS, self.loss)
 
     def search_conditions(
         self, found: Sequence[Bounded], maximum: Maximum, unit: Unit = "fps", **own: Any

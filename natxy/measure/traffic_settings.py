@@ -1,11 +1,15 @@
 """What a measurement may change in a testbed's traffic, and the sessions of a series of it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
+from natxy.errors import ConfigurationError
+from natxy.model.base import Model
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES, rfc8219_sizes
-from natxy.model.testbed import TrafficSection
+from natxy.model.source import Source
+from natxy.model.testbed import ConnectionsSection, Testbed, TrafficSection
 from natxy.setting import Setting
 from natxy.trial.session import Session
 
@@ -67,6 +71,81 @@ OF_TESTBED: Mapping[Setting, tuple[str, ...]] = {
 }
 
 
+KEYS: Mapping[Setting, tuple[str, ...]] = {
+    FRAME_SIZE: ("frame_size_bytes",),
+    FOREGROUND: ("n", "m"),
+    **OF_TESTBED,
+}
+BY_KEY = {key: setting for setting, keys in KEYS.items() for key in keys}
+SECTIONS: Mapping[str, type[Model]] = {
+    "traffic": TrafficSection,
+    "connections": ConnectionsSection,
+}
+Values = Mapping[Setting, Any]  # None: it is not given
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given(Source):
+    """A testbed's source; an error about a key that a setting gives, by default any, names the
+    setting."""
+
+    keys: frozenset[str] = frozenset(BY_KEY)
+
+    def refuse(self, path: tuple[str, ...], *sentence: str | Setting) -> NoReturn:
+        section, key = ("", *path)[-2:]
+        if section in ("", *SECTIONS) and key in self.keys:
+            raise ConfigurationError(BY_KEY[key], ": ", *sentence)
+        super().refuse(path, *sentence)
+
+
+def beside_values(source: Source, values: Values) -> Source:
+    """Returns the testbed's source, beside which these values are given."""
+    given = (setting for setting, value in values.items() if value is not None)
+    keys = frozenset(key for setting in given for key in KEYS[setting])
+    return Given(name=source.name, text=source.text, keys=keys)
+
+
+def with_values(testbed: Testbed, values: Values, *, sets_connections: bool = False) -> Testbed:
+    """Returns the testbed with these values; ConfigurationError if one is wrong.
+
+    A testbed without [connections] gets some if their number is given, or if the measurement sets
+    it.
+    """
+    given = {setting: value for setting, value in values.items() if value is not None}
+    if testbed.connections is None:
+        if sets_connections:
+            given.setdefault(CONNECTIONS, 1)
+        if ESTABLISHMENT_RATE in given and CONNECTIONS not in given:
+            raise ConfigurationError(
+                ESTABLISHMENT_RATE,
+                ": the testbed has no [connections] (expected ",
+                CONNECTIONS,
+                " as well)",
+            )
+    keys = {key: value for setting, value in given.items() for key in KEYS[setting]}
+    sections = {name: _changed(testbed, name, keys) for name in SECTIONS}
+    return testbed.model_copy(update=sections)
+
+
+def _changed(testbed: Testbed, name: str, keys: Mapping[str, Any]) -> Model | None:
+    """Returns a section of the testbed with those of the keys that it has."""
+    kind, section = SECTIONS[name], getattr(testbed, name)
+    own = {key: value for key, value in keys.items() if key in kind.model_fields}
+    if not own:
+        return section  # type: ignore[no-any-return]
+    written = {} if section is None else section.model_dump(mode="json")
+    changed: Model = Given(name=name).validated(kind, written | own)
+    return changed
+
+
+def check_series(
+    testbed: Testbed, sizes: tuple[int, ...] | None, shares: tuple[Fraction, ...] | None
+) -> None:
+    """Raises ConfigurationError if [traffic] cannot have a frame size or a share."""
+    for share, size in series_of(testbed.traffic, sizes, shares):
+        _changed(testbed, "traffic", changes(share, size))
+
+
 def changes(share: Fraction, size_bytes: int) -> dict[str, Any]:
     """Returns the keys of [traffic] for a share of foreground traffic and a frame size."""
     return {"frame_size_bytes": size_bytes, "n": share.denominator, "m": share.numerator}
@@ -100,6 +179,7 @@ def places(
             for each in session.with_networks(*networks)
             for place in places(each, sizes, shares)
         ]
+    check_series(session.testbed, sizes, shares)
     by_rfc = sizes == RFC8219_SIZES_BYTES
     series = series_of(session.testbed.traffic, sizes, shares)
     found = []

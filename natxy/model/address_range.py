@@ -1,15 +1,19 @@
 """The range of addresses that `[traffic]` makes of one address of a testbed.
 
 It varies a field of the address and the number of its network.
+
+The combinations of ranges are the connections of a trial.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from ipaddress import ip_address, ip_network
+from math import prod
 from typing import Self
 
 from natxy.model.addresses import NO_HOSTS, IpVersion
 from natxy.model.testbed import IPV4_NETWORK_BYTE, IPV6_NETWORK_BYTE, TrafficSection
+from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Side
 
 FIELD_OCTETS = 2
@@ -129,3 +133,41 @@ class AddressRange:
         if upper[0] != upper[1]:
             return set(range(256))
         return set(range(self.lowest & 255, (self.highest & 255) + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranges:
+    """The ranges of ports and address fields whose combinations are the connections of a trial."""
+
+    source_port: Series
+    destination_port: Series
+    source_field: Series
+    destination_field: Series
+
+    @property
+    def combinations(self) -> int:
+        return prod(series.values for series in vars(self).values())
+
+    def __str__(self) -> str:
+        return " x ".join(f"{values:,}" for values in self.sizes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Counts of source ports, destination ports, and of each side's addresses if they vary."""
+        ports = self.source_port.values, self.destination_port.values
+        fields = self.source_field.values, self.destination_field.values
+        return (*ports, *(values for values in fields if values > 1))
+
+    def swapped(self) -> "Ranges":
+        """Returns the ranges of the responder's frames: source and destination swapped."""
+        return Ranges(
+            source_port=self.destination_port,
+            destination_port=self.source_port,
+            source_field=self.destination_field,
+            destination_field=self.source_field,
+        )
+
+
+def as_range(series: Series) -> Series:
+    """Returns the series as a plain range: the enumeration decides the order of its values."""
+    return series if series.mode == "fixed" else series.model_copy(update={"mode": "increasing"})

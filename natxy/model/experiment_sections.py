@@ -1,4 +1,7 @@
-"""The sections of an experiment's file. Editors show the text below a key as its explanation."""
+"""The sections of an experiment's file. Editors show the text below a key as its explanation.
+
+A column changes a testbed: sections and keys of its own replace others.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
@@ -6,7 +9,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from natxy.model.base import Between, Model, refuse
-from natxy.model.testbed_changes import merged, nested
 
 Value = str | int | float | bool
 Options = dict[str, Value | tuple[Value, ...]]  # of a command, by name, without the dashes
@@ -20,6 +22,39 @@ MAX_CELLS = 100_000  # of a campaign: months, and what its plan and its journal 
 CORES = "cores"  # a key that is not one of a testbed: the cores that the gateway uses
 COLUMN = "column"  # of what is expensive: the column itself, such as the commands before it
 MAX_CORES = 4096
+
+
+def merged(testbed: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Returns the testbed's tables with those of `changes` on top; a [dut] of another kind
+    replaces the whole section, whose keys depend on the kind."""
+    result = dict(testbed)
+    for key, value in changes.items():
+        old = result.get(key)
+        if isinstance(old, dict) and isinstance(value, dict) and not _other_kind(old, value):
+            result[key] = merged(old, value)
+        else:
+            result[key] = value
+    return result
+
+
+def _other_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    return "kind" in new and new["kind"] != old.get("kind")
+
+
+def nested(path: str, value: Any) -> dict[str, Any]:
+    """Returns the change of one key, by its path: "traffic.n"."""
+    for key in reversed(path.split(".")):
+        value = {key: value}
+    tables: dict[str, Any] = value
+    return tables
+
+
+def value_at(testbed: Mapping[str, Any], path: str) -> Any:
+    """Returns the value of a key, by its path; None if the tables do not have it."""
+    found: Any = testbed
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
 
 
 class MeasureSection(Model):

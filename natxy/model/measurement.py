@@ -9,8 +9,7 @@ from typing import Literal, Self
 from natxy.model.base import Model
 from natxy.model.deviation import Deviations
 from natxy.model.disturbance import Disturbance
-from natxy.model.icmp_words import merged
-from natxy.model.port_result import IcmpError
+from natxy.model.port_result import IcmpError, merged
 from natxy.model.reason import LossOfConnections
 from natxy.model.remark import Remarks
 from natxy.model.self_test_record import OwnDelay

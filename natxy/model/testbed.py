@@ -8,7 +8,6 @@ from pydantic import Field, model_validator
 
 from natxy.model.addresses import IpHost, Ipv4Host, Ipv6Host, IpVersion, MacAddress, version_of
 from natxy.model.base import Between, Checked, Model, refuse
-from natxy.model.encapsulations import Encapsulation, tunnel_bytes
 from natxy.model.source import Source, read_whole
 from natxy.model.subscribers import SubscribersSection
 from natxy.model.traffic_spec import (
@@ -17,6 +16,7 @@ from natxy.model.traffic_spec import (
     MAX_CONNECTIONS,
     MAX_FRAME_SIZE_BYTES,
     SMALLEST_FRAME_BYTES,
+    Encapsulation,
     ExtensionHeaders,
     FieldBits,
     FieldSeries,
@@ -26,6 +26,7 @@ from natxy.model.traffic_spec import (
     SeriesMode,
     Transport,
     UInt16,
+    tunnel_bytes,
 )
 from natxy.model.trial_spec import (
     MAX_MIX_N,

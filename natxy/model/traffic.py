@@ -5,18 +5,16 @@ from fractions import Fraction
 from typing import Any
 
 from natxy.model.address_checks import check_addresses
+from natxy.model.address_range import Ranges, as_range
 from natxy.model.addresses import IpVersion
-from natxy.model.connection_checks import check_connections
 from natxy.model.frame_sizes import FrameSizes
 from natxy.model.packet_formats import PacketFormats, Seen, ends
-from natxy.model.packet_sockets import check_tags
-from natxy.model.ranges import Ranges, as_range
 from natxy.model.source import Source
-from natxy.model.subscriber_checks import check_subscribers
 from natxy.model.testbed import (
     ConnectionsSection,
     Testbed,
 )
+from natxy.model.traffic_checks import check_connections, check_subscribers, check_tags
 from natxy.model.traffic_spec import (
     Connections,
     FieldSeries,

@@ -2,6 +2,9 @@
 
 The text below a member is its meaning. The engine checks the rules that concern several members
 (engine/spec/rules.cpp).
+
+A new encapsulation of a tunnel (what follows its outer IP header, before the packet in it) is an
+entry here and one in engine/spec/encapsulation.hpp.
 """
 
 from ipaddress import ip_address
@@ -11,8 +14,15 @@ from pydantic import Field, model_validator
 
 from natxy.model.addresses import IpAddress, IpVersion
 from natxy.model.base import Between, Model, refuse
-from natxy.model.encapsulations import Encapsulation, tunnel_bytes
 
+Encapsulation = Literal["ip", "gre"]
+
+# Octets between the outer IP header and the packet in the tunnel.
+HEADER_BYTES: dict[Encapsulation, int] = {
+    "ip": 0,  # RFC 2003 (IPv4 in IPv4), RFC 4213 (IPv6 in IPv4), RFC 2473 (both in IPv6)
+    "gre": 4,  # RFC 2784, RFC 7676 (IPv6)
+}
+IP_BYTES: dict[IpVersion, int] = {4: 20, 6: 40}
 SMALLEST_FRAME_BYTES = {4: 64, 6: 84}  # with FCS, by IP version
 TCP_MORE_BYTES = 14  # the TCP header and the head of its option, compared to the UDP header
 EXTENSION_HEADER_BYTES = 8
@@ -41,6 +51,11 @@ FlowLabel = Annotated[int, Between(0, 2**20 - 1)]
 # RFC 8200 section 4; `routing` has an experimental type and no segments left.
 ExtensionHeader = Literal["hop-by-hop", "destination-options", "routing"]
 ExtensionHeaders = Annotated[tuple[ExtensionHeader, ...], Field(max_length=8)]
+
+
+def tunnel_bytes(encapsulation: Encapsulation, ip_version: IpVersion) -> int:
+    """Returns by how much a tunnel with an outer header of this IP version makes a frame larger."""
+    return IP_BYTES[ip_version] + HEADER_BYTES[encapsulation]
 
 
 class Series(Model):

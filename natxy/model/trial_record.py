@@ -5,13 +5,12 @@ from typing import Literal
 
 from natxy.model.base import Model
 from natxy.model.disturbance import Absence, Disturbance
-from natxy.model.phase_names import ESTABLISH
 from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.stream_result import StreamResult
 from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Direction
+from natxy.model.trial_spec import ESTABLISH, Direction
 from natxy.model.verdict import Verdict
 
 

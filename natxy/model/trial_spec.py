@@ -28,6 +28,20 @@ Direction = Literal["forward", "reverse"]
 Kind = Literal["foreground", "background"]
 Side = Literal["left", "right"]
 Nanoseconds = Annotated[int, Between(0, MAX_TRIAL_NS)]
+ESTABLISH = "establish"  # with TCP: SYNs
+MAKE_AGAIN = "make again"
+VALIDATE = "validate"  # with TCP: SYN/ACKs
+ASK_AGAIN = "ask again"
+SAMPLE = "sample"
+ACKNOWLEDGE = "acknowledge"  # the third segments of TCP handshakes
+# The end of TCP connections: FIN or RST; with FIN also the responder's FIN, and the last ACK.
+CLOSE = "close"
+CLOSE_BACK = "close back"
+LAST_ACK = "last ack"
+TEST = "test"
+RAMP = "ramp"  # followed by a number: a phase in which flows start before the test
+HANDSHAKE = (VALIDATE, ACKNOWLEDGE)  # of TCP, after the SYNs
+AGAIN = (MAKE_AGAIN, ASK_AGAIN)  # these phases end at once if no connection is missing
 
 
 class Segment(Model):

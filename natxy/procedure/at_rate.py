@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Annotated
 
 from natxy.errors import ConfigurationError, DutError
-from natxy.measure.flows_used import Sent
+from natxy.measure.flows import Sent
 from natxy.measure.plan import Plan, repeat
-from natxy.measure.search_deviations import THROUGHPUT, lower_bound
+from natxy.measure.search_remarks import THROUGHPUT, lower_bound
 from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.coded import Fact
 from natxy.model.deviation import Deviation, Deviations, Differs, without

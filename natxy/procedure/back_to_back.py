@@ -8,7 +8,7 @@ from typing import Annotated
 
 from natxy.errors import TesterLimit
 from natxy.exact import check
-from natxy.measure.flows_used import Sent
+from natxy.measure.flows import Sent
 from natxy.measure.plan import Plan, repeat
 from natxy.measure.search_remarks import cut_remarks
 from natxy.measure.traffic_deviations import session_deviations
@@ -32,7 +32,7 @@ from natxy.trial.timing import DRAIN, DURATION, Timing
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.advice import explained
-from natxy.verdict.burst_pace import Pace, takes_too_long
+from natxy.verdict.pacing import Pace, takes_too_long
 
 BURST = "back-to-back frames"
 IMPLIED = "implied buffer time"

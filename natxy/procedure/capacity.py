@@ -10,8 +10,7 @@ from natxy.dut.base import Dut
 from natxy.errors import ConfigurationError, DutError, TesterLimit, TrialRefused
 from natxy.measure.memory import memory_per_connection
 from natxy.measure.plan import Plan, check_members, repeat
-from natxy.measure.search_deviations import is_coarse
-from natxy.measure.search_remarks import cut_remarks
+from natxy.measure.search_remarks import cut_remarks, is_coarse
 from natxy.measure.table_size import check_each_frame_makes_one
 from natxy.measure.traffic_deviations import connection_deviations, tcp_deviations
 from natxy.model.deviation import Deviation, Differs
@@ -23,8 +22,7 @@ from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import ALPHA, DEFAULT_ALPHA
 from natxy.procedure.establishment_search import PROFILES as ESTABLISHMENT_PROFILES
 from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
-from natxy.search.capacity_attempt import Answer, Attempt, Outcome
-from natxy.search.capacity_goal import C0, COARSEST, CapacityGoal
+from natxy.search.capacity_goal import C0, COARSEST, Answer, Attempt, CapacityGoal, Outcome
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.establishing import Establishing, connections_held

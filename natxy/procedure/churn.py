@@ -14,7 +14,7 @@ from natxy.errors import ConfigurationError
 from natxy.exact import check
 from natxy.measure.search_plan import rate_figure
 from natxy.measure.search_remarks import all_lost, cut_remarks, rate_remarks
-from natxy.model.delays import P999, Delays
+from natxy.model.distribution import P999, Delays
 from natxy.model.measurement import Figure, Measurement, Unit
 from natxy.model.remark import Remarks, Topic, applying
 from natxy.model.traffic import TrafficPlan
@@ -138,7 +138,7 @@ class ChurnPlan(ThroughputPlan):
 
 def churn(plan: ChurnPlan, session: Session) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
-    _check_traffic(session.traffic)
+    check_traffic(plan, session.traffic)
     limited = _limited(plan, session)
     is_tcp = session.traffic.is_tcp
     trials = limited.trials(session)
@@ -161,7 +161,8 @@ def churn(plan: ChurnPlan, session: Session) -> Measurement:
     )
 
 
-def _check_traffic(traffic: TrafficPlan) -> None:
+def check_traffic(_: ChurnPlan, traffic: TrafficPlan) -> None:
+    """Raises ConfigurationError if such traffic cannot have new connections beside its load."""
     asked = traffic.required_connections
     if traffic.testbed.traffic.has_background:
         raise ConfigurationError(

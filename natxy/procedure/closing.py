@@ -9,9 +9,14 @@ from fractions import Fraction
 from typing import Annotated
 
 from natxy.errors import ConfigurationError
-from natxy.measure.search_deviations import TEAR_DOWN, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import all_lost, rate_remarks
+from natxy.measure.search_remarks import (
+    TEAR_DOWN,
+    all_lost,
+    found_deviations,
+    rate_remarks,
+    search_deviations,
+)
 from natxy.measure.traffic_deviations import closing_deviations, connection_deviations
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.remark import Remark, Remarks, Topic
@@ -19,8 +24,8 @@ from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.establishment_search import EstablishmentPlan, Search, searches
 from natxy.setting import Setting
-from natxy.trial.closing import SEGMENTS, Closer, Closing
 from natxy.trial.connection_conditions import of_phase_1
+from natxy.trial.establishing import SEGMENTS, Closer, Closing
 from natxy.trial.profile import OF_CONNECTIONS, deviations
 from natxy.trial.session import Session
 from natxy.verdict.counted import Counting
@@ -41,19 +46,19 @@ class ClosingPlan(EstablishmentPlan):
         return Closing(rate_cps=rate_cps, counting=counting, made_fps=self.made_cps, by=self.by)
 
 
-def check_transport(by: str, traffic: TrafficPlan) -> None:
+def check_transport(plan: ClosingPlan, traffic: TrafficPlan) -> None:
     """Raises ConfigurationError if the connections are not TCP's."""
     if not traffic.required_connections.is_tcp:
         raise ConfigurationError(
             BY,
-            f': "{by}" ends connections of TCP (expected connections.transport = "tcp" in the '
+            f': "{plan.by}" ends connections of TCP (expected connections.transport = "tcp" in the '
             "testbed)",
         )
 
 
 def closing(plan: ClosingPlan, session: Session) -> Measurement:
     """Measures the rate; each repetition is a separate search with its own seed."""
-    check_transport(plan.by, session.traffic)
+    check_transport(plan, session.traffic)
     session = with_phase_1_rate(session, plan.timing, seed=plan.seed)
     plan = replace(plan, made_cps=session.traffic.required_connections.rate_fps or 1)
     done = searches(plan, session, _figures)

@@ -8,10 +8,11 @@ from dataclasses import Field, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from natxy.errors import ConfigurationError
+from natxy.errors import ConfigurationError, unknown_value
 from natxy.exact import exact
 from natxy.model.measurement import Measurement
 from natxy.model.testbed import ConnectionsSection
+from natxy.model.traffic import TrafficPlan
 from natxy.procedure import (
     back_to_back,
     capacity,
@@ -40,6 +41,12 @@ from natxy.trial.profile import PROFILES, RFC, Profile
 from natxy.trial.session import Session
 from natxy.trial.timing import RETRY_TIME, Timing
 
+PROFILE = Setting(
+    "profile",
+    "Defaults of the others: rfc has the values that the RFCs ask for, quick has short trials for "
+    "a first look",
+    default="rfc",
+)
 FIRST_FLOWS = (10, 100, 1000, 10000)
 FIRST_CORES = (1, 2)
 TIMES = tuple(field.name for field in fields(Timing))
@@ -47,6 +54,11 @@ TIMES = tuple(field.name for field in fields(Timing))
 # initiator's direction, and its rate is what the search looks for.
 OF_PHASE_2 = ("duration_s", "direction", "establishment_rate_cps")
 AnyPlan = TypeVar("AnyPlan")
+
+
+def needs_connections(_: object, traffic: TrafficPlan) -> None:
+    """Raises ConfigurationError without connections."""
+    _ = traffic.required_connections
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +74,8 @@ class Measure:
     parts: tuple[type[Any], ...] = ()  # of the plan, whose fields are given as if they were its own
     without: tuple[str, ...] = ()  # what has no effect on it
     makes_connections: bool = False  # it sets phase 1 up itself
-    needs_connections: bool = False  # it is refused if the testbed has none
+    # Raises ConfigurationError if the plan cannot be measured with such traffic.
+    check: Callable[[Any, TrafficPlan], object] = lambda _, traffic: traffic
 
     def settings(self) -> Iterator[tuple[Field[Any], Setting]]:
         """Yields what a caller may give beside the fields that have no setting."""
@@ -119,7 +132,7 @@ MEASURES = {
         plan=establishment_search.EstablishmentPlan,
         profiles=establishment_search.PROFILES,
         without=(*OF_PHASE_2, "networks"),
-        needs_connections=True,
+        check=needs_connections,
         makes_connections=True,
     ),
     "capacity": Measure(
@@ -128,7 +141,7 @@ MEASURES = {
         profiles=capacity.PROFILES,
         parts=(CapacityGoal,),
         without=(*OF_PHASE_2, "networks"),
-        needs_connections=True,
+        check=needs_connections,
         makes_connections=True,
     ),
     "tear_down": Measure(
@@ -137,7 +150,7 @@ MEASURES = {
         profiles=establishment_search.PROFILES,
         also=("sizes",),
         without=("duration_s", "direction", "connections", "networks"),
-        needs_connections=True,
+        check=needs_connections,
         makes_connections=True,
     ),
     "closing": Measure(
@@ -145,7 +158,7 @@ MEASURES = {
         plan=closing.ClosingPlan,
         profiles=establishment_search.PROFILES,
         without=("duration_s", "direction", "networks"),
-        needs_connections=True,
+        check=closing.check_transport,
         makes_connections=True,
     ),
     "degradation": Measure(
@@ -155,13 +168,14 @@ MEASURES = {
         of="search",
         tests=SEARCHED,
         without=("connections", "networks"),
+        check=degradation.check_columns,
         makes_connections=True,
     ),
     "churn": Measure(
         run=churn.churn,
         plan=churn.ChurnPlan,
         without=("networks", "foreground_percent"),
-        needs_connections=True,
+        check=churn.check_traffic,
     ),
 }
 BY_PLAN = {each.plan: each for each in MEASURES.values()}
@@ -175,6 +189,10 @@ class Defaults:
     seed: int
     given: Mapping[str, Any]  # fields of Timing, and repetitions
     connections: ConnectionsSection | None = None  # of the testbed
+
+    def __post_init__(self) -> None:
+        if self.profile not in PROFILES:
+            raise unknown_value(PROFILE, self.profile, PROFILES)
 
     def plan(self, kind: type[AnyPlan], **own: Any) -> AnyPlan:
         """Returns a plan; `own` has its fields, and those of its parts and times."""
@@ -252,9 +270,7 @@ class Defaults:
 
     def _held(self, measure: Measure, name: str, inner: dict[str, Any]) -> Any:
         if name not in measure.tests:
-            raise ConfigurationError(
-                f'{measure.of}: unknown value "{name}" (expected one of {", ".join(measure.tests)})'
-            )
+            raise unknown_value(measure.of, name, measure.tests)
         of = MEASURES[name]
         known = {"dut_name", *TIMES, *of.also, *(field.name for field, _ in of.settings())}
         for each in inner:

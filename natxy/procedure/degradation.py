@@ -6,7 +6,9 @@ Each figure is shown with the sizes of the gateway's hash table and connection t
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from natxy.dut import recipe
 from natxy.dut.base import TableParameters
+from natxy.dut.config import table_limits
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.memory import MemorySamples, Samples, memory_at_points
 from natxy.measure.plan import check_members
@@ -15,6 +17,7 @@ from natxy.measure.table_size import Size, named_by_size, told_apart
 from natxy.model.deviation import each_once
 from natxy.model.measurement import Figure, Measurement, TrialCounts
 from natxy.model.remark import Remark, Topic
+from natxy.model.traffic import TrafficPlan
 from natxy.procedure.series import (
     Searching,
     at_points,
@@ -134,6 +137,22 @@ def degradation(plan: DegradationPlan, session: Session) -> Measurement:
         figures=(*compared(figures, _degraded), *at_points(of_memory, figures)),
         counts=TrialCounts.total(each.counts for each in found),
     )
+
+
+def check_columns(plan: DegradationPlan, traffic: TrafficPlan) -> None:
+    """Raises ConfigurationError if the gateway's table does not take a value of a column."""
+    limits = table_limits(traffic.testbed.dut, traffic.source)
+    for column in plan.columns:
+        for setting, name, value in (
+            (ENTRIES, recipe.ENTRIES, column.entries),
+            (HASH_SIZE, recipe.HASH_SIZE, column.hash_size),
+            (TIMEOUT, recipe.TIMEOUT, column.timeout_s),
+        ):
+            most = limits.get(name)
+            if value is not None and most is not None and value > most:
+                raise ConfigurationError(
+                    setting, f": {value} is out of range (expected at most {most})"
+                )
 
 
 def _of(column: Column, session: Session) -> Session:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from natxy.errors import DutError
-from natxy.measure.delay_remarks import delay_remarks
-from natxy.model.delays import P999, Delays
+from natxy.model.distribution import P999, Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks, Topic
@@ -21,6 +20,7 @@ from natxy.model.trial_spec import Recording
 from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.session import Session
+from natxy.trial.tester_delay import delay_remarks
 from natxy.verdict.delay_error import QUIET, DelayError, TimingErrors
 
 PDV = "PDV"

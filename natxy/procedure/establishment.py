@@ -3,22 +3,31 @@
 It is the highest rate at which each frame of phase 1 creates a connection. With validation, each
 connection must then carry a frame of the responder as well. A safe share of it is the default rate
 of phase 1 in other measurements.
+
+Beside the rate are figures of what the trials at this rate have made.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Protocol
 
 from natxy.errors import DutError
-from natxy.measure.made_figures import drawn_figures, handshake_figures
-from natxy.measure.search_deviations import ESTABLISHMENT, found_deviations, search_deviations
 from natxy.measure.search_plan import rate_figure
-from natxy.measure.search_remarks import all_lost, rate_remarks
+from natxy.measure.search_remarks import (
+    ESTABLISHMENT,
+    all_lost,
+    found_deviations,
+    rate_remarks,
+    search_deviations,
+)
 from natxy.measure.traffic_deviations import connection_deviations, tcp_deviations
 from natxy.model.deviation import Deviations
 from natxy.model.measurement import Conditions, Figure, Measurement
-from natxy.model.phase_names import ASK_AGAIN
 from natxy.model.remark import Remark, Remarks, Topic
+from natxy.model.stream_counters import ConnectionCounters
+from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import ACKNOWLEDGE, ASK_AGAIN
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
 from natxy.procedure.establishment_search import Search, searches
@@ -32,6 +41,7 @@ from natxy.trial.seeds import repetition_seed
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 
+HANDSHAKES = "TCP handshakes"
 RATE = "maximum connection establishment rate"
 VALIDATED = "validated connection establishment rate"
 # The default rate of phase 1 is this share of the highest rate at which no connection is lost. The
@@ -147,4 +157,53 @@ def phase_1_search(timing: Timing, *, seed: int) -> EstablishmentPlan:
         seed=repetition_seed(seed, SEARCH),
         repetitions=1,
         error=COARSE,
+    )
+
+
+class Found(Protocol):
+    """The result of one search for the rate."""
+
+    @property
+    def trials(self) -> tuple[TrialRecord, ...]: ...
+
+
+def handshake_figures(
+    rate: Figure, alpha: Fraction | None, found: Sequence[Found]
+) -> tuple[Figure, ...]:
+    """Returns whole handshakes of TCP a second; none if the trials are not TCP.
+
+    The three phases follow each other; that of the SYN/ACKs has alpha times the rate.
+    """
+    trials = (trial for each in found for trial in each.trials)
+    if not any(trial.result.stream_of(ACKNOWLEDGE) for trial in trials):
+        return ()
+    phases = 2 + 1 / (alpha or Fraction(1))  # in times of the first phase
+    values = tuple(float(value / phases) for value in rate.values)
+    return (rate.model_copy(update={"name": HANDSHAKES, "values": values, "primary": False}),)
+
+
+def drawn_figures(found: Iterable[ConnectionCounters | None]) -> tuple[Figure, ...]:
+    """Returns the figures of connections drawn with repetition, where a combination that is drawn
+    again is not a new connection (MP Table 23).
+
+    `found` has what each search made at its rate, or None. If it is not known of all, there are no
+    figures.
+    """
+    made = list(found)
+    drawn = [of for of in made if of is not None and of.known]
+    if not drawn or len(drawn) < len(made):
+        return ()
+    return (
+        Figure(
+            name="connections",
+            unit="connections",
+            values=tuple(float(of.new) for of in drawn),
+            primary=False,
+        ),
+        Figure(
+            name="ending new connection ratio",
+            unit="%",
+            values=tuple(of.ending_new_percent for of in drawn),
+            primary=False,
+        ),
     )

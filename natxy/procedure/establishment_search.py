@@ -1,4 +1,7 @@
-"""The search for a maximum connection establishment rate (RFC 9693), which other searches use."""
+"""The search for a maximum connection establishment rate (RFC 9693), which other searches use.
+
+A search ends if connections failed for another reason than the rate, such as a full table.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,15 +13,13 @@ from natxy.measure.plan import repeat
 from natxy.measure.search_plan import EARLY_END, SearchPlan
 from natxy.measure.search_remarks import cut_remarks
 from natxy.model.measurement import Figure, TrialCounts
-from natxy.model.phase_names import AGAIN, ESTABLISH
 from natxy.model.remark import Remarks
 from natxy.model.stream_counters import ConnectionCounters
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import MAX_RATE_FPS
+from natxy.model.trial_spec import AGAIN, CLOSE, ESTABLISH, MAX_RATE_FPS, VALIDATE
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import DEFAULT_ERROR, GROWTH, Bisection, SearchError
-from natxy.search.loss_tolerance import LOSS
-from natxy.search.settings import error_of, max_rate_of
+from natxy.search.settings import LOSS, error_of, max_rate_of
 from natxy.setting import Setting
 from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.confirmed_search import ConfirmedSearch
@@ -31,8 +32,10 @@ from natxy.trial.timing import DRAIN
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.counted import Counting
-from natxy.verdict.stuck import is_stuck
 
+STEADY_S = Fraction(1, 4)
+QUARTER = 3.9  # nearly 4, since rates are rounded down
+MORE = 1.01  # if the rate limits the connections, a lower rate creates more by this factor
 DEFAULT_ALPHA = Fraction(1, 2)
 LOWEST_GUESS_CPS, HIGHEST_GUESS_CPS = 1000, 100_000
 LOST_AT_EVERY_RATE = ("as many are lost at every rate; use ", LOSS, " to accept a share of them")
@@ -57,6 +60,36 @@ ALPHA = Setting(
     lowest=Fraction(1, 1000),
     highest=1000,
 )
+
+
+def is_stuck(done: Sequence[TrialRecord], frames: int) -> bool:
+    """Returns whether trials failed for another reason than their rate.
+
+    This is so if a trial at a quarter of the rate got no more connections than a faster one that
+    was long in comparison to what a queue holds.
+    """
+    last = done[-1]
+    if last.verdict is not Verdict.FAIL:
+        return False
+    faster = (
+        trial
+        for trial in done
+        if trial.verdict is Verdict.FAIL
+        and trial.rate_fps > last.rate_fps * QUARTER
+        and frames >= trial.rate_fps * STEADY_S
+    )
+    return any(_came_through(last) <= _came_through(trial) * MORE for trial in faster)
+
+
+def _came_through(trial: TrialRecord) -> int:
+    """Returns how many connections were created or, after a complete phase 1, answered; in a
+    tear-down, how many were closed."""
+    if closed := trial.result.stream_of(CLOSE):
+        return closed.sent - closed.lost
+    validated = trial.result.stream_of(VALIDATE)
+    if validated is not None:
+        return validated.sent - validated.lost
+    return trial.result.connections.stored if trial.result.connections else 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.exact import check
-from natxy.measure.flows_used import Sent
+from natxy.measure.flows import Sent
 from natxy.measure.plan import REPETITIONS, Plan, repeat
 from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Differs
@@ -16,8 +16,7 @@ from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
-from natxy.search.loss_tolerance import LossTolerance, check_tolerance
-from natxy.search.settings import max_rate_of
+from natxy.search.settings import LossTolerance, max_rate_of
 from natxy.setting import Setting
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
@@ -76,7 +75,6 @@ class FrameLossPlan(Plan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_tolerance(LOSS_TO_END, self.loss)
         check(STEP, self.step * 100, lowest=Fraction(1, 10), highest=HIGHEST_STEP * 100)
 
     def load(self, rate_fps: int) -> Frames:

@@ -21,19 +21,13 @@ from natxy.measure.traffic_settings import (
     OF_SERIES,
     OF_TESTBED,
 )
-from natxy.procedure.defaults import MEASURES, Measure
+from natxy.procedure.defaults import MEASURES, PROFILE, Measure
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.setting import Setting, in_python
 from natxy.trial.profile import Profile
 from natxy.trial.seeds import SEED
 
-PROFILE = Setting(
-    "profile",
-    "Defaults of the others: rfc has the values that the RFCs ask for, quick has short trials for "
-    "a first look",
-    default="rfc",
-)
 OUTPUT = Setting(
     "output",
     "New folder for the journal and the results (JSON, CSV)",

@@ -6,10 +6,8 @@ from fractions import Fraction
 from typing import Annotated
 
 from natxy.exact import check
-from natxy.measure.delay_remarks import delay_remarks
-from natxy.model.delays import P999, Delays
 from natxy.model.deviation import Deviation, Deviations, Differs
-from natxy.model.distribution import Distribution
+from natxy.model.distribution import P999, Delays, Distribution
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.stream_counters import TagCounters
@@ -21,6 +19,7 @@ from natxy.procedure.at_rate import TAGS_AFTER, AtRate, RatePlan, Value, measure
 from natxy.setting import Setting
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.session import Session
+from natxy.trial.tester_delay import delay_remarks
 from natxy.verdict.clean_tags import too_few, waits
 from natxy.verdict.delay_error import DelayError
 

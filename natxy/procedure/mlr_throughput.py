@@ -7,8 +7,7 @@ from typing import Annotated
 
 from natxy.errors import ConfigurationError
 from natxy.measure.plan import REPETITIONS, Plan, repeat
-from natxy.measure.search_deviations import THROUGHPUT
-from natxy.measure.search_remarks import bound_remarks, cut_remarks, zero_remarks
+from natxy.measure.search_remarks import THROUGHPUT, bound_remarks, cut_remarks, zero_remarks
 from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.measurement import Conditions, Figure, Measurement, SearchConditions
@@ -22,7 +21,7 @@ from natxy.search.confirmation import Confirmation, why_is_known
 from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal
 from natxy.search.settings import MAX_RATE
-from natxy.trial.bound import Bound, disproved
+from natxy.trial.bound import Bound, disproved, worst_loss
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
 from natxy.trial.maximum import maximum_of
@@ -32,7 +31,6 @@ from natxy.trial.session import Session
 from natxy.trial.timing import DURATION
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
-from natxy.trial.worst_loss import worst_loss
 from natxy.verdict.pacing import long_pauses
 
 ANY_PAUSES = Fraction(10**9)  # the load allows all pauses, since the goals limit them

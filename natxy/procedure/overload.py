@@ -10,17 +10,22 @@ from typing import Annotated
 
 from natxy.errors import ConfigurationError, DutError
 from natxy.exact import check_settings
-from natxy.measure.flow_groups import (
+from natxy.measure.flows import (
+    FLOWS,
     INCREMENTAL,
+    SUBSCRIBERS,
     check_parts,
     group_deviations,
     group_remarks,
     parts_of,
     ramp_of,
+    ranges_of,
+    unused_flows,
+    unused_in_parts,
+    with_flows,
+    with_subscribers,
 )
-from natxy.measure.flows import FLOWS, SUBSCRIBERS, ranges_of, with_flows, with_subscribers
-from natxy.measure.flows_used import unused_flows, unused_in_parts
-from natxy.measure.plan import check_members
+from natxy.measure.plan import check_members, frame_formats
 from natxy.measure.traffic_deviations import flow_deviations
 from natxy.model.deviation import Deviations, each_once, without
 from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
@@ -29,7 +34,6 @@ from natxy.model.testbed import TrafficSection
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmark, Benchmarked
 from natxy.setting import Setting
 from natxy.statistics import median
-from natxy.trial.frame_formats import frame_formats
 from natxy.trial.session import Session
 from natxy.trial.timing import LONGEST_S
 

@@ -14,8 +14,8 @@ from natxy.errors import DutError, NatxyError, TrialCancelled
 from natxy.exact import check
 from natxy.measure.plan import repeat
 from natxy.measure.traffic_deviations import OF_RESETS, reset_deviations
+from natxy.model.coded import duration
 from natxy.model.deviation import Deviation, Deviations, Differs
-from natxy.model.duration import duration
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Code, Reason

@@ -14,7 +14,7 @@ from natxy.errors import TesterLimit
 from natxy.exact import check_settings
 from natxy.measure.plan import check_members
 from natxy.model.base import Model
-from natxy.model.delays import P999, Delays
+from natxy.model.distribution import P999, Delays
 from natxy.model.self_test_record import DelayAt, OwnDelay, looped_version
 from natxy.model.testbed import Testbed
 from natxy.model.trial_result import TrialResult

@@ -7,16 +7,18 @@ from functools import reduce
 from typing import Annotated, ClassVar
 
 from natxy.errors import ConfigurationError
-from natxy.measure.flows_used import Sent
+from natxy.measure.flows import Sent
 from natxy.measure.plan import repeat
-from natxy.measure.search_deviations import THROUGHPUT, found_deviations, search_deviations
 from natxy.measure.search_plan import EARLY_END, PATIENCE, SearchPlan, rate_figure
 from natxy.measure.search_remarks import (
+    THROUGHPUT,
     all_lost,
     burst_remarks,
     cut_remarks,
+    found_deviations,
     no_burst_passed,
     rate_remarks,
+    search_deviations,
     zero_remarks,
 )
 from natxy.measure.traffic_deviations import session_deviations
@@ -27,8 +29,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import GROWTH, Bisection, SearchError
-from natxy.search.loss_tolerance import LOSS, LossTolerance
-from natxy.search.settings import MAX_RATE
+from natxy.search.settings import LOSS, MAX_RATE, LossTolerance
 from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.bursts import BURSTS, LEAST_BURSTS, Bursts, silence_s
 from natxy.trial.confirmed_search import ConfirmedSearch

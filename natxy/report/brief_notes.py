@@ -1,8 +1,12 @@
-"""What changes how a figure is read, each in one short line; measurement_notes.py says all."""
+"""What changes how a figure is read, each in one short line; measurement_notes.py says all.
+
+One sentence says whether results conform to their RFCs.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from natxy.model.coded import filled
+from natxy.model.deviation import Differs
 from natxy.model.measurement import Bound, Measurement, TrialCounts
 from natxy.model.remark import BOUNDS, Topic
 
@@ -55,6 +59,8 @@ SHORT: Mapping[Topic, str] = {
     Topic.FEW_IN_PARTS: "Not all flows were used.",
     Topic.FEW_IN_STEPS: "Not all flows were used.",
 }
+FIRST = (Differs.DURATION, Differs.DURATIONS)
+LAST = (Differs.DRAIN, Differs.SETTLE)
 
 
 def brief_notes(results: Sequence[Measurement], bounds: set[Bound]) -> list[str]:
@@ -92,3 +98,25 @@ def _counted(results: Sequence[Measurement]) -> Iterator[str]:
             yield f"{count:,} {what}"
     shared = [said for result in results for said in result.counts.disturbance.shared_cpus]
     yield from (f"{said}." for said in shared[:1])
+
+
+def conformity(results: Sequence[Measurement], *, brief: bool = False) -> str:
+    """Returns what differs most from the RFCs, or that nothing does; empty without results.
+
+    `brief`: for a terminal, where `-v` lists the other deviations.
+    """
+    references = [result.reference for result in results]
+    deviations = list(dict.fromkeys(each for result in results for each in result.deviations))
+    if not references:
+        return ""
+    if not deviations:
+        named = ", ".join(dict.fromkeys(filter(None, references)))
+        return f"Conforms to {named}" if named else "No RFC defines what was measured"
+    first = min(deviations, key=lambda each: (each.code not in FIRST, each.code in LAST))
+    more = len({each.code for each in deviations}) - 1
+    shown = f"Does not conform: {first.model_copy(update={'clause': ''}) if brief else first}"
+    if not more:
+        return shown
+    if brief:
+        return f"{shown}; -v lists {more} more"
+    return f"{shown}; {more} more below"

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
+from natxy.model.coded import duration
 from natxy.model.disturbance import Disturbance
-from natxy.model.duration import duration
 from natxy.model.measurement import Measurement, TrialCounts
 from natxy.model.reason import Explanation
 from natxy.model.remark import Remark, Topic

@@ -7,11 +7,11 @@ from itertools import zip_longest
 from typing import Any
 
 from natxy.report.cell_figures import Place
-from natxy.report.csv_text import csv_text
-from natxy.report.one_line import one_line
+from natxy.report.results_csv import csv_text
 from natxy.report.results_json import SCALED_DOWN
 from natxy.report.summary_table import summary_table
 from natxy.report.table_rows import CampaignTable, Notes, Row, Spread, Value
+from natxy.visible import one_line
 
 PLACE = ("frame_size_bytes", "foreground_percent", "rate_fps")  # RFC 2544 section 26, RFC 8219
 COLUMNS = (

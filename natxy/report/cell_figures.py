@@ -48,11 +48,13 @@ class ColumnFigures:
     figures: dict[Key, Figure] = field(default_factory=dict)
     connections: list[ConnectionConditions] = field(default_factory=list)  # of each result
     search_errors: dict[str, float] = field(default_factory=dict)  # largest, by the series' words
-    rates: dict[Key, str] = field(default_factory=dict)  # as `rate_words` names them
-    wires: dict[Key, "Wire"] = field(default_factory=dict)  # of rates of frames
     places: dict[Key, list["Place"]] = field(default_factory=dict)  # one for each round
     planned: dict[Key, int] = field(default_factory=dict)  # repetitions of all rounds
     error: str = ""
+
+    def place(self, key: Key) -> "Place | None":
+        """Returns where a figure was measured in the last round."""
+        return next(reversed(self.places.get(key, [])), None)
 
     def add(self, cell: CellResult) -> None:
         self.error = self.error or cell.error
@@ -65,10 +67,8 @@ class ColumnFigures:
                 self.search_errors[series] = largest
             for figure in result.figures:
                 key = (series, figure.direction or "", figure.name, figure.at)
-                self.rates[key] = rate_words(result.conditions, figure, summed=cell.summed)
-                if figure.unit == "fps":
-                    self.wires[key] = Wire.of(result.conditions, figure, summed=cell.summed)
-                self.places.setdefault(key, []).append(Place.of(result.conditions, figure))
+                place = Place.of(result.conditions, figure, summed=cell.summed)
+                self.places.setdefault(key, []).append(place)
                 self.planned[key] = self.planned.get(key, 0) + planned(result, figure)
                 known = self.figures.get(key)
                 self.figures[key] = figure if known is None else together(known, figure)
@@ -87,21 +87,34 @@ def planned(result: Measurement, figure: Figure) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a figure was measured, as RFC 2544 section 26 and RFC 8219 ask to report."""
+    """Where a figure was measured, as RFC 2544 section 26 and RFC 8219 ask to report, and what a
+    rate of frames is on the wire there, of the side whose frames are longer."""
 
     frame_size_bytes: int
     foreground_percent: float
     rate_fps: float | None  # per direction; None: the figure is the rate
     theoretical_fps: int | None  # the media's rate, per direction; None: a medium has none
+    directions: str  # that a rate of frames counts, as `rate_words` names them
+    # Only of a rate of frames:
+    octets: float | None  # of a frame, with preamble, start of frame and gap; None: not known
+    media_fps: int | None  # for the directions that the rate counts; None: a medium has no rate
 
     @classmethod
-    def of(cls, conditions: Conditions, figure: Figure) -> Self:
+    def of(cls, conditions: Conditions, figure: Figure, *, summed: bool) -> Self:
         of_all = None if figure.unit in RATES else conditions.rate_fps
+        is_rate = figure.unit == "fps"
+        both = summed and conditions.direction == "both" and figure.direction is None
+        alone_fps = conditions.theoretical_fps
+        # Tags and tunnels add to a frame, and no result says how much.
+        is_plain = is_rate and not conditions.formats
         return cls(
             frame_size_bytes=conditions.frame_size_bytes,
             foreground_percent=conditions.foreground_percent,
             rate_fps=figure.rate_fps or of_all,
-            theoretical_fps=conditions.theoretical_fps,
+            theoretical_fps=alone_fps,
+            directions=rate_words(conditions, figure, summed=summed),
+            octets=_octets(conditions) + OVERHEAD_OCTETS if is_plain else None,
+            media_fps=alone_fps * (1 + both) if is_rate and alone_fps is not None else None,
         )
 
     @classmethod
@@ -112,25 +125,8 @@ class Place:
         rates = [each.rate_fps for each in places if each.rate_fps is not None]
         return replace(places[0], rate_fps=median(rates) if rates else None)
 
-
-@dataclass(frozen=True, kw_only=True)
-class Wire:
-    """What a rate of frames is on the wire, of the side whose frames are longer."""
-
-    octets: float | None  # of a frame, with preamble, start of frame and gap; None: not known
-    media_fps: int | None  # for the directions that the rate counts; None: a medium has no rate
-
-    @classmethod
-    def of(cls, conditions: Conditions, figure: Figure, *, summed: bool) -> Self:
-        both = summed and conditions.direction == "both" and figure.direction is None
-        alone_fps = conditions.theoretical_fps
-        return cls(
-            # Tags and tunnels add to a frame, and no result says how much.
-            octets=None if conditions.formats else _octets(conditions) + OVERHEAD_OCTETS,
-            media_fps=None if alone_fps is None else alone_fps * (1 + both),
-        )
-
-    def words(self, rate_fps: float) -> str:
+    def wire_words(self, rate_fps: float) -> str:
+        """Returns "0.17 Gbit/s, 11 % of the media" for a rate of frames, else nothing."""
         gbit_s = rate_fps * (self.octets or 0) * 8 / 1e9
         many = f"{gbit_s:.3g} Gbit/s" if gbit_s >= 0.001 else f"{gbit_s * 1e3:.3g} Mbit/s"
         bits = many if self.octets else ""

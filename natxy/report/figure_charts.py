@@ -1,18 +1,23 @@
-"""Plots of figures, and of what is computed from them: dots with the range of their repetitions, or
-lines over a quantity."""
+"""Plots of figures, and of what is computed from them.
 
-from collections.abc import Iterable, Mapping, Sequence
+They are dots with the range of their repetitions, lines over a quantity, or heat maps of figures
+that were measured over two quantities, such as flows and frame sizes.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from natxy.model.measurement import Figure, Unit
 from natxy.report.cell_figures import CellResult, ColumnFigures, Key, Place
-from natxy.report.charts import SHARE, SIZE, TITLES, WIDE, Chart, Rows, file_name
-from natxy.report.heat_charts import heat_charts
+from natxy.report.charts import MIX, SHARE, SIZE, TITLES, WIDE, Chart, Rows, file_name
 from natxy.report.numbers import rate, with_bound
 from natxy.report.table_rows import CampaignTable
 from natxy.statistics import median
 
+NUMBER = re.compile(r"\d[\d.,]*")
+MAP = "map"  # the end of the key of its data
 AXES: dict[str, tuple[str, float]] = {  # by unit
     "fps": ("frames a second", 1.0),
     "cps": ("connections a second", 1.0),
@@ -55,8 +60,7 @@ def figure_charts(columns: Sequence[str], cells: Iterable[CellResult]) -> list[C
 
 def _row(column: str, key: Key, of: ColumnFigures) -> dict[str, Any]:
     series, direction, name, at = key
-    figure, wire = of.figures[key], of.wires.get(key)
-    place = Place.of_all(of.places[key])
+    figure, place = of.figures[key], Place.of_all(of.places[key])
     assert place is not None, "each figure has one"
     label, divisor = AXES[figure.unit]
     return {
@@ -71,9 +75,9 @@ def _row(column: str, key: Key, of: ColumnFigures) -> dict[str, Any]:
         "rate_fps": place.rate_fps,
         SIZE: place.frame_size_bytes,
         "foreground_percent": place.foreground_percent,
-        "media_fps": wire.media_fps if wire else None,
+        "media_fps": of.places[key][-1].media_fps,
         "unit": label,
-        "rates": of.rates[key],
+        "rates": of.places[key][-1].directions,
         **_statistics(figure, divisor),
         "uncertain": figure.uncertain,
     }
@@ -258,3 +262,65 @@ def _computed(kind: str, label: str, columns: Sequence[str], rows: Rows, *, alon
             "order": list(columns),
         },
     )
+
+
+def heat_charts(chart: Chart) -> Iterator[Chart]:
+    """Yields the heat map of a chart of figures, if two quantities vary in it: with a panel for
+    each figure, direction and whatever else there is."""
+    rows = chart.rows
+    axes = [field for field in _quantities(rows) if len(_values(field, rows)) > 1]
+    if len(axes) < 2:
+        return
+    x, y = axes[:2]
+    told = [
+        field
+        for field in ("column", "figure", "direction", SIZE, MIX)
+        if field not in (x, y) and len(_values(field, rows)) > 1
+    ]
+    cells = [{**row, "panel": _panel(row, told)} for row in rows]
+    if not _is_grid(cells, x, y):
+        return
+    words = {"x": x, "y": y, "titles": [_title(field, rows) for field in (x, y)]}
+    yield Chart(
+        key=f"{chart.key}-{MAP}",
+        title=f"{chart.title.removesuffix(chart.words['signs'])}, {rows[0]['unit']}, as a map",
+        kind="heat",
+        rows=cells,
+        words=words,
+    )
+
+
+def _is_grid(cells: Rows, x: str, y: str) -> bool:
+    """Tells whether each panel has each pair once: sizes that are the columns are no second
+    quantity."""
+    pairs = len(_values(x, cells)) * len(_values(y, cells))
+    places = {(row["panel"], row[x], row[y]) for row in cells}
+    return len(places) == len(cells) == pairs * len(_values("panel", cells))
+
+
+def _quantities(rows: Rows) -> Iterator[str]:
+    """Yields the fields that are quantities: the point of a series, the size, the mix, and the
+    column if the labels of all columns are the same words with other numbers."""
+    if all(row["at_value"] is not None for row in rows) and len(_values("at_unit", rows)) == 1:
+        yield "at_value"
+    yield SIZE
+    yield MIX
+    labels = _values("column", rows)
+    if len({NUMBER.sub("", label) for label in labels}) == 1:
+        yield "column"
+
+
+def _title(field: str, rows: Rows) -> str:
+    return TITLES.get(rows[0]["at_unit"] if field == "at_value" else field, "")
+
+
+def _panel(row: dict[str, Any], told: list[str]) -> str:
+    words = {
+        SIZE: f"{row[SIZE]:,} B",
+        MIX: f"{row[MIX]:g} % foreground",
+    }
+    return ", ".join(filter(None, (words.get(field, row[field]) for field in told)))
+
+
+def _values(field: str, rows: Rows) -> list[Any]:
+    return list(dict.fromkeys(row[field] for row in rows))

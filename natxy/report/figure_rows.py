@@ -49,12 +49,13 @@ def _row(measure: MeasureSection, key: Key, known: Figure, of: Sequence[ColumnFi
             for figure, each in zip(figures, of, strict=True)
         ),
         unit=known.unit,
-        rates=next((each.rates[key] for each in of if each.rates.get(key)), ""),
+        rates=next((place.directions for each in of if (place := each.place(key))), ""),
         group=measure.name,
         series=key[0],
         figure=name,
         direction=known.direction,
         point=point,
+        rate_fps=known.rate_fps or 0,
         statistic=known.statistic,
     )
 
@@ -69,8 +70,6 @@ def _without_series(of: ColumnFigures) -> ColumnFigures:
     return replace(
         of,
         figures=_without_point(of.figures),
-        rates=_without_point(of.rates),
-        wires=_without_point(of.wires),
         places=_without_point(of.places),
         planned=_without_point(of.planned),
     )
@@ -119,7 +118,7 @@ def value_of(
 def _spread(figure: Figure, of: ColumnFigures, key: Key, *, names_rate: bool) -> Spread:
     number, bound = with_bound(figure)
     values = summary(figure.values)
-    wire = of.wires.get(key)
+    place = of.place(key)
     return Spread(
         n=values.n,
         planned=of.planned.get(key, values.n),
@@ -131,7 +130,7 @@ def _spread(figure: Figure, of: ColumnFigures, key: Key, *, names_rate: bool) ->
         unit=figure.unit,
         measured=bound == "upper" and number > figure.benchmark,
         at=at_words(of, key) if names_rate else "",
-        wire="" if wire is None else wire.words(number),
+        wire="" if place is None else place.wire_words(number),
     )
 
 

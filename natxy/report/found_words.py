@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.report.cell_figures import (
     RATES,
-    Wire,
+    Place,
     in_directions,
     rate_words,
     told_apart,
@@ -48,7 +48,7 @@ def main_words(result: Measurement, *, summed: bool) -> str:
 
 def _on_the_wire(conditions: Conditions, figure: Figure, *, summed: bool) -> str:
     """Returns what a rate of frames is on the wire, in parentheses; empty for another figure."""
-    if figure.unit != "fps" or not figure.values:
+    if not figure.values:
         return ""
-    words = Wire.of(conditions, figure, summed=summed).words(with_bound(figure)[0])
+    words = Place.of(conditions, figure, summed=summed).wire_words(with_bound(figure)[0])
     return f"({words})" if words else ""

@@ -6,8 +6,8 @@ RFC 2544 section 26.3 asks for a graph of the latter.
 import math
 from collections.abc import Iterator, Sequence
 
+from natxy.model.coded import duration
 from natxy.model.distribution import Distribution
-from natxy.model.duration import duration
 from natxy.model.measurement import Figure, Measurement
 from natxy.report.numbers import ARROWS, quantity
 

@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 
 from natxy.report.cell_figures import CellResult
 from natxy.report.found_words import main_words
-from natxy.report.one_line import one_line
 from natxy.report.results_json import SCALED_DOWN
+from natxy.visible import one_line
 
 CellName = tuple[str, str, int]  # measurement, column, round
 

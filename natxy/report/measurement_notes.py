@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from natxy.model.coded import duration
 from natxy.model.deviation import STANDING
 from natxy.model.disturbance import FAR_NS, Disturbance
-from natxy.model.duration import duration
-from natxy.model.icmp_words import icmp_list
 from natxy.model.measurement import (
     Conditions,
     ConnectionConditions,
@@ -13,9 +12,9 @@ from natxy.model.measurement import (
     Media,
     TrialCounts,
 )
-from natxy.model.packet_sockets import PACKET_SOCKETS
-from natxy.model.port_result import IcmpError
+from natxy.model.port_result import IcmpError, icmp_list
 from natxy.model.remark import BOUNDS
+from natxy.model.traffic_checks import PACKET_SOCKETS
 from natxy.report.numbers import rate
 
 WAYS = {

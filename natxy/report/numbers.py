@@ -1,6 +1,6 @@
 """Numbers as text for people, with the signs that mark them as bounds."""
 
-from natxy.model.duration import duration
+from natxy.model.coded import duration
 from natxy.model.measurement import Bound, Figure, Unit
 
 SIGNS: dict[Bound, str] = {"exact": "", "lower": "≥ ", "upper": "≤ "}

@@ -13,9 +13,8 @@ from rich.cells import cell_len
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import MeasureSection
 from natxy.model.measurement import Conditions, Measurement
-from natxy.report.brief_notes import brief_notes
+from natxy.report.brief_notes import brief_notes, conformity
 from natxy.report.cell_figures import RATES, CellResult, found_figures
-from natxy.report.conformity import conformity
 from natxy.report.figure_rows import figure_rows
 from natxy.report.histogram import loss_chart
 from natxy.report.measurement_notes import measurement_notes

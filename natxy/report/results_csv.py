@@ -1,14 +1,23 @@
-"""results.csv: one row per figure, for spreadsheets and plotting programs."""
+"""results.csv: one row per figure, for spreadsheets and plotting programs.
 
-from collections.abc import Iterator, Sequence
+No label or message becomes a formula: a spreadsheet reads the CSV as text and numbers.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from natxy.model.measurement import COUNTERS, Figure, Measurement
 from natxy.report.cell_figures import rate_words
-from natxy.report.csv_text import csv_text
 from natxy.report.numbers import with_bound
 from natxy.statistics import summary
+from natxy.visible import one_line
 
+# Spreadsheets take a cell for a formula that begins so; those of East Asia know wide signs.
+FORMULA = re.compile(r"[=+\-@\uff1d\uff0b\uff0d\uff20]")
+NUMBER = re.compile(r"[+-]?(\d[\d,]*(\.\d*)?|\.\d+|inf|nan)([eE][+-]?\d+)?( (ns|µs|ms|s|%))?")
 FILE_NAME = "results.csv"
 STATISTICS = (  # members of a summary
     *("n", "median", "minimum", "maximum", "mean", "standard_deviation"),
@@ -17,6 +26,23 @@ STATISTICS = (  # members of a summary
 
 
 NO_STATISTICS = {**dict.fromkeys(STATISTICS), "n": 0}
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Returns a line of heads, and one for each row."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Returns a number as it is, and a text that would be a formula behind an apostrophe."""
+    if not isinstance(value, str):
+        return value
+    shown = one_line(value)
+    return shown if NUMBER.fullmatch(shown) or not FORMULA.match(shown) else f"'{shown}"
 
 
 def _in_place(*names: str) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """The summary of a campaign's table: at most ten rows, which say what was found in each column."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -12,7 +11,6 @@ from natxy.report.table_rows import CampaignTable, Row, Value, named
 
 MOST_ROWS = 10
 FIRST_LOSS = "first loss"
-RATE = re.compile(r"([\d,]+) fps")
 LOSS = "frame loss rate"  # the end of the name of figures
 
 
@@ -46,7 +44,7 @@ def _grouped(rows: Sequence[Row], key: Callable[[Row], tuple[str, ...]]) -> list
 def _first_loss(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """Yields a row that says where each gateway loses first, for each series of losses."""
     for series, of in groupby(rows, lambda row: row.series):
-        known = sorted(of, key=_rate)
+        known = sorted(of, key=lambda row: row.rate_fps)
         if known[0].figure.endswith(LOSS) and len({row.point for row in known}) > 1:
             columns = zip(*(row.values for row in known), strict=True)
             words = [_lost_from(list(zip(known, column, strict=True))) for column in columns]
@@ -55,15 +53,10 @@ def _first_loss(rows: Sequence[Row]) -> Iterator[list[Row]]:
             yield [Row(name=name, figure=name, group=known[0].group, values=values)]
 
 
-def _rate(row: Row) -> int:
-    found = RATE.search(row.point)
-    return int(found[1].replace(",", "")) if found else 0
-
-
 def _lost_from(values: Sequence[tuple[Row, Value]]) -> str:
     """Returns up to which rate nothing was lost and at which the first frames surely were; an upper
     bound may be of a loss or of none. The rates ascend."""
-    known = [(_rate(row), value) for row, value in values if value.number is not None]
+    known = [(row.rate_fps, value) for row, value in values if value.number is not None]
     perhaps = [fps for fps, value in known if value.number and value.bound == "upper"]
     lost = [fps for fps, value in known if value.number and value.bound != "upper"]
     unsure_fps = min([*perhaps, *lost], default=inf)

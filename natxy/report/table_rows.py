@@ -98,6 +98,7 @@ class Row:
     figure: str = ""  # the name of a figure, without its direction and its point
     direction: Direction | None = None
     point: str = ""  # of a series: "84 B, 90 % (900,000 fps)"
+    rate_fps: int = 0  # that the point names
     statistic: Statistic | None = None  # that is the benchmark of a figure
 
     @property

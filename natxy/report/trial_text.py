@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from natxy.model.coded import duration
 from natxy.model.distribution import Distribution
-from natxy.model.duration import duration
-from natxy.model.icmp_words import icmp_words
-from natxy.model.port_result import PortResult
+from natxy.model.port_result import PortResult, icmp_words
 from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.stream_counters import ConnectionCounters, KindCounters, Losses
 from natxy.model.stream_result import StreamResult

@@ -15,8 +15,7 @@ from math import inf
 
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
-from natxy.search.capacity_attempt import Answer, Attempt, Outcome
-from natxy.search.capacity_goal import CapacityGoal
+from natxy.search.capacity_goal import Answer, Attempt, CapacityGoal, Outcome
 
 AGREE = 2  # failures with the same count of held connections that show a full table
 # If no more than FEW connections are missing, this many failures must agree.

@@ -1,6 +1,10 @@
-"""The parameters of a search for a connection tracking table's capacity (RFC 9693)."""
+"""A search for a connection tracking table's capacity (RFC 9693).
+
+These are its parameters, the trials that it asks for, and what it is told.
+"""
 
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import Annotated
 
@@ -8,6 +12,7 @@ from natxy.errors import ConfigurationError
 from natxy.exact import check, check_settings
 from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import MAX_RATE_FPS
+from natxy.model.verdict import Verdict
 from natxy.search.bisection import SearchError
 from natxy.search.settings import max_rate_of
 from natxy.setting import Setting
@@ -104,3 +109,38 @@ class CapacityGoal:
                     setting,
                     f": {float(share):g} is out of range (expected more than 0, less than 1)",
                 )
+
+
+class Answer(Enum):
+    """The outcome of a validated trial."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    TOO_SLOW = "too slow"  # the tester was too slow for the rate: says nothing about the gateway
+    INVALID = "invalid"  # all repeats were INVALID for another reason
+    COLLAPSE = "collapse"  # the gateway is gone, or does not answer any more
+
+    @property
+    def verdict(self) -> Verdict:
+        if self is Answer.PASS:
+            return Verdict.PASS
+        return Verdict.FAIL if self in (Answer.FAIL, Answer.COLLAPSE) else Verdict.INVALID
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The outcome of a trial; `held` counts the connections that the table had, None if unknown."""
+
+    answer: Answer
+    held: int | None = None
+    may_repeat: bool = True  # whether time is left to repeat an INVALID trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """The next validated trial: its number of connections and its rate."""
+
+    connections: int
+    rate_cps: int
+    safe: int  # the current CS and CT, for display only
+    tested: int

@@ -6,11 +6,14 @@ from typing import Annotated
 
 from natxy.errors import ConfigurationError
 from natxy.exact import check_settings
-from natxy.search.loss_tolerance import LOSS, NO_LOSS, LossTolerance, check_tolerance
+from natxy.search.settings import LOSS, NO_LOSS, LossTolerance
 from natxy.setting import Setting
 
 RFC2544_TRIAL_S = Fraction(60)  # RFC 2544 section 24
 
+TOLERANCE = Setting(
+    "tolerance", "Share of the frames of each direction that may be lost", option="loss"
+)
 EXCEED_RATIO = Setting(
     "exceed_ratio",
     (
@@ -53,7 +56,7 @@ class MlrGoal:
     """
 
     name: str
-    tolerance: LossTolerance = NO_LOSS
+    tolerance: Annotated[LossTolerance, TOLERANCE] = NO_LOSS
     exceed_ratio: Annotated[Fraction, EXCEED_RATIO] = Fraction(0)
     width: Annotated[Fraction, WIDTH] = Fraction(1, 1000)
     initial_duration_s: Annotated[Fraction, INITIAL_DURATION] = Fraction(1)
@@ -61,7 +64,6 @@ class MlrGoal:
     duration_sum_s: Annotated[Fraction | None, DURATION_SUM] = None  # None: one final trial
 
     def __post_init__(self) -> None:
-        check_tolerance(self.name, self.tolerance)
         check_settings(self)
         self._check_exceed_ratio()
         self._check_durations()

@@ -8,9 +8,8 @@ from typing import Any, NoReturn
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import TrafficSection
 from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS
-from natxy.siitperf.configuration import Configuration
-from natxy.siitperf.entries import Warn
-from natxy.siitperf.kinds import Whole, Wrong
+from natxy.siitperf.configuration import Configuration, Warn
+from natxy.siitperf.keys import Key, Wrong, whole
 
 # An IPv4 frame is 20 octets smaller: 1538 is a frame of 1518 as IPv4, which fits an MTU of 1500.
 LARGEST_IPV6_BYTES = 1518
@@ -19,37 +18,28 @@ MAX_COUNT = 2**32 - 1
 MAX_DURATION_S = 3600
 MAX_TIMEOUT_MS = 60_000
 LONGEST_DELAY_MS = 1000 * MAX_DURATION_S + MAX_TIMEOUT_MS
-
-
-@dataclass(frozen=True)
-class Argument:
-    name: str
-    field: str
-    kind: Whole
-
-
 COMMON = (
-    Argument("IPv6 frame size", "frame_size_bytes", Whole(84, LARGEST_BYTES)),
-    Argument("frame rate", "rate_fps", Whole(1, MAX_RATE_FPS)),
-    Argument("duration", "duration_s", Whole(1, MAX_DURATION_S)),
-    Argument("global timeout", "timeout_ms", Whole(0, MAX_TIMEOUT_MS)),
-    Argument("n", "n", Whole(2, MAX_MIX_N)),
-    Argument("m", "m", Whole(0, MAX_COUNT)),
+    Key("IPv6 frame size", "frame_size_bytes", whole(84, LARGEST_BYTES)),
+    Key("frame rate", "rate_fps", whole(1, MAX_RATE_FPS)),
+    Key("duration", "duration_s", whole(1, MAX_DURATION_S)),
+    Key("global timeout", "timeout_ms", whole(0, MAX_TIMEOUT_MS)),
+    Key("n", "n", whole(2, MAX_MIX_N)),
+    Key("m", "m", whole(0, MAX_COUNT)),
 )
 STATEFUL = (
-    Argument("N", "preliminary_frames", Whole(1, MAX_COUNT)),
-    Argument("M", "table_entries", Whole(1, MAX_COUNT)),
-    Argument("R", "preliminary_rate_fps", Whole(1, MAX_RATE_FPS)),
-    Argument("T", "preliminary_timeout_ms", Whole(1, 2000)),
-    Argument("D", "preliminary_delay_ms", Whole(1, 100_000_000)),
+    Key("N", "preliminary_frames", whole(1, MAX_COUNT)),
+    Key("M", "table_entries", whole(1, MAX_COUNT)),
+    Key("R", "preliminary_rate_fps", whole(1, MAX_RATE_FPS)),
+    Key("T", "preliminary_timeout_ms", whole(1, 2000)),
+    Key("D", "preliminary_delay_ms", whole(1, 100_000_000)),
 )
-LAST: Mapping[str, tuple[Argument, ...]] = {
+LAST: Mapping[str, tuple[Key, ...]] = {
     "tp": (),
     "lat": (
-        Argument("delay", "tags_after_s", Whole(0, MAX_DURATION_S)),
-        Argument("timestamps", "tags", Whole(1, 50_000)),
+        Key("delay", "tags_after_s", whole(0, MAX_DURATION_S)),
+        Key("timestamps", "tags", whole(1, 50_000)),
     ),
-    "pdv": (Argument("frame timeout", "frame_timeout_ms", Whole(0, LONGEST_DELAY_MS)),),
+    "pdv": (Key("frame timeout", "frame_timeout_ms", whole(0, LONGEST_DELAY_MS)),),
 }
 
 
@@ -122,16 +112,16 @@ def read_arguments(
     return arguments
 
 
-def _refuse_number(command: str, given: int, table: Sequence[Argument]) -> NoReturn:
+def _refuse_number(command: str, given: int, table: Sequence[Key]) -> NoReturn:
     names = " ".join(f"<{argument.name}>" for argument in table)
     raise ConfigurationError(
         f"siitperf-{command}: {given} arguments are too few (expected {len(table)}: {names})"
     )
 
 
-def _value(argument: Argument, word: str) -> Any:
+def _value(argument: Key, word: str) -> Any:
     try:
-        return argument.kind.read(word)
+        return argument.read(word)
     except Wrong as wrong:
         raise ConfigurationError(f'{argument.name}: "{word}" {wrong}') from None
 

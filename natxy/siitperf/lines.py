@@ -5,10 +5,10 @@ from contextlib import suppress
 
 from natxy.dut.base import Dut
 from natxy.errors import DutError
-from natxy.model.delays import P999, Delays
-from natxy.model.phase_names import ESTABLISH, TEST
+from natxy.model.distribution import P999, Delays
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import ESTABLISH, TEST
 from natxy.siitperf.arguments import Arguments
 
 NS_PER_MS = 10**6

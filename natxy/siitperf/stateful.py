@@ -15,8 +15,7 @@ from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import MAX_TRIAL_NS
 from natxy.siitperf.arguments import Arguments, Preliminary
-from natxy.siitperf.configuration import Configuration
-from natxy.siitperf.entries import Warn
+from natxy.siitperf.configuration import Configuration, Warn
 
 ORDERS = ("fixed", "increasing", "decreasing", "pseudorandom")  # 0 to 3
 PSEUDORANDOM = 3

@@ -6,8 +6,7 @@ from pathlib import Path
 from natxy.errors import DeviceError
 from natxy.model.testbed import AddressField, Port, Testbed, TrafficSection
 from natxy.model.traffic_spec import Series
-from natxy.siitperf.configuration import read_configuration
-from natxy.siitperf.entries import Warn
+from natxy.siitperf.configuration import Warn, read_configuration
 from natxy.siitperf.stateful import all_connections
 from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.whole_testbed import first_two_devices, with_devices

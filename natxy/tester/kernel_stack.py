@@ -20,7 +20,7 @@ from natxy.errors import DeviceError
 from natxy.model.address_checks import SIDES
 from natxy.model.testbed import Port, TesterSection
 from natxy.model.trial_spec import Side
-from natxy.tester.port_identity import arguments_of
+from natxy.tester.claims import arguments_of
 
 ROOT = Path("/")
 COPIED = ("net_af_packet", "net_pcap")

@@ -20,7 +20,7 @@ from natxy.errors import (
 )
 from natxy.line_process import LineProcess
 from natxy.model.event import EVENT, PROTOCOL, ErrorEvent, Hello, Progress, ResultEvent
-from natxy.model.icmp_words import icmp_list
+from natxy.model.port_result import icmp_list
 from natxy.model.refusal import first_refusal, path_text
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec

@@ -1,13 +1,26 @@
-"""The failed trials that bound the result of a search, and whether they tell anything."""
+"""The failed trials that bound the result of a search, and whether they tell anything.
 
-from collections.abc import Iterable, Sequence
+Losses that the rate does not explain have a pattern (docs/losses-and-absences.md).
+
+The loss of a trial is that of the direction that lost the larger share.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import median
 from typing import Self, TypeVar
 
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import WatchResult
 from natxy.model.verdict import Limit, Pattern
+from natxy.trial.connection_table import sample_is_right
+from natxy.verdict.losses import Losses
 from natxy.verdict.placement import bad_placement, by_the_best, is_badly_placed
+
+HOLE = 4  # frames in a row, all of which are lost: by chance, single ones are
+MOST = 1 / 2  # of the lost frames
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,3 +89,67 @@ def was_badly_placed(trial: TrialRecord, known: Iterable[WatchResult]) -> bool:
     elif not trial.result.lost:
         return False  # it failed in another phase
     return bad_placement(by_the_best(trial.result, known), forwarded=forwarded) is not None
+
+
+def pattern_of(failures: Mapping[int, Sequence[Losses]]) -> Pattern | None:
+    """Returns the pattern of the losses that count, by the rates of the trials; None: neither."""
+    holes_ns: list[float] = []
+    lost = in_holes = single = clean = 0
+    clean_s = 0.0
+    for rate_fps, trials in failures.items():
+        for line in (line for trial in trials for line in trial.lines.values()):
+            clean += line.clean
+            clean_s += line.clean / rate_fps
+            for _, span, of_run in line.counted_runs():
+                lost += of_run
+                if span == of_run >= HOLE:
+                    in_holes += of_run
+                    holes_ns.append(span * 1e9 / rate_fps)
+                elif span < HOLE:
+                    single += of_run
+    if lost and in_holes >= MOST * lost:
+        return Pattern(
+            name="pauses",
+            longest_ns=max(holes_ns),
+            typical_ns=median(holes_ns),
+            per_s=len(holes_ns) / clean_s,
+        )
+    if lost and single >= MOST * lost:
+        return Pattern(name="chance", frames=clean / lost)
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    sent: int
+    lost: int
+
+    @property
+    def share(self) -> Fraction:
+        return Fraction(self.lost, self.sent) if self.sent else Fraction(0)
+
+
+def worst_loss(trial: TrialRecord) -> Loss:
+    """Returns the loss of the worse direction, of what counts (docs/decisions/0039).
+
+    If a mapping changed, a reply was delivered to the wrong connection (also in the sample), or the
+    gateway lost connections, all frames count as lost, which no tolerance allows.
+    """
+    result = trial.result
+    off = {(each.phase, each.direction): each.not_counted for each in trial.counted}
+    losses = (
+        _loss(stream, off.get((stream.phase, stream.direction), 0)) for stream in result.streams
+    )
+    worst = max(losses, key=lambda loss: loss.share, default=Loss(sent=0, lost=0))
+    broken = result.changed or result.wrong or not sample_is_right(trial.sample)
+    gone = broken or trial.lost_connections
+    return Loss(sent=worst.sent, lost=worst.sent) if gone else worst
+
+
+def lost_share(trial: TrialRecord) -> Fraction | None:
+    """Returns the lost share; None if a trial ended early and it is unknown (decision 0011)."""
+    return None if trial.result.ended_early else worst_loss(trial).share
+
+
+def _loss(stream: StreamResult, not_counted: int) -> Loss:
+    return Loss(sent=stream.sent, lost=stream.lost_or_wrong - min(not_counted, stream.missing))

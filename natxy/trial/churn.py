@@ -6,10 +6,9 @@ from fractions import Fraction
 from typing import Literal
 
 from natxy.model.disturbance import Absence
-from natxy.model.phase_names import TEST
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import MAX_MIX_N, Direction, Mix, Phase, Stream
+from natxy.model.trial_spec import MAX_MIX_N, TEST, Direction, Mix, Phase, Stream
 from natxy.trial.load import Frames
 from natxy.trial.phases import phase, steady_segment
 from natxy.verdict.away import away_in

@@ -10,13 +10,11 @@ from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
 from natxy.search.confirmation import FAR, Confirmation, half_way, why_is_known
 from natxy.search.loss_verification import LossVerification
-from natxy.trial.bound import Found
+from natxy.trial.bound import Found, lost_share, pattern_of
 from natxy.trial.load import Load
 from natxy.trial.maximum import Maximum
 from natxy.trial.valid_trials import ValidTrials
-from natxy.trial.worst_loss import lost_share
 from natxy.verdict.losses import Losses, full_of
-from natxy.verdict.pattern import pattern_of
 from natxy.verdict.silences import is_watched
 
 MOST_ROUNDS = 8  # of a search that goes on above or below its result

@@ -10,16 +10,15 @@ from typing import NoReturn
 
 from natxy.dut.base import Dut, TableParameters
 from natxy.errors import ConfigurationError, DutError, MeasurementError
-from natxy.model.phase_names import ESTABLISH, TEST, VALIDATE
 from natxy.model.reason import HowLost, LossOfConnections, WhyLost
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Phase, TrialSpec
+from natxy.model.trial_spec import ESTABLISH, TEST, VALIDATE, Phase, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.setting import Setting
-from natxy.trial.emptied_table import count_of
 from natxy.trial.session import Session
+from natxy.trial.warm_up import count_of
 
 MARGIN_S = 2.0  # for resolving neighbours, touching memory, and coarse timers of the gateway
 SAMPLE_LOSS = 0.1  # a larger share of lost frames is not chance

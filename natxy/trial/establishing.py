@@ -1,17 +1,31 @@
-"""The load of a search for the establishment rate: phase 1 alone, or with validation (RFC 9693)."""
+"""The load of a search for the establishment rate: phase 1 alone, or with validation (RFC 9693).
+
+In a search for the tear-down rate of TCP, connections are made, then closed.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from natxy.model.disturbance import Absence
-from natxy.model.phase_names import ACKNOWLEDGE, AGAIN, ASK_AGAIN, ESTABLISH, MAKE_AGAIN, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
+from natxy.model.traffic_spec import Role, TcpSegment
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Phase
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.model.trial_spec import (
+    ACKNOWLEDGE,
+    AGAIN,
+    ASK_AGAIN,
+    CLOSE,
+    CLOSE_BACK,
+    ESTABLISH,
+    LAST_ACK,
+    MAKE_AGAIN,
+    VALIDATE,
+    Phase,
+)
+from natxy.search.settings import LossTolerance
 from natxy.trial.load import Load
 from natxy.trial.phases import Starting, phase, steady_segment
 from natxy.trial.timing import Timing
@@ -23,6 +37,15 @@ SLOWLY = 10  # missing connections are created, or tested, again at a tenth of t
 # The highest rate of repairs. In an absence of 10 ms come 50 frames, which most queues hold, so
 # that no connection that a full table refuses remains in doubt.
 REPAIR_FPS = 5000
+Closer = Literal["fin", "rst"]
+SEGMENTS: dict[Closer, tuple[tuple[str, Role, TcpSegment], ...]] = {
+    "fin": (
+        (CLOSE, "initiate", "fin"),
+        (CLOSE_BACK, "respond", "fin"),
+        (LAST_ACK, "initiate", "last-ack"),
+    ),
+    "rst": ((CLOSE, "initiate", "rst"),),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,3 +196,39 @@ def connections_held(result: TrialResult) -> int:
     if answers:
         return sum(answers)
     return result.connections.stored if result.connections else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closing(Establishing):
+    """The load of a search for the tear-down rate of TCP (RFC 3511 section 5.4).
+
+    Handshakes at a safe rate make the connections. Then all are closed at the rate that is sought:
+    by FIN, which takes three phases, or by RST of the initiator.
+    """
+
+    made_fps: int  # of the handshakes
+    by: Closer
+
+    @property
+    def making(self) -> Establishing:
+        return Establishing(rate_cps=self.made_fps, count=self.count)
+
+    @property
+    def sought_fps(self) -> dict[str, int]:
+        return {name: self.rate_cps for name, _, _ in SEGMENTS[self.by]}
+
+    def lasts_s(self, drain_s: Fraction, asked: ConnectionsSection | None) -> Fraction:
+        assert asked is not None, "only a testbed with connections is asked to close them"
+        one_s = Fraction(self.frames(asked), self.rate_cps) + drain_s
+        return self.making.lasts_s(drain_s, asked) + len(SEGMENTS[self.by]) * one_s
+
+    def phases(
+        self, traffic: TrafficPlan, timing: Timing, ramp: Sequence[Starting] = ()
+    ) -> tuple[Phase, ...]:
+        del ramp
+        segment = steady_segment(self.frames(traffic.required_connections), self.rate_cps)
+        closing = (
+            phase(name, traffic.close((segment,), role, sent))
+            for name, role, sent in SEGMENTS[self.by]
+        )
+        return (*self.making.phases(traffic, timing), *closing)

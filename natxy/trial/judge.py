@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from natxy.dut.base import Dut
-from natxy.model.phase_names import HANDSHAKE, SAMPLE
 from natxy.model.reason import LossOfConnections, Reason
 from natxy.model.trial_result import TrialResult
+from natxy.model.trial_spec import HANDSHAKE, SAMPLE
 from natxy.model.verdict import Verdict
 from natxy.trial.connection_table import (
     lost_before_phase_2,

@@ -8,12 +8,11 @@ from typing import ClassVar
 
 from natxy.errors import ConfigurationError
 from natxy.model.disturbance import Absence
-from natxy.model.phase_names import RAMP, TEST
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import NO_RECORDING, Phase, Recording, Segment
-from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
+from natxy.model.trial_spec import NO_RECORDING, RAMP, TEST, Phase, Recording, Segment
+from natxy.search.settings import NO_LOSS, LossTolerance
 from natxy.trial.phases import Starting, apart, before_phase_2, phase, steady_segment
 from natxy.trial.timing import RATE, Timing
 from natxy.verdict.away import away_in

@@ -1,6 +1,7 @@
 """Observers of a procedure, such as a progress display or a journal."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from natxy.model.event import Progress
 from natxy.model.measurement import Figure
@@ -51,40 +52,14 @@ class Observers(Observer):
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers
 
-    def part_started(self, number: int, count: int) -> None:
-        for observer in self._observers:
-            observer.part_started(number, count)
 
-    def repetition_started(self, number: int, count: int) -> None:
+def _passed_on(event: str) -> Callable[..., None]:
+    def pass_on(self: Observers, *members: Any) -> None:
         for observer in self._observers:
-            observer.repetition_started(number, count)
+            getattr(observer, event)(*members)
 
-    def trial_started(
-        self, rate_fps: int, bracket_fps: tuple[int, int], connections: int | None = None
-    ) -> None:
-        for observer in self._observers:
-            observer.trial_started(rate_fps, bracket_fps, connections)
+    return pass_on
 
-    def trial_progressed(self, progress: Progress) -> None:
-        for observer in self._observers:
-            observer.trial_progressed(progress)
 
-    def trial_ended(self, trial: TrialRecord) -> None:
-        for observer in self._observers:
-            observer.trial_ended(trial)
-
-    def trial_read(self, trial: TrialRecord) -> None:
-        for observer in self._observers:
-            observer.trial_read(trial)
-
-    def collapsed(self, collapse: Collapse) -> None:
-        for observer in self._observers:
-            observer.collapsed(collapse)
-
-    def repetition_ended(self, figures: Sequence[Figure]) -> None:
-        for observer in self._observers:
-            observer.repetition_ended(figures)
-
-    def remarked(self, remark: Remark) -> None:
-        for observer in self._observers:
-            observer.remarked(remark)
+for _event in [name for name in vars(Observer) if not name.startswith("_")]:
+    setattr(Observers, _event, _passed_on(_event))

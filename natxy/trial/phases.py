@@ -4,10 +4,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from natxy.errors import ConfigurationError
-from natxy.model.phase_names import ACKNOWLEDGE, ESTABLISH, HANDSHAKE, RAMP, SAMPLE, TEST, VALIDATE
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Phase, Segment, Stream, TrialSpec
+from natxy.model.trial_spec import (
+    ACKNOWLEDGE,
+    ESTABLISH,
+    HANDSHAKE,
+    RAMP,
+    SAMPLE,
+    TEST,
+    VALIDATE,
+    Phase,
+    Segment,
+    Stream,
+    TrialSpec,
+)
 from natxy.trial.timing import Timing
 
 LONGEST_APART_NS = 100_000  # longer than most gateways take to forward a frame

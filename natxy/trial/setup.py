@@ -15,11 +15,10 @@ from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
-from natxy.tester.claims import Claims
+from natxy.tester.claims import Claims, ends_here
 from natxy.tester.command import engine_command, find_engine
 from natxy.tester.kernel_stack import check_kernel, interfaces_of
 from natxy.tester.placements import Placements
-from natxy.tester.port_identity import ends_here
 from natxy.tester.tester import Tester
 from natxy.trial.session import FrameRecords, Session
 

@@ -1,12 +1,17 @@
-"""The tester's own part of each delay, as the last self-test of the same tester found it."""
+"""Remarks for every delay: its definition, the clock of arrivals, and the tester's own delay.
 
-from collections.abc import Iterator
+The tester's own part of each delay is what the last self-test of the same tester found.
+"""
+
+from collections.abc import Iterator, Sequence
 
 from natxy.model.event import Hello
-from natxy.model.remark import Remark, Topic
+from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.self_test_record import OwnDelay, looped_version
 from natxy.model.testbed import TrafficSection
+from natxy.model.trial_record import TrialRecord
 from natxy.tester.self_tests import known_self_test, unreadable
+from natxy.trial.session import Session
 
 SELF_TESTS = {  # the command that measures the tester's own delay, by the driver of its ports
     "net_af_xdp": "natxy self-test --loop veth",
@@ -52,3 +57,20 @@ def _unknown(hello: Hello, traffic: TrafficSection) -> Iterator[Remark]:
     yield Remark.of(Topic.OWN_DELAY_UNKNOWN, drivers=drivers, command=finds)
     if spoilt := unreadable():
         yield Remark.of(Topic.SELF_TESTS_UNREADABLE, file=str(spoilt))
+
+
+def delay_remarks(session: Session, trials: Sequence[TrialRecord]) -> Remarks:
+    """Returns the remarks; RFC 8219 section 7.2 requires a report to define its latency."""
+    return (_defined(trials), *own_delay(session.hello, session.testbed.traffic))
+
+
+def _defined(trials: Sequence[TrialRecord]) -> Remark:
+    """Returns the definition, with the largest error of the clock of arrivals against the
+    processor's clock, by which frames are sent."""
+    last = trials[-1].result
+    facts = {"definition": last.delay_definition.rstrip("."), "clock": last.delay_clock}
+    ports = [port for trial in trials for port in trial.result.ports]
+    errors_ns = [port.clock_error_ns for port in ports if port.clock_error_ns is not None]
+    if not errors_ns:
+        return Remark.of(Topic.DELAY, **facts)
+    return Remark.of(Topic.DELAY_BY_CLOCK, **facts, error_ns=max(errors_ns))

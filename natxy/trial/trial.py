@@ -6,11 +6,10 @@ from functools import cached_property
 from natxy.dut.base import Dut
 from natxy.errors import DutError, MeasurementError, TrialCancelled
 from natxy.model.disturbance import Absence
-from natxy.model.phase_names import TEST
 from natxy.model.reason import Code, Reason
 from natxy.model.telemetry import Telemetry
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import TrialSpec
+from natxy.model.trial_spec import TEST, TrialSpec
 from natxy.trial.connection_table import hold
 from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.session import Session

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from natxy.model.phase_names import AGAIN
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import VERSION, Phase, TrialSpec, WarmUp, WatchedCpu
+from natxy.model.trial_spec import AGAIN, VERSION, Phase, TrialSpec, WarmUp, WatchedCpu
 from natxy.trial.load import Load, steady
 from natxy.trial.phases import LONGEST_APART_NS, Starting
 from natxy.trial.timing import RATE, REALTIME_LIMIT_S, Timing

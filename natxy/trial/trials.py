@@ -8,10 +8,9 @@ from typing import Any
 
 from natxy.errors import NatxyError, TesterLimit
 from natxy.model.measurement import TrialCounts
-from natxy.model.phase_names import ESTABLISH, HANDSHAKE, SAMPLE, TEST
 from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import TrialSpec
+from natxy.model.trial_spec import ESTABLISH, HANDSHAKE, SAMPLE, TEST, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.trial.connection_table import (
     IncompletePhase1,
@@ -21,7 +20,6 @@ from natxy.trial.connection_table import (
     needed_timeout_s,
     refuse_small_table,
 )
-from natxy.trial.emptied_table import check_emptied, count_of
 from natxy.trial.judge import Doubts, Judge, Judged
 from natxy.trial.load import Frames, Load
 from natxy.trial.past import fingerprint
@@ -32,10 +30,9 @@ from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from natxy.trial.trial import Trial, run_trial
 from natxy.trial.trial_plan import TrialPlan
-from natxy.trial.warm_up import warm_up, warm_up_load
+from natxy.trial.warm_up import check_emptied, count_of, warm_up, warm_up_load
 from natxy.verdict.advice import why_invalid
-from natxy.verdict.all_misdelivered import check_all_misdelivered
-from natxy.verdict.arrivals import SLOW_FPS, Arrivals
+from natxy.verdict.arrivals import SLOW_FPS, Arrivals, check_all_misdelivered
 from natxy.verdict.away import away_during
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow
 from natxy.verdict.placement import is_badly_placed

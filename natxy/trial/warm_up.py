@@ -1,13 +1,17 @@
-"""The warm-up before the first trial of connections, which waits until the gateway forwards.
+"""What precedes trials of connections: a warm-up, and an empty table before each.
 
-The links of a lab and the programs of a gateway may need a moment after they were started. The
-frames of the warm-up create connections in the gateway, so its table is emptied afterwards.
+The warm-up before the first trial waits until the gateway forwards: the links of a lab and the
+programs of a gateway may need a moment after they were started. Its frames create connections in
+the gateway, so its table is emptied afterwards.
 """
 
 import time
+from collections.abc import Callable
 
-from natxy.errors import MeasurementError
-from natxy.model.icmp_words import icmp_list
+from natxy.dut.base import Dut
+from natxy.dut.none import Cable, NoDut
+from natxy.errors import DutError, MeasurementError
+from natxy.model.port_result import icmp_list
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
@@ -16,6 +20,8 @@ from natxy.trial.session import Session
 
 PAUSE_S = 0.1
 RATE_FPS = 1000
+RESETS_AGAIN = 3
+STRAGGLERS_S = 1.0  # in which a slow gateway forwards what it has in its queues
 
 
 def warm_up_load(traffic: TrafficPlan) -> Establishing:
@@ -54,3 +60,39 @@ def warm_up(spec: TrialSpec, session: Session) -> None:
 def _said(result: TrialResult) -> str:
     errors = icmp_list(result.icmp_errors)
     return f", but these errors did: {errors}" if errors else ""
+
+
+def check_emptied(dut: Dut, settle: Callable[[float], None]) -> None:
+    """Raises MeasurementError if the table is not empty before a trial, as far as is known.
+
+    Connections of an earlier trial would count as new ones, or would already exist in phase 1.
+    A slow gateway still forwards frames of that trial after its reset, and they make connections;
+    so the reset is repeated a few times.
+    """
+    left = count_of(dut)
+    for _ in range(RESETS_AGAIN):
+        if not left:
+            break
+        settle(STRAGGLERS_S)
+        dut.reset()
+        left = count_of(dut)
+    if left:
+        raise MeasurementError(
+            f"The gateway still has {left:,} connections after it was reset for a trial (expected "
+            "a reset that empties its table)."
+        )
+    if left is None and isinstance(dut, NoDut) and not isinstance(dut, Cable):
+        raise MeasurementError(
+            "Nothing empties the gateway's connection table between trials (expected [dut] with "
+            'kind = "command" and a `reset` that empties it).'
+        )
+
+
+def count_of(dut: Dut) -> int | None:
+    """Returns how many connections the table holds; None if that is not known."""
+    if dut.table is None:
+        return None
+    try:
+        return dut.table.count()
+    except DutError:
+        return None

@@ -17,8 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from natxy.model.delays import Delays
-from natxy.model.distribution import Distribution
+from natxy.model.distribution import Delays, Distribution
 from natxy.model.disturbance import Disturbance
 from natxy.model.reason import Code, Reason
 from natxy.model.remark import Remark, Remarks, Topic

@@ -10,7 +10,7 @@ from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import CountedLoss, not_counted
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction, Stream, TrialSpec
-from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
+from natxy.search.settings import NO_LOSS, LossTolerance
 from natxy.verdict.away import away_in
 from natxy.verdict.delay_error import late_by_tester
 from natxy.verdict.silences import is_watched

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from natxy.model.delays import Delays
+from natxy.model.distribution import Delays
 from natxy.model.disturbance import Disturbance
 from natxy.model.remark import Topic
 from natxy.model.trial_result import TrialResult

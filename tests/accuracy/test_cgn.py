@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from natxy.dut.calibration import CalibrationDut
-from natxy.model.phase_names import ESTABLISH
 from natxy.model.reason import Reason
 from natxy.model.table_result import CountSummary, MappingsResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import Recording
+from natxy.model.trial_spec import ESTABLISH, Recording
 from natxy.model.verdict import Verdict
 from natxy.procedure.frame_loss import FrameLossPlan
 from natxy.trial.establishing import Establishing

@@ -13,8 +13,8 @@ from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.procedure.overload import OverloadPlan, overload
 from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
+from natxy.search.settings import LossTolerance
 from natxy.trial.observer import Observer
 from tests.accuracy.calibration import LOSES_NOTHING_US, SHORT, gateway_that
 from tests.valid import ATTEMPTS, with_and_without_noise

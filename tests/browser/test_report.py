@@ -18,10 +18,9 @@ from natxy.model.measurement import Figure
 from natxy.model.trial_spec import Direction
 from natxy.report.campaign_html import Told, campaign_html
 from natxy.report.cell_figures import CellResult
-from natxy.report.charts import Chart, file_name
+from natxy.report.charts import Chart, distribution_charts, file_name, time_chart, trace_chart
 from natxy.report.figure_charts import figure_charts
 from natxy.report.table_rows import CampaignTable, Row, Spread, Value
-from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
 from tests.browser.gallery import kept
 from tests.browser.pages import (
     DESKTOP,

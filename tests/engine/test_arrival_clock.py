@@ -11,7 +11,6 @@ import pytest
 from natxy.dut.addresses import LEFT, RIGHT, looped_port
 from natxy.dut.base import TesterPorts
 from natxy.dut.lab import LOOP_MTU_BYTES, VethLoop
-from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.port_result import PortResult
 from natxy.model.remark import Topic
 from natxy.model.source import Source
@@ -19,6 +18,7 @@ from natxy.model.testbed import Testbed
 from natxy.model.trial_record import TrialRecord
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up
+from natxy.trial.tester_delay import delay_remarks
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
 from tests.remarks import about

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from natxy.dut.devices import DeviceKind, warn_of_fallback
 from natxy.dut.execution import execute
 from natxy.dut.guest import GuestDut
+from natxy.dut.lab import DeviceKind, warn_of_fallback
 from natxy.dut.ledger import sweep
 from natxy.dut.namespaces import namespace_exists
 from natxy.dut.process import Process, within

@@ -13,7 +13,7 @@ import pytest
 
 from natxy.dut.guest import GuestDut
 from natxy.model.verdict import Verdict
-from natxy.trial.closing import Closer, Closing
+from natxy.trial.establishing import Closer, Closing
 from natxy.trial.load import steady
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from natxy.dut import devices
+from natxy.dut import lab
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict
 from natxy.trial.load import steady
@@ -86,7 +86,7 @@ def test_what_a_full_ring_lost_is_no_loss_of_a_valid_trial(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the receiver is away, the sender comes back and sends what it owes."""
-    monkeypatch.setattr(devices, "PACKET_FRAMES", RING_FRAMES)
+    monkeypatch.setattr(lab, "PACKET_FRAMES", RING_FRAMES)
     testbed, source, dut = testbed_of(TESTBED)
     seen: list[Seen] = []
 

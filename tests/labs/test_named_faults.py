@@ -10,7 +10,7 @@ import pytest
 
 from natxy.errors import MeasurementError, TrialRefused
 from natxy.model.event import Progress
-from natxy.model.icmp_words import icmp_list
+from natxy.model.port_result import icmp_list
 from natxy.model.reason import Code, Reason
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Verdict

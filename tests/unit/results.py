@@ -1,7 +1,7 @@
 """Results of trials with just the numbers that a judgement looks at."""
 
-from natxy.model.example import blank
 from natxy.model.port_result import PortResult
+from natxy.model.schemas import blank
 from natxy.model.stream_counters import KindCounters, Misdelivered
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_result import TrialResult, WatchResult

@@ -13,7 +13,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.self_test import looped
-from natxy.siitperf.kinds import Address, Wrong
+from natxy.siitperf.keys import Wrong, address
 from natxy.trial.setup import with_ports
 
 ROUTED = """\
@@ -89,8 +89,8 @@ def test_what_no_host_has_is_no_address_of_a_port(address: str, kind: str) -> No
 
 def test_siitperf_s_addresses_are_hosts_too() -> None:
     with pytest.raises(Wrong, match="is a multicast address"):
-        Address(4).read("224.0.0.1")
-    assert Address(6).read("::") is None  # stands for an unused one
+        address(4)("224.0.0.1")
+    assert address(6)("::") is None  # stands for an unused one
 
 
 @pytest.mark.parametrize(
@@ -276,5 +276,5 @@ def test_ranges_meet_where_they_have_an_address_in_common(
     common = addresses(one) & addresses(other)
     assert one.meets(other) == bool(common)
     assert one.meets(other) == other.meets(one)
-    for address in common:
-        assert one.holds(str(ip_address(address)))
+    for text in common:
+        assert one.holds(str(ip_address(text)))

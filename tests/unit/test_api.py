@@ -102,9 +102,9 @@ def test_a_plans_own_times_are_taken_as_written() -> None:
 
 @pytest.mark.parametrize("make", [natxy.ThroughputPlan, natxy.FrameLossPlan])
 def test_a_bare_number_is_no_loss_tolerance(make: type) -> None:
-    with pytest.raises(natxy.NatxyError, match=r"loss: 0\.01 is not valid \(expected natxy\.Loss"):
+    with pytest.raises(natxy.NatxyError, match=r"^loss: 0\.01 is not valid .* for 1 %"):
         make(timing=TIMES, seed=1, repetitions=1, loss=0.01)
-    with pytest.raises(natxy.NatxyError, match=r"0\.01 is not a LossTolerance"):
+    with pytest.raises(natxy.NatxyError, match=r"^tolerance: 0\.01 is not valid"):
         ANY.pdr_goal(0.01)
 
 

@@ -15,11 +15,10 @@ import pytest
 from natxy.cli import run_command
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError, TesterDied, TesterLimit
-from natxy.measure.delay_remarks import delay_remarks
 from natxy.model.deviation import Differs
-from natxy.model.example import blank
 from natxy.model.port_result import PortResult
 from natxy.model.remark import Topic
+from natxy.model.schemas import blank
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.at_rate import RatePlan
 from natxy.procedure.delay_variation import RFC as PDV_RFC
@@ -34,6 +33,7 @@ from natxy.search.bisection import SearchError
 from natxy.trial.profile import RFC, Profile, deviations
 from natxy.trial.session import Session
 from natxy.trial.setup import set_up
+from natxy.trial.tester_delay import delay_remarks
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts

@@ -11,7 +11,7 @@ from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment
 from natxy.model.source import Source
-from natxy.siitperf.entries import read_entries
+from natxy.siitperf.configuration import read_entries
 from tests.unit.conftest import NAT64
 
 Captured = pytest.CaptureFixture[str]

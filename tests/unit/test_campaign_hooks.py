@@ -7,8 +7,8 @@ import pytest
 
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.hooks import run_hook
 from natxy.campaign.records import HookRecord, read_campaign
+from natxy.campaign.runner import run_hook
 from natxy.cli import run_command
 from natxy.errors import DutError
 from tests.unit.campaign import Killed, resume

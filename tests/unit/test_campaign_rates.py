@@ -5,7 +5,7 @@ import pytest
 from natxy.model.measurement import Figure, Measurement, SearchConditions
 from natxy.model.remark import Remark, Topic
 from natxy.report.campaign_table import campaign_table
-from natxy.report.cell_figures import CellResult, Wire, as_shown, rate_words
+from natxy.report.cell_figures import CellResult, Place, as_shown, rate_words
 from natxy.report.figure_charts import figure_charts
 from natxy.report.figure_rows import value_of
 from natxy.report.found_words import found
@@ -224,8 +224,10 @@ def test_a_rate_is_shown_on_the_wire_as_well() -> None:
     rows = {row.name: row.values[0] for row in campaign_table(SCALE_UP, TESTBEDS, cells).rows}
     assert rows["throughput"].words == "2,000,000, n = 1, 1.66 Gbit/s, 8.32 % of the media"
     tagged = of.model_copy(update={"formats": ("Frames have a VLAN tag.",)})
-    wire = Wire.of(tagged, result.figures[0], summed=False)
-    assert wire.words(1_000_000.0) == "8.32 % of the media", "nothing says how long a frame is"
+    place = Place.of(tagged, result.figures[0], summed=False)
+    assert place.wire_words(1_000_000.0) == "8.32 % of the media", (
+        "nothing says how long a frame is"
+    )
 
 
 def test_a_bound_has_no_error_and_the_range_beside_an_upper_one_is_that_of_the_values() -> None:

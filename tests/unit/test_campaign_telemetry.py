@@ -16,7 +16,7 @@ from natxy.campaign.journal import read_journal
 from natxy.campaign.report import charts_of, table_of
 from natxy.dut.none import NoDut
 from natxy.model.telemetry import CpuTime, Snapshot
-from natxy.report.chart_files import write_data
+from natxy.report.report_files import write_data
 from tests.unit.campaigns import run
 
 COLUMNS = ("busy_percent", "memory_bytes", "connections", "dropped")

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from natxy.errors import ConfigurationError
 from natxy.search.bisection import SearchError
 from natxy.search.capacity import Capacity, CapacitySearch, TooManyInvalid, UnsafeStart
-from natxy.search.capacity_attempt import Answer, Attempt, Outcome
-from natxy.search.capacity_goal import CapacityGoal
+from natxy.search.capacity_goal import Answer, Attempt, CapacityGoal, Outcome
 
 Device = Callable[[Attempt], Answer]
 

@@ -13,7 +13,7 @@ from natxy.model.remark import Remark, Topic
 from natxy.model.trial_spec import Mix
 from natxy.procedure.churn import ChurnPlan, churn
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.trial.bursts import Bursts
 from natxy.trial.churn import Churn, churn_load
 from natxy.trial.connection_table import needed_timeout_s

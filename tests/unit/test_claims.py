@@ -20,8 +20,7 @@ from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import TrialSpec
-from natxy.tester.claims import VARIABLE, Claims, lock_folder
-from natxy.tester.port_identity import OWN_NAMESPACE, port_identity
+from natxy.tester.claims import OWN_NAMESPACE, VARIABLE, Claims, lock_folder, port_identity
 from natxy.trial.setup import set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan

@@ -21,7 +21,7 @@ from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import read_testbed
 from natxy.search.bisection import RATE_FPS
-from natxy.search.written import search_error
+from natxy.search.settings import search_error
 from tests.programs import installed
 from tests.unit.cli import Captured, complaint
 from tests.unit.spec_examples import VALID, invalid, valid
@@ -362,7 +362,7 @@ def test_without_a_verb_there_is_help(capsys: Captured) -> None:
 
 def test_a_verb_imports_no_other_and_no_library_that_it_may_not_need() -> None:
     found = imported("throughput", "no.toml")
-    assert not {"MLRsearch", "natxy.cli.capacity", "natxy.campaign.report"} & found
+    assert not {"MLRsearch", "natxy.cli.measurements", "natxy.campaign.report"} & found
     assert {"natxy.cli.throughput", "natxy.procedure.throughput"} <= found
     drivers = {f"natxy.dut.{name}" for name in ("calibration", "guest", "namespace", "ssh")}
     assert not (drivers | {"natxy.guest.machine", "asyncio", "pyarrow"}) & found
@@ -384,7 +384,6 @@ def test_what_runs_no_verb_imports_none(arguments: list[str]) -> None:
         "natxy.cli.declared",
         "natxy.cli.help",
         "natxy.cli.limits",
-        "natxy.cli.numbers",
         "natxy.cli.streams",
         "natxy.cli.verbs",
         "natxy.errors",

@@ -11,7 +11,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.remark import BOUNDS, Topic
 from natxy.procedure.closing import ClosingPlan, closing
 from natxy.search.bisection import SearchError
-from natxy.trial.closing import Closer, Closing
+from natxy.trial.establishing import Closer, Closing
 from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.clauses import codes

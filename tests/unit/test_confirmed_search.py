@@ -25,10 +25,10 @@ from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.loss_verification import MOST_UNEXPLAINED
+from natxy.search.settings import LossTolerance
+from natxy.trial.bound import lost_share, worst_loss
 from natxy.trial.timing import Timing
-from natxy.trial.worst_loss import lost_share, worst_loss
 from tests.remarks import about, topics
 from tests.unit.campaign_notes import report_notes
 from tests.unit.clauses import codes

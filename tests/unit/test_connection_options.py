@@ -1,21 +1,22 @@
 """--connections, --establishment-rate, --loss: what a command line says instead of the testbed."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from natxy.cli import run_command
-from natxy.cli.options import with_connection_options
 from natxy.cli.searching import searching
-from natxy.cli.series_options import SeriesOptions
+from natxy.cli.series_options import SeriesOptions, Work
 from natxy.cli.sizes import one_each, sizes_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import COUNTS, PortRange, Size
+from natxy.measure.traffic_settings import CONNECTIONS, ESTABLISHMENT_RATE, with_values
 from natxy.model.source import Source
 from natxy.model.testbed import ConnectionsSection, Testbed
-from natxy.search.loss_tolerance import LOSS
-from natxy.search.written import loss_tolerance
+from natxy.procedure.defaults import MEASURES
+from natxy.search.settings import LOSS, loss_tolerance
 
 STATELESS: Testbed = Source(name="test").validated(Testbed, {})
 STATEFUL: Testbed = Source(name="test").validated(
@@ -24,7 +25,7 @@ STATEFUL: Testbed = Source(name="test").validated(
 
 
 def asked(testbed: Testbed, count: int | None, rate: int | None) -> ConnectionsSection | None:
-    changed = with_connection_options(testbed, connections=count, establishment_rate=rate)
+    changed = with_values(testbed, {CONNECTIONS: count, ESTABLISHMENT_RATE: rate})
     assert changed.traffic == testbed.traffic
     return changed.connections
 
@@ -60,8 +61,9 @@ def test_options_override_their_keys_alone() -> None:
 def test_what_is_wrong_names_the_option(
     testbed: Testbed, count: int | None, rate: int | None, sentence: str
 ) -> None:
-    with pytest.raises(ConfigurationError, match=sentence):
+    with pytest.raises(ConfigurationError) as refused:
         asked(testbed, count, rate)
+    assert re.search(sentence, refused.value.in_options)
 
 
 def test_accepted_loss_is_a_share() -> None:
@@ -179,8 +181,11 @@ def test_columns_that_are_wrong_name_the_option(
 @pytest.mark.parametrize("figure", ["establishment", "validated", "throughput"])
 def test_an_accepted_loss_is_the_searchs(figure: str) -> None:
     options = SeriesOptions(testbed=Path("testbed.toml"))
-    search = searching(options, figure, loss=loss_tolerance(LOSS, "0.01%"))
-    assert search.loss == loss_tolerance(LOSS, "0.01%")
+    loss = loss_tolerance(LOSS, "0.01%")
+    measure = MEASURES["scale_up"]
+    work = Work(options=options, name="scale-up", measure=measure, given={"loss": loss})
+    search = searching(work, figure)
+    assert search.loss == loss
 
 
 @pytest.mark.parametrize("verb", ["scale-up", "degradation"])

@@ -21,15 +21,15 @@ from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.report.measurement_notes import measurement_notes
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal
+from natxy.search.settings import LossTolerance
 from natxy.trial.connection_table import needed_timeout_s
-from natxy.trial.emptied_table import RESETS_AGAIN, check_emptied
 from natxy.trial.establishing import Establishing
 from natxy.trial.load import steady
 from natxy.trial.repeats import BETWEEN_S
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
+from natxy.trial.warm_up import RESETS_AGAIN, check_emptied
 from tests.unit.connections import plan, spec_of
 from tests.unit.fake_engine import FakeEngine
 from tests.unit.kept import Kept

@@ -23,8 +23,8 @@ from natxy.procedure import (
 )
 from natxy.search.bisection import SearchError
 from natxy.search.capacity_goal import CapacityGoal
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import MlrGoal
+from natxy.search.settings import LossTolerance
 from natxy.trial.profile import Profile
 from natxy.trial.seeds import MAX_SEED
 from natxy.trial.timing import Timing

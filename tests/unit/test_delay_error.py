@@ -6,8 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from natxy.model.delays import P999, Delays
-from natxy.model.distribution import Distribution
+from natxy.model.distribution import P999, Delays, Distribution
 from natxy.model.reason import Code
 from natxy.model.remark import Remark, Topic
 from natxy.model.stream_counters import TagCounters

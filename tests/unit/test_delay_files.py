@@ -5,10 +5,9 @@ from pathlib import Path
 
 from natxy.campaign.data import read_data
 from natxy.campaign.delay_curves import DelayCurve
-from natxy.campaign.delay_files import write_delays
+from natxy.campaign.delay_files import HEAD, percentile_text, write_delays
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.report import Report, write_report
-from natxy.report.percentile_text import HEAD, percentile_text
 from tests.unit.campaigns import run
 
 # Buckets of 1 µs with ten frames each, up to 100 µs.

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from natxy.errors import DutError
-from natxy.model.delays import P999, Delays
+from natxy.model.distribution import P999, Delays
 from natxy.statistics import median, percentile
 from tests.unit.delays import ERROR, LOST_NS, TICK_NS, distribution
 

@@ -18,8 +18,7 @@ from natxy.campaign.records import read_campaign
 from natxy.campaign.runner import Place
 from natxy.cli import campaigns, run_command
 from natxy.cli.campaigns import check
-from natxy.cli.demo import TITLE, demo_experiment
-from natxy.cli.gateway_tables import GatewayTables
+from natxy.cli.demo import TITLE, GatewayTables, demo_experiment
 from natxy.cli.narrator import Narrator
 from natxy.errors import ConfigurationError
 from natxy.model.disturbance import Disturbance

@@ -26,7 +26,7 @@ from natxy.procedure.closing import ClosingPlan, closing
 from natxy.procedure.establishment import EstablishmentPlan, establishment
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
-from natxy.trial.closing import Closer
+from natxy.trial.establishing import Closer
 from natxy.trial.profile import RFC
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing

@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from natxy.doctor.capabilities import examine_capabilities
 from natxy.doctor.finding import Finding, Grade, Machine, at_boot, cpu_list, only_if
 from natxy.doctor.kernel import ENOUGH_KIB, examine_kernel
-from natxy.doctor.limits import examine_limits
-from natxy.doctor.nodes import examine_nodes
-from natxy.doctor.ports import examine_ports
+from natxy.doctor.limits import examine_capabilities, examine_limits
+from natxy.doctor.ports import examine_nodes, examine_ports, stack, uplinks
 from natxy.doctor.processor import examine_processor
-from natxy.doctor.stack import stack, uplinks
 from natxy.dut.af_xdp import RefusedError
 from natxy.dut.namespaces import CAPABILITIES, OF_A_LAB, OF_OTHERS
 from natxy.tester.kernel_stack import StackUse

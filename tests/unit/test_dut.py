@@ -20,7 +20,7 @@ from natxy.dut.choice import dut_of
 from natxy.dut.command import CommandDut
 from natxy.dut.config import CalibrationConfig, CommandConfig
 from natxy.dut.cpus import gateway_cpu
-from natxy.dut.devices import DeviceKind, device_string
+from natxy.dut.lab import DeviceKind, device_string
 from natxy.dut.ledger import Entries, Ledger, sweep
 from natxy.dut.namespace import NamespaceDut
 from natxy.dut.none import NoDut

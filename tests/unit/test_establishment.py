@@ -21,7 +21,7 @@ from natxy.procedure.establishment_search import EstablishmentPlan, first_guess
 from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_json import result_entry
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.trial.establishing import Establishing
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials

@@ -12,6 +12,8 @@ from natxy.report.drawings import specification
 from natxy.report.figure_charts import computed_charts, figure_charts
 from natxy.report.table_rows import CampaignTable, Row, Value
 from tests.unit.drawings import layers_of, marks_of
+from tests.unit.heat import cell as heat_cell
+from tests.unit.heat import maps
 from tests.unit.measurement_report import measurement as some_measurement
 
 EXACT: Any = {"name": "throughput", "unit": "fps", "values": (6.0,)}
@@ -347,3 +349,39 @@ def test_rows_that_are_computed_have_a_plot_for_each_kind() -> None:
     }
     assert [marks_of(chart) for chart in charts] == [["point"]] * 2, "one value is seen as well"
     assert layers_of(charts[0])[0]["encoding"]["x"]["field"] == "value"
+
+
+def test_two_quantities_make_a_map() -> None:
+    (chart,) = maps(heat_cell("", (84, 512), (10, 100)))
+    assert chart.key == "overload-map"
+    assert (chart.words["x"], chart.words["y"]) == ("at_value", "frame_size_bytes")
+    assert chart.words["titles"] == ["flows", "frame size as IPv6, octets"]
+    assert [(row["at_value"], row["frame_size_bytes"], row["panel"]) for row in chart.rows] == [
+        (10, 84, ""),
+        (100, 84, ""),
+        (10, 512, ""),
+        (100, 512, ""),
+    ]
+    fields, said = layers_of(chart)
+    assert (fields["mark"]["type"], fields["encoding"]["color"]["field"]) == ("rect", "benchmark")
+    assert said["encoding"]["text"]["field"] == "shown"
+
+
+@pytest.mark.parametrize(("sizes", "flows"), [((84,), (10, 100)), ((84, 512), (10,))])
+def test_one_quantity_makes_none(sizes: tuple[int, ...], flows: tuple[int, ...]) -> None:
+    assert maps(heat_cell("", sizes, flows)) == []
+
+
+def test_columns_that_are_numbers_are_a_quantity_and_gateways_are_panels() -> None:
+    (chart,) = maps(
+        *(heat_cell(f"{count:,} connections", (84,), (1, 2)) for count in (1000, 10_000))
+    )
+    assert (chart.words["x"], chart.words["y"]) == ("at_value", "column")
+    assert maps(*(heat_cell(name, (84,), (1, 2)) for name in ("router", "tayga"))) == []
+    (both,) = maps(*(heat_cell(name, (84, 512), (1, 2)) for name in ("router", "tayga")))
+    assert {row["panel"] for row in both.rows} == {"router", "tayga"}
+
+
+def test_frame_sizes_that_are_the_columns_are_one_quantity() -> None:
+    """A map would have two empty fields of four."""
+    assert maps(*(heat_cell(f"{size} B", (size,), (10,)) for size in (84, 512))) == []

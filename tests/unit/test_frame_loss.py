@@ -15,7 +15,7 @@ from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Direction, Stream, TrialSpec
 from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.trial.observer import Observer
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from natxy.cli import run_command
-from natxy.doctor import guests
+from natxy.doctor import duts
 from natxy.doctor.finding import Finding
 from natxy.guest import build, image, packages
 from natxy.guest.image import usable_image
@@ -21,7 +21,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, on a machine that has all that is needed."""
     folder = tmp_path / "cache"
     monkeypatch.setenv(image.VARIABLE, str(folder))
-    monkeypatch.setattr(guests, "_has_library", lambda: True)
+    monkeypatch.setattr(duts, "_has_library", lambda: True)
     without(monkeypatch)
     return folder
 
@@ -43,13 +43,13 @@ def graded(finding: Finding) -> tuple[str, str]:
 
 
 def test_a_guest_that_is_not_built_can_be_built(cache: Path) -> None:
-    assert graded(guests.build()) == ("good", f"not built; the first start builds it in {cache}")
+    assert graded(duts.build()) == ("good", f"not built; the first start builds it in {cache}")
 
 
 @pytest.mark.parametrize("program", ["apt-get", "dpkg-deb", "make", "gcc"])
 def test_without_a_program_no_guest_is_built(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, program)
-    found = guests.build()
+    found = duts.build()
     assert graded(found) == ("impossible", f"not built; missing to build it: {program}")
     assert found.remedy == "tools/install build guest  # on Debian"
 
@@ -57,8 +57,8 @@ def test_without_a_program_no_guest_is_built(program: str, monkeypatch: pytest.M
 def test_without_its_library_no_guest_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setenv(image.VARIABLE, "/nonexistent")
-    monkeypatch.setattr(guests, "LIBRARY", "libabsent.so.1")
-    assert guests.build().state.endswith("libabsent.so.1")
+    monkeypatch.setattr(duts, "LIBRARY", "libabsent.so.1")
+    assert duts.build().state.endswith("libabsent.so.1")
 
 
 def test_a_guest_in_the_cache_serves_until_its_packages_are_old(
@@ -67,13 +67,13 @@ def test_a_guest_in_the_cache_serves_until_its_packages_are_old(
     fill_cache()
     (folder,) = (path for path in cache.iterdir() if path.is_dir())
     state = f"built on {image.built_on(folder)}, in {folder}"
-    assert graded(guests.build()) == ("good", state)
+    assert graded(duts.build()) == ("good", state)
     without(monkeypatch, "gcc", "make")
-    found = guests.build()
+    found = duts.build()
     assert graded(found) == ("costs", f"{state}; missing to build it again: gcc, make")
     assert found.cost.startswith("no trial through it once Debian has a newer version")
     (folder / "initramfs").write_text("damaged")
-    assert graded(guests.build())[0] == "impossible"
+    assert graded(duts.build())[0] == "impossible"
 
 
 @pytest.mark.parametrize("missing", [["apt-cache"], ["apt-get"], ["apt-cache", "apt-get", "gcc"]])
@@ -83,7 +83,7 @@ def test_without_apt_a_guest_in_the_cache_serves_and_gets_old(
     """As natxy/guest/image.py does, which takes the last guest where apt cannot be run."""
     fill_cache()
     without(monkeypatch, *missing)
-    found = guests.build()
+    found = duts.build()
     assert found.grade == "costs"
     assert found.cost == "the guest stays as it is when Debian has newer versions of its packages"
 
@@ -102,4 +102,4 @@ def test_another_processor_has_no_guest_and_nothing_is_said_of_building_one(
 def test_all_that_the_build_executes_is_looked_for() -> None:
     source = "".join(Path(str(module.__file__)).read_text() for module in (build, packages))
     executed = set(re.findall(r'(?:_run|_apt|run)\(\[\s*"([a-z-]+)"', source))
-    assert executed == {*guests.BUILDS} - {"gcc"}  # which make starts
+    assert executed == {*duts.BUILDS} - {"gcc"}  # which make starts

@@ -9,9 +9,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from natxy.errors import MeasurementError, TrialRefused
-from natxy.model.icmp_words import icmp_list, icmp_words, merged
 from natxy.model.measurement import TrialCounts
-from natxy.model.port_result import IcmpError
+from natxy.model.port_result import IcmpError, icmp_list, icmp_words, merged
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.frame_loss import FrameLossPlan, frame_loss
 from natxy.procedure.throughput import ThroughputPlan, throughput

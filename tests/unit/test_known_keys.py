@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from natxy.campaign.known_keys import check_keys
+from natxy.campaign.plan import check_keys
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.experiment import Experiment

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from natxy.cli import run_command
-from natxy.cli.places import foregrounds_of, networks_in, sizes_of
+from natxy.cli.options import foregrounds_of, networks_in, sizes_of
 from natxy.errors import ConfigurationError
 
 Captured = pytest.CaptureFixture[str]

@@ -11,7 +11,7 @@ from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Stream
 from natxy.procedure.throughput import ThroughputPlan, throughput
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.trial.load import steady
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan

@@ -11,7 +11,7 @@ from natxy.model.stream_result import StreamResult
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
-from natxy.search.loss_tolerance import NO_LOSS, LossTolerance
+from natxy.search.settings import NO_LOSS, LossTolerance
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from natxy.verdict.losses import Losses, excuse, full_of

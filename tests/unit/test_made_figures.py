@@ -2,8 +2,8 @@
 
 import pytest
 
-from natxy.measure.made_figures import drawn_figures
 from natxy.model.stream_counters import ConnectionCounters
+from natxy.procedure.establishment import drawn_figures
 
 
 def counters(new: int, known: int) -> ConnectionCounters:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from natxy.model.event import Hello, PortInfo
-from natxy.model.example import blank
 from natxy.model.measurement import Measurement
+from natxy.model.schemas import blank
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed, TrafficSection
 from natxy.model.traffic import TrafficPlan

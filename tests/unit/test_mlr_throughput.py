@@ -19,8 +19,8 @@ from natxy.procedure.mlr_throughput import MlrThroughputPlan, mlr_throughput
 from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_csv import rows
 from natxy.report.results_json import result_entry
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr_goal import pdr_goal, rfc2544_goal
+from natxy.search.settings import LossTolerance
 from natxy.trial.timing import Timing
 from tests.remarks import about, topics
 from tests.unit.clauses import codes, in_full_series, texts

@@ -12,9 +12,9 @@ import pytest
 
 from natxy.errors import ConfigurationError
 from natxy.model.verdict import Limit, Verdict
-from natxy.search.loss_tolerance import LossTolerance
 from natxy.search.mlr import Measure, MeasuredTrial, MlrOutcome, MlrSearch
 from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
+from natxy.search.settings import LossTolerance
 from tests.unit.noisy_device import NoisyDevice
 
 NDR = rfc2544_goal()
@@ -216,8 +216,7 @@ def test_a_bare_number_is_no_tolerance() -> None:
     with pytest.raises(ConfigurationError) as refused:
         MlrGoal(name="mine", tolerance=0.01)  # type: ignore[arg-type]
     assert str(refused.value) == (
-        "mine: 0.01 is not a LossTolerance (expected, for example, LossTolerance(fraction=0.01) "
-        "for 1 %)"
+        "tolerance: 0.01 is not valid (expected for example LossTolerance(fraction=0.01) for 1 %)"
     )
 
 

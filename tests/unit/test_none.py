@@ -13,7 +13,7 @@ from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
-from natxy.tester.port_identity import ends_here
+from natxy.tester.claims import ends_here
 from natxy.trial.setup import UNNAMED, set_up
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan

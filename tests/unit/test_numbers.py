@@ -8,7 +8,7 @@ from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import PortRange
 from natxy.search.bisection import RATE_FPS
-from natxy.search.written import search_error
+from natxy.search.settings import search_error
 from natxy.setting import Setting, whole_number
 from tests.unit.cli import Captured, complaint
 

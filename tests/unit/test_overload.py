@@ -522,8 +522,8 @@ def test_no_test_is_without_an_option() -> None:
 
 @pytest.mark.parametrize("of", OPTIONS)
 def test_every_test_is_named_by_an_option(of: str) -> None:
-    options = SeriesOptions(testbed=Path("testbed.toml"), profile="quick")
-    test = _test(options, of, {})
+    defaults = SeriesOptions(testbed=Path("testbed.toml"), profile="quick").defaults
+    test = _test(defaults, of, {})
     assert type(test) is OPTIONS[of]
     with pytest.raises(ConfigurationError, match=rf"^\w+: is not possible with --of {of} "):
-        _test(options, of, {each.name: 5 for each in OF_SOME})
+        _test(defaults, of, {each.name: 5 for each in OF_SOME})

@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from natxy.model.delays import Delays
-from natxy.model.distribution import Distribution
+from natxy.model.distribution import Delays, Distribution
 from natxy.model.disturbance import Disturbance
 from natxy.model.reason import Code
 from natxy.model.stream_counters import Kinds

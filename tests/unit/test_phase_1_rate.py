@@ -14,7 +14,7 @@ from natxy.procedure.establishment import phase_1_search, with_phase_1_rate
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.report.measurement_notes import measurement_notes
 from natxy.report.results_json import result_entry
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing

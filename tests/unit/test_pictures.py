@@ -13,14 +13,11 @@ import vl_convert
 from natxy.campaign.report import Report, charts_of, write_report
 from natxy.model.measurement import Figure, Unit
 from natxy.report.cell_figures import CellResult
-from natxy.report.charts import Chart
+from natxy.report.charts import Chart, distribution_charts, time_chart, trace_chart
 from natxy.report.drawing_parts import PAGE, Look, steps
-from natxy.report.drawings import specification
+from natxy.report.drawings import COLUMN, INK, picture, specification, write_pictures
 from natxy.report.figure_charts import figure_charts
-from natxy.report.heat_drawing import INK
-from natxy.report.one_line import one_line
-from natxy.report.pictures import COLUMN, picture, write_pictures
-from natxy.report.trial_charts import distribution_charts, time_chart, trace_chart
+from natxy.visible import one_line
 from tests.unit.campaigns import run
 from tests.unit.heat import cell, maps
 from tests.unit.measurement_report import measurement

@@ -8,8 +8,7 @@ import pytest
 from natxy.campaign.folder import read_asked
 from natxy.campaign.plan import plan_of
 from natxy.cli import run_command
-from natxy.cli.needs import CONNECTION_BYTES, memory_bytes, needs_of
-from natxy.cli.plan import in_parallel_s, ranges
+from natxy.cli.plan import CONNECTION_BYTES, in_parallel_s, memory_bytes, needs_of, ranges
 from natxy.dut.execution import LAB_PACKAGES
 from natxy.dut.recipe import drivers
 from natxy.model.testbed import Testbed
@@ -24,7 +23,7 @@ Captured = pytest.CaptureFixture[str]
 @pytest.fixture
 def two_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("natxy.dut.cpus.os.sched_getaffinity", lambda _: {0, 1})
-    monkeypatch.setattr("natxy.cli.needs.shutil.which", lambda name: name != "tayga" or None)
+    monkeypatch.setattr("natxy.cli.plan.shutil.which", lambda name: name != "tayga" or None)
 
 
 def needs(name: str, *, quick: bool = False) -> dict[str, str]:

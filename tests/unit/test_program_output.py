@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from natxy.campaign.hooks import run_hook
+from natxy.campaign.runner import run_hook
 from natxy.dut.command import CommandDut, run_shell
 from natxy.dut.config import CommandConfig
 from natxy.dut.daemons import Process

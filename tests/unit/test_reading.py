@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from natxy.report.reading import how_to_read
+from natxy.report.campaign_html import how_to_read
 from natxy.report.table_rows import CampaignTable, Row, Spread, Value
 
 ONE = Value(number=1.0, text="1")

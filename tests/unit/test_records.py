@@ -19,8 +19,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
 from natxy.records.extra import records_to
-from natxy.records.parquet_file import RECORD, ROW_GROUP_RECORDS, RecordsFile
-from natxy.records.pipe import CHUNK_BYTES
+from natxy.records.parquet_file import CHUNK_BYTES, RECORD, ROW_GROUP_RECORDS, RecordsFile
 
 TRAFFIC = TrafficSection(left_ip_version=6, right_ip_version=4, frame_size_bytes=512, n=2, m=1)
 NONCE = 77

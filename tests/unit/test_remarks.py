@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from natxy.campaign.notice import Event
+from natxy.campaign.runner import Event
 from natxy.model.coded import Sentences
 from natxy.model.deviation import Differs
 from natxy.model.reason import Advice, Code

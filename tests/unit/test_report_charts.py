@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from natxy.campaign.data import read_data
-from natxy.campaign.delay_course import delay_course
 from natxy.campaign.delay_curves import DelayHistograms, own_trials
+from natxy.campaign.delay_files import delay_course
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import read_journal
 from natxy.campaign.plan import CampaignPlan, plan_of
@@ -24,10 +24,9 @@ from natxy.campaign.report import Report, charts_of, rate_quantity, table_of, wr
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.reason import Code
-from natxy.report.chart_files import write_data
+from natxy.report.charts import NOISE, distribution_charts, time_chart, trace_chart
 from natxy.report.drawings import specification
-from natxy.report.report_files import HEAD, LIST
-from natxy.report.trial_charts import NOISE, distribution_charts, time_chart, trace_chart
+from natxy.report.report_files import HEAD, LIST, write_data
 from tests.unit.campaigns import planned, run
 from tests.unit.drawings import layers_of
 from tests.unit.reasons import a_reason

@@ -16,15 +16,14 @@ from natxy.model.remark import Remark, Topic
 from natxy.report.campaign_html import Told, campaign_html, table_html
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult
-from natxy.report.chart_files import rows_csv, write_data
-from natxy.report.charts import Chart, file_name, named_apart
+from natxy.report.charts import Chart, file_name, named_apart, trace_chart
 from natxy.report.figure_charts import figure_charts
+from natxy.report.html_text import live_page
 from natxy.report.junit import Cases, junit
-from natxy.report.live_page import live_page
-from natxy.report.one_line import one_line
+from natxy.report.report_files import rows_csv, write_data
 from natxy.report.results_csv import results_csv
 from natxy.report.table_rows import CampaignTable, Row, Spread, Value
-from natxy.report.trial_charts import trace_chart
+from natxy.visible import one_line
 from tests.unit.measurement_report import measurement
 
 FORMULAS = [

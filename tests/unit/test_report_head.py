@@ -8,14 +8,13 @@ import pytest
 
 from natxy.campaign.data import CampaignData, read_data
 from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.head import head_of
+from natxy.campaign.head import SHORT, head_of
 from natxy.campaign.trial_points import trial_members
 from natxy.cli import run_command
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Code
 from natxy.report.cell_figures import CellResult
-from natxy.report.invalid_words import SHORT
 from tests.unit.campaigns import run
 from tests.unit.clauses import SHORT_TRIALS
 from tests.unit.measurement_report import measurement

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from natxy.cli.series import Planned, Work
-from natxy.cli.series_options import SeriesOptions
+from natxy.cli.series_options import SeriesOptions, Work
 from natxy.errors import TesterLimit
 from natxy.model.measurement import Measurement
 from natxy.model.reason import Reason
@@ -19,6 +18,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.back_to_back import BackToBackPlan, back_to_back
+from natxy.procedure.defaults import MEASURES
 from natxy.procedure.delay_variation import PdvPlan, pdv
 from natxy.procedure.establishment import with_phase_1_rate
 from natxy.procedure.latency import LatencyPlan, latency
@@ -180,13 +180,15 @@ def test_the_search_for_phase_1_uses_the_same_time() -> None:
 def test_each_measurement_of_a_series_has_a_time_of_its_own(nat64: TrafficPlan) -> None:
     sessions: list[Session] = []
 
-    def measure(plan: None, session: Session) -> Measurement:
+    def measure(plan: ThroughputPlan, session: Session) -> Measurement:
         sessions.append(session)
         return throughput(SEARCH, session)
 
     options = SeriesOptions(testbed=Path("testbed.toml"), retry_time=5, seed=1)
-    one = Planned(lambda _: None, measure)
-    work = Work(options=options, name="throughput", measures=(one, one))
+    throughput_of = replace(MEASURES["throughput"], run=measure)
+    work = Work(
+        options=options, name="throughput", measure=throughput_of, given={}, series=({}, {})
+    )
     list(work.results(FakeEngine().session(nat64), lambda _: Shown()))
     first, second = (session.retry_time for session in sessions)
     assert first is not second

@@ -8,8 +8,8 @@ import pytest
 import vl_convert
 
 from natxy.cli.help import GROUPS
-from natxy.report.pictures import picture
-from natxy.report.trial_charts import trace_chart
+from natxy.report.charts import trace_chart
+from natxy.report.drawings import picture
 from tools import samples
 from tools.sample_plots import LOOK, PLOTS
 

@@ -22,7 +22,7 @@ from natxy.model.testbed import Port
 from natxy.procedure.defaults import MEASURES
 from natxy.procedure.scale_up import RELATIVE, ScaleUpPlan, scale_up
 from natxy.procedure.series import PREVIOUS, Searching
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.trial.observer import Observer, Observers
 from natxy.trial.seeds import MAX_SEED
 from tests.remarks import topics

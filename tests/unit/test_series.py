@@ -11,17 +11,17 @@ from typing import Annotated, Any, cast
 import pytest
 
 from natxy.cli import run_command
-from natxy.cli.places import foregrounds_of, networks_in, places, sizes_of
-from natxy.cli.series_options import SeriesOptions, measuring
+from natxy.cli.options import foregrounds_of, networks_in, sizes_of
+from natxy.cli.series_options import SeriesOptions, Work, measuring
 from natxy.cli.verbs import function_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError
 from natxy.measure.traffic_deviations import networks_deviation
+from natxy.measure.traffic_settings import places
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
 from natxy.model.traffic import TrafficPlan
 from natxy.setting import Setting
 from natxy.tester.tester import Tester
-from natxy.trial.profile import PROFILES
 from natxy.trial.session import Session
 from tests.unit.clauses import texts
 
@@ -103,25 +103,24 @@ def test_each_size_is_measured_with_each_mix(session: Session) -> None:
 
 
 def test_a_frame_size_out_of_range_names_the_option(session: Session) -> None:
-    with pytest.raises(ConfigurationError, match=r"--frame-size.*83 is out of range"):
+    with pytest.raises(ConfigurationError) as refused:
         places(session, (83,), None)
+    assert refused.value.in_options.startswith("--frame-size: 83 is out of range")
 
 
 def test_a_measuring_verb_has_the_shared_options_and_its_own() -> None:
-    seen: list[tuple[SeriesOptions, int]] = []
-
-    @measuring(PROFILES)
-    def verb(options: SeriesOptions, tags: Annotated[int, Setting("tags")] = 5) -> None:
+    @measuring("throughput", "max_rate_fps")
+    def verb(work: Work, tags: Annotated[int, Setting("tags")] = 5) -> Work:
         """What it is for."""
-        seen.append((options, tags))
+        return work.giving(tags=tags)
 
     names = list(inspect.signature(verb).parameters)
-    assert names == [*(field.name for field in fields(SeriesOptions)), "tags"]
+    assert names == [*(field.name for field in fields(SeriesOptions)), "tags", "max_rate_fps"]
     assert verb.__doc__ == "What it is for."
     given: dict[str, Any] = {field.name: None for field in fields(SeriesOptions)}
-    verb(**given | {"profile": "quick", "seed": 3}, tags=9)
-    ((options, tags),) = seen
-    assert (options.profile, options.seed_value, tags) == ("quick", 3, 9)
+    work = verb(**given | {"profile": "quick", "seed": 3}, tags=9, max_rate_fps=50)
+    assert (work.options.profile, work.options.seed_value) == ("quick", 3)
+    assert (work.name, work.given) == ("verb", {"max_rate_fps": 50, "tags": 9})
 
 
 @pytest.mark.parametrize("verb", [function_of("throughput"), function_of("latency")])

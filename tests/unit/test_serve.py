@@ -11,7 +11,7 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import Journal, read_journal
 from natxy.cli.serve import live, served
 from natxy.errors import ConfigurationError
-from natxy.report.live_page import EVENTS, live_page
+from natxy.report.html_text import EVENTS, live_page
 from tests.unit.campaigns import HEADER, run
 from tests.unit.serve import running
 

@@ -10,10 +10,9 @@ from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.testbed import ConnectionsSection, Port, Testbed, TesterSection, read_testbed
 from natxy.siitperf.configuration import Configuration
-from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.stateful import connections_of
 from natxy.siitperf.testbed import cpu_keys, testbed_of
-from natxy.siitperf.whole_testbed import check_ports
+from natxy.siitperf.whole_testbed import check_ports, with_own_addresses
 from tests.unit.siitperf import arguments_of, configured
 from tests.unit.siitperf_stateful import COMMON, CONF, ENUMERATED, PHASE_1
 

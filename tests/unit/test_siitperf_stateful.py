@@ -18,7 +18,7 @@ from natxy.model.trial_spec import Phase
 from natxy.siitperf import program
 from natxy.siitperf.arguments import Arguments
 from natxy.siitperf.configuration import read_configuration
-from natxy.siitperf.judgement import missing_entries, too_slow
+from natxy.siitperf.program import missing_entries, too_slow
 from natxy.trial.session import Session
 from tests.unit.fake_engine import FakeEngine
 from tests.unit.reasons import LATE

@@ -11,7 +11,6 @@ from natxy.errors import ConfigurationError, DeviceError
 from natxy.model.testbed import AddressField, Port, Testbed, TesterSection, read_testbed
 from natxy.model.traffic_spec import Series
 from natxy.siitperf.configuration import Configuration
-from natxy.siitperf.lab_addresses import with_own_addresses
 from natxy.siitperf.testbed import testbed_of
 from natxy.siitperf.testbed_toml import testbed_toml
 from natxy.siitperf.whole_testbed import (
@@ -20,6 +19,7 @@ from natxy.siitperf.whole_testbed import (
     check_ports,
     first_two_devices,
     with_devices,
+    with_own_addresses,
 )
 from tests.unit.siitperf import configured
 

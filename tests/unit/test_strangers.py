@@ -23,10 +23,9 @@ from natxy.dut.none import NoDut
 from natxy.dut.process import kernel_threads
 from natxy.errors import ConfigurationError, DutError, NatxyError
 from natxy.model.traffic import TrafficPlan
-from natxy.report.html_text import page_text
-from natxy.report.live_page import live_page
+from natxy.report.html_text import live_page, page_text
 from natxy.report.report_files import HEAD, LIST, keep_only
-from natxy.tester.port_identity import ends_here, port_identity
+from natxy.tester.claims import ends_here, port_identity
 from natxy.tester.self_tests import state_file
 from natxy.trial.setup import set_up
 from natxy.visible import visible

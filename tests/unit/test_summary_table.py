@@ -38,7 +38,7 @@ def test_a_figure_has_one_row_with_both_directions() -> None:
 def series(points: int, *ways: Direction) -> list[Row]:
     """Rows of 0 % at the first point, 1 % at the second, and so on."""
     return [
-        row("loss", f"{place} %", point=f"{place + 1}000 fps", way=way)
+        row("loss", f"{place} %", point=f"{place + 1}000 fps", rate_fps=(place + 1) * 1000, way=way)
         for place in range(points)
         for way in ways
     ]
@@ -77,7 +77,11 @@ def lost(number: float | None, bound: Bound = "exact") -> Value:
 def test_it_says_at_which_rate_a_gateway_loses_first(values: list[Value], said: str) -> None:
     """An upper bound may be of a loss that there is not."""
     losses = [
-        replace(row("frame loss rate", "", point=f"{place}000 fps"), values=(value,))
+        replace(
+            row("frame loss rate", "", point=f"{place}000 fps"),
+            values=(value,),
+            rate_fps=place * 1000,
+        )
         for place, value in enumerate(values, start=1)
     ][::-1]  # as RFC 2544 has it: from the highest rate down
     others = [row(f"figure {number}", "1") for number in range(8)]
@@ -110,7 +114,7 @@ def test_there_are_ten_rows_at_most() -> None:
 
 def test_where_each_gateway_loses_first_pushes_no_measurement_out() -> None:
     losses = [
-        row("frame loss rate", "0 %", point=f"{fps} fps", group=f"measure {number}")
+        row("frame loss rate", "0 %", point=f"{fps} fps", rate_fps=fps, group=f"measure {number}")
         for number in range(6)
         for fps in (1000, 2000)
     ]

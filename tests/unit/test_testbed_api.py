@@ -20,8 +20,8 @@ from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.cli.verbs import command_of
 from natxy.errors import DutError
-from natxy.procedure.defaults import MEASURES
-from natxy.procedure.keywords import OUTPUT, PROFILE, keywords
+from natxy.procedure.defaults import MEASURES, PROFILE
+from natxy.procedure.keywords import OUTPUT, keywords
 from natxy.trial.profile import QUICK
 from natxy.trial.setup import set_up
 from tests.unit.campaigns import EXPERIMENT, run
@@ -174,10 +174,10 @@ def test_what_is_measured_in_an_overload_is_named(bench: natxy.Testbed) -> None:
     ("name", "given", "sentence"),
     [
         ("throughput", {"profile": "fast"}, r'^profile: unknown value "fast" '),
-        ("throughput", {"frame_size_bytes": 63}, r"^traffic: frame_size_bytes: 63 is out of range"),
+        ("throughput", {"frame_size_bytes": 63}, r"^frame_size_bytes: 63 is out of range"),
         ("throughput", {"error": "much"}, r'^error: "much" is neither a share'),
         ("throughput", {"seed": -1}, r"^seed: -1 is out of range"),
-        ("throughput", {"connections": 0}, r"^connections: count: 0 is out of range"),
+        ("throughput", {"connections": 0}, r"^connections: 0 is out of range"),
         ("overload", {"test": "capacity"}, r'^test: unknown value "capacity" '),
         ("overload", {"test": "pdv", "tags": 5}, r'^tags: is not possible with test = "pdv"'),
         ("overload", {"test": None, "flows": ()}, "^flows: is empty"),

@@ -15,12 +15,10 @@ from natxy.campaign.cell_worker import testbed_of as number_of
 from natxy.campaign.dask_workers import check_scheduler, is_on_this_machine, wait_for_workers
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal
-from natxy.campaign.notice import Event
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.runner import Runner, Watcher
-from natxy.campaign.shared_machine import shared_cpus, shared_tables
-from natxy.campaign.testbeds import TestbedsRunner, worker_changes
+from natxy.campaign.runner import Event, Runner, Watcher
+from natxy.campaign.testbeds import TestbedsRunner, shared_cpus, shared_tables, worker_changes
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
 from natxy.cli.narrator import JsonNarrator

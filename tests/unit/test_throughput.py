@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from natxy.campaign.journal import Journal, read_journal
-from natxy.campaign.provenance import provenance
+from natxy.campaign.journal import Journal, provenance, read_journal
 from natxy.cli.searching import searching
-from natxy.cli.series_options import SeriesOptions
+from natxy.cli.series_options import SeriesOptions, Work
 from natxy.dut.base import TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
@@ -30,6 +29,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import TrialSpec
 from natxy.model.verdict import Limit, Verdict
+from natxy.procedure.defaults import MEASURES
 from natxy.procedure.establishment_search import EstablishmentPlan
 from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.report.gateway_table import throughput_table
@@ -37,7 +37,7 @@ from natxy.report.measurement_notes import measurement_notes
 from natxy.report.result_text import brief_text
 from natxy.report.results_json import result_entry, write_results
 from natxy.search.bisection import RATE_FPS, SearchError
-from natxy.search.written import search_error
+from natxy.search.settings import search_error
 from natxy.tester.tester import OnProgress
 from natxy.trial.observer import Observer
 from natxy.trial.profile import QUICK, RFC, deviations
@@ -436,6 +436,7 @@ def test_a_gateway_that_natxy_does_not_control_has_a_name(measure: Measure) -> N
 
 
 OPTIONS = SeriesOptions(testbed=Path("testbed.toml"), profile="quick", seed=7)
+SCALE_UP = Work(options=OPTIONS, name="scale-up", measure=MEASURES["scale_up"], given={})
 
 
 def test_quick_searches_verify_a_loss_and_are_as_short_as_the_buffers_let_them_be() -> None:
@@ -446,7 +447,8 @@ def test_quick_searches_verify_a_loss_and_are_as_short_as_the_buffers_let_them_b
     assert plan.duration_s(10**6) == Fraction(1, 20)
     search = OPTIONS.defaults.plan(ThroughputPlan)
     assert OPTIONS.defaults.search_first() == replace(search, repetitions=1)
-    assert searching(OPTIONS, "throughput", error=error, max_rate_fps=10**6) == plan
+    given = {"error": error, "max_rate_fps": 10**6}
+    assert searching(replace(SCALE_UP, given=given), "throughput") == plan
 
 
 def test_a_duration_that_is_given_is_every_trials() -> None:
@@ -466,6 +468,6 @@ def test_the_rfcs_search_is_whole_and_believes_each_trial() -> None:
 
 
 def test_an_establishment_rates_search_verifies_a_loss_as_well() -> None:
-    plan = searching(OPTIONS, "validated")
+    plan = searching(SCALE_UP, "validated")
     assert isinstance(plan, EstablishmentPlan)
     assert plan.loss_verifications == 1

@@ -17,7 +17,7 @@ from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
 from natxy.procedure.throughput import Search, ThroughputPlan, searches, throughput
 from natxy.search.bisection import SearchError
-from natxy.search.loss_tolerance import LossTolerance
+from natxy.search.settings import LossTolerance
 from natxy.trial.bursts import Bursts
 from natxy.trial.profile import QUICK, RFC
 from natxy.trial.timing import Timing

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from natxy.errors import ConfigurationError
+from natxy.measure.plan import frame_formats
 from natxy.model.addresses import IpVersion
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.traffic_spec import FieldBits
 from natxy.model.trial_spec import Segment, TrialSpec
-from natxy.trial.frame_formats import frame_formats
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
 from tests.unit.spec_examples import VALID

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from natxy.errors import ConfigurationError
-from natxy.model.encapsulations import HEADER_BYTES, tunnel_bytes
+from natxy.measure.plan import frame_formats
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.model.traffic import TrafficPlan
+from natxy.model.traffic_spec import HEADER_BYTES, tunnel_bytes
 from natxy.model.trial_spec import Segment
-from natxy.trial.frame_formats import frame_formats
 from tests.unit.subscribers import MAP_E
 from tests.unit.traffic import port
 

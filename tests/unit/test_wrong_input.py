@@ -17,10 +17,9 @@ from natxy import runtime_folder
 from natxy.api import timing
 from natxy.campaign.journal import Journal
 from natxy.cli import run_command
-from natxy.cli.choices import unknown_value
 from natxy.cli.series import naming
 from natxy.dut import ledger
-from natxy.errors import ConfigurationError, DutError, MeasurementError
+from natxy.errors import ConfigurationError, DutError, MeasurementError, unknown_value
 from natxy.model.source import Source
 from natxy.model.testbed import Port, TesterSection, TrafficSection
 from natxy.procedure.capacity import CapacityPlan
@@ -225,7 +224,7 @@ def test_a_measurement_that_is_cut_off_names_its_journal(
     def cut_off(*_: object) -> NoReturn:
         raise error
 
-    monkeypatch.setattr("natxy.cli.pdv.measure", cut_off)
+    monkeypatch.setattr("natxy.cli.series_options.Work.results", cut_off)
     folder = tmp_path / "out"
     options = ["--profile", "quick", "--output", str(folder)]
     assert run_command(["pdv", str(testbed_file), *options]) == status

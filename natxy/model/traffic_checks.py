@@ -1,18 +1,23 @@
-"""Refuses a testbed whose subscribers contradict its traffic, connections or addresses."""
+"""Refuses a testbed whose connections or subscribers contradict its traffic or addresses.
+
+VLAN tags are those that DPDK's net_af_packet can receive.
+"""
 
 from collections.abc import Iterator
 from ipaddress import IPv6Network, ip_address, ip_network
 from typing import Any
 
 from natxy.model.address_checks import OTHER, SIDES
-from natxy.model.address_range import AddressRange
+from natxy.model.address_range import AddressRange, Ranges
 from natxy.model.packet_formats import ends
 from natxy.model.source import Source
 from natxy.model.subscribers import SubscribersSection
-from natxy.model.testbed import PortRanges, Testbed
+from natxy.model.testbed import ConnectionsSection, PortRanges, Testbed
+from natxy.model.traffic_spec import MAX_CONNECTIONS
 from natxy.model.trial_spec import Direction, Side
 
 Key = tuple[Any, ...]  # of a testbed
+PACKET_SOCKETS = "net_af_packet"
 
 
 def check_subscribers(testbed: Testbed, source: Source) -> None:
@@ -134,3 +139,83 @@ def _check_gateway_prefix(asked: SubscribersSection, source: Source) -> None:
             f"{asked.gateway_prefix} overlaps ipv6_prefix, {asked.ipv6_prefix} (expected another "
             "prefix)",
         )
+
+
+def check_connections(testbed: Testbed, ranges: Ranges, source: Source) -> None:
+    """Raises ConfigurationError with the first key that contradicts `[connections]`."""
+    traffic, asked = testbed.traffic, testbed.connections
+    assert asked is not None, "the ranges are those of connections"
+    if traffic.m == 0:
+        source.refuse(("traffic", "m"), "0 leaves no frame for connections (expected 1 or more)")
+    for side, networks in (("left", traffic.left_networks), ("right", traffic.right_networks)):
+        if networks > 1:
+            source.refuse(
+                ("traffic", f"{side}_networks"),
+                f"{networks} is not possible with connections (expected 1)",
+            )
+    if asked.is_tcp:
+        _check_tcp(testbed, source)
+    _check_combinations(testbed, asked, ranges, source)
+
+
+def _check_tcp(testbed: Testbed, source: Source) -> None:
+    if testbed.traffic.avoid_zero_checksum:
+        source.refuse(
+            ("traffic", "avoid_zero_checksum"),
+            'true is not possible with connections.transport = "tcp", in which a checksum of 0 '
+            "has no meaning (expected false)",
+        )
+
+
+def _check_combinations(
+    testbed: Testbed, asked: ConnectionsSection, ranges: Ranges, source: Source
+) -> None:
+    combinations = ranges.combinations
+    connections = testbed.traffic.foreground_among(asked.count)
+    if asked.order != "repeating" and connections > combinations:
+        source.refuse(
+            ("connections", "count"),
+            f"{asked.count} asks for {connections} connections, but the initiator's ports and "
+            f"address fields have {combinations} combinations (expected fewer connections, or "
+            "wider ranges)",
+        )
+    if combinations > MAX_CONNECTIONS:
+        _check_subscribers(testbed, combinations, source)
+        source.refuse(
+            ("traffic", asked.outward),
+            f"the ranges have {combinations} combinations (expected at most {MAX_CONNECTIONS})",
+        )
+
+
+def _check_subscribers(testbed: Testbed, combinations: int, source: Source) -> None:
+    """Blames the subscribers where a single one would have few enough combinations."""
+    subscribers, asked = testbed.subscribers, testbed.connections
+    assert asked is not None, "the combinations are those of connections"
+    if subscribers is None or combinations > MAX_CONNECTIONS * subscribers.count:
+        return
+    source.refuse(
+        ("subscribers", "count"),
+        f"{subscribers.count} subscribers make {combinations} combinations with the ranges of "
+        f"ports in traffic.{asked.outward} (expected at most {MAX_CONNECTIONS}: narrow these "
+        "ranges)",
+    )
+
+
+def check_tags(testbed: Testbed, source: Source) -> None:
+    """Refuses VLAN tags that a packet socket would not show to the tester.
+
+    The kernel hands over the outer tag beside the frame, and the driver puts it back as 802.1Q,
+    whatever it was. The kernel also counts each frame that has a second tag as dropped, so that no
+    trial would be valid.
+    """
+    for side in SIDES:
+        port = testbed.tester.port(side)
+        if not (port.device or "").startswith(PACKET_SOCKETS):
+            continue
+        if any(tag.tpid != "802.1Q" for tag in port.vlans) or len(port.vlans) > 1:
+            source.refuse(
+                ("tester", side, "vlans"),
+                f"cannot be received by {PACKET_SOCKETS}, which keeps one tag and takes it for "
+                '802.1Q (expected one tag with tpid = "802.1Q", or another device, such as '
+                "net_af_xdp)",
+            )

@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from natxy.dut import devices
-from natxy.dut.devices import DeviceKind, usable_device_kind, warn_of_fallback
+from natxy.dut import lab
+from natxy.dut.lab import DeviceKind, usable_device_kind, warn_of_fallback
 from natxy.errors import DutError
 from natxy.model.measurement import Media
 from natxy.report.measurement_notes import device_notes
@@ -18,7 +18,7 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def execute(arguments: list[str]) -> str:
         raise DutError(f"`{' '.join(arguments)}` ended with status 1: {REFUSAL}")
 
-    monkeypatch.setattr(devices, "execute", execute)
+    monkeypatch.setattr(lab, "execute", execute)
 
 
 @pytest.mark.usefixtures("refused")

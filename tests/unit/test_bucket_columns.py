@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
+from natxy.campaign.bucket_columns import BITS, wide
 from natxy.campaign.journal import Journal, read_journal
-from natxy.campaign.wide_buckets import BITS, wide
 from natxy.model.distribution import NOTHING, Distribution
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord

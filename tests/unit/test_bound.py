@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from natxy.model.trial_spec import Segment
+from natxy.trial.bound import pattern_of
 from natxy.verdict.losses import Losses
-from natxy.verdict.pattern import pattern_of
 from natxy.verdict.timeline import Run, Schedule, Timeline
 
 FRAMES = 20_000
