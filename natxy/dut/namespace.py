@@ -108,8 +108,8 @@ class NamespaceDut(GatewayLab):
         if missing := [program for program in needed if shutil.which(program) is None]:
             packages = " ".join(sorted({needed[program] for program in missing}))
             raise DutError(
-                f"dut.driver {self._config.driver}: {', '.join(missing)}: not installed (expected "
-                f"the Debian package{'s' * (' ' in packages)} {packages})."
+                f"dut.driver {self._config.driver}: {', '.join(missing)}: not installed "
+                f"(`apt install {packages}` installs {'them' if missing[1:] else 'it'})."
             )
 
     def _make(self) -> None:
