@@ -1,11 +1,10 @@
 """Examines privileges, programs and AF_XDP, and removes what dead labs have left."""
 
 import os
-import shutil
 import subprocess
 
 from natxy.doctor.finding import Finding, costs, good, impossible
-from natxy.dut.execution import LAB_PACKAGES
+from natxy.dut.execution import missing_programs
 from natxy.dut.lab import VethLoop
 from natxy.dut.ledger import sweep
 from natxy.dut.namespaces import lacking_for_a_lab
@@ -73,15 +72,15 @@ def _start(program: str) -> tuple[str, str, str]:
 
 def programs() -> Finding:
     labs = [recipe.in_lab for recipe in drivers("namespace").values()]
-    needed = {**LAB_PACKAGES, **{name: each for lab in labs for name, each in lab.packages.items()}}
-    missing = sorted(name for name in needed if shutil.which(name) is None)
+    packages = {name: each for lab in labs for name, each in lab.packages.items()}
+    missing = missing_programs(packages)
     if not missing:
         return good("programs of the labs", "all installed")
     return costs(
         "programs of the labs",
-        f"missing: {', '.join(missing)}",
+        f"missing: {', '.join(sorted(missing))}",
         cost="some or all labs are impossible; natxy dut check NAME examines one",
-        remedy=f"apt-get install {' '.join(sorted({needed[name] for name in missing}))}",
+        remedy=f"apt-get install {' '.join(sorted(set(missing.values())))}",
     )
 
 
