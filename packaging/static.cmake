@@ -21,7 +21,8 @@ foreach(nic IN LISTS nics)
 endforeach()
 list(FILTER others EXCLUDE REGEX "librte_(net|crypto|compress|regex|vdpa|event|baseband|raw|dma|gpu|ml)_")
 list(REMOVE_ITEM others ${virtual} ${nics})
-# AF_XDP, the verbs of mlx4 and mlx5, NUMA.
+# AF_XDP, the verbs of mlx4 and mlx5, NUMA. The static libxdp contains its BPF objects, which the
+# shared one reads from files.
 foreach(name IN ITEMS xdp bpf elf z mlx5 mlx4 ibverbs nl-route-3 nl-3 numa bsd md)
   list(APPEND others ${folder}/lib${name}.a)
 endforeach()
@@ -37,5 +38,4 @@ target_link_options(natxy_flags INTERFACE -static-libstdc++ -static-libgcc)
 
 if(DEFINED SKBUILD_PLATLIB_DIR)  # in the package, whose user calls the programs through natxy
   set(NATXY_PROGRAMS ${SKBUILD_PLATLIB_DIR}/natxy/programs)
-  install(FILES ${folder}/bpf/xdp-dispatcher.o DESTINATION ${NATXY_PROGRAMS})
 endif()

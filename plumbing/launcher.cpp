@@ -28,11 +28,7 @@ std::vector<std::string> built_levels() {
 int launch(char** argv) {
   const auto* variant = std::getenv("NATXY_VARIANT");
   const auto level = chosen_level(built_levels(), variant == nullptr ? "" : variant, is_supported);
-  const auto self = std::filesystem::read_symlink("/proc/self/exe");
-  const auto program = self.string() + "-" + level;
-#ifdef NATXY_STATIC  // libxdp comes with the program, so its BPF objects do, too
-  setenv("LIBXDP_OBJECT_PATH", self.parent_path().c_str(), 0);
-#endif
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").string() + "-" + level;
   execv(program.c_str(), argv);
   throw UsageError(program + ": cannot be started: " + std::strerror(errno) +
                    " (expected the variant that was built with this program)");
