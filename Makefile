@@ -29,7 +29,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway plumbing -name CMakeLists.txt -o -name '*.cmake') \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
-.PHONY: help demo install check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference man docs docs-serve \
+.PHONY: help demo install wheel deb sdist release rebuild check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference man docs docs-serve \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-dev-build cpp-asan-ubsan-build cpp-tsan-build cpp-optimised optimised-build records schemas samples lock clean packages-python packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
@@ -82,6 +82,26 @@ fuzz: packages-test ## Fuzz the frame parser and the spec reader; FUZZ_SECONDS=2
 
 tidy: $(DEVELOPMENT) packages-test ## Run clang-tidy over all C++ sources (minutes).
 	@cmake --preset dev >/dev/null && $(BIN)/python tools/tidy.py --jobs $(JOBS)
+
+##@ Package
+# Times of files are those of the commit, so that two builds are equal.
+release deb sdist wheel rebuild: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+wheel: .venv/.requirements ## Build a wheel for other machines, with the programs (build/dist).
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) packaging/wheel
+
+deb: wheel ## Build a Debian package of the wheel (build/dist).
+	@packaging/deb
+
+sdist: .venv/.requirements ## Build the source distribution (build/dist).
+	@mkdir -p build/dist && rm -f build/dist/*.tar.gz
+	@ls -sh build/dist/$$($(BIN)/python -c 'import scikit_build_core.build as b; print(b.build_sdist("build/dist"))' | tail -1)
+
+release: wheel sdist deb ## Build all packages, with a bill of materials and checksums.
+	@$(PYTHON) packaging/sbom.py build/wheel build/deb/usr/lib/natxy >build/dist/natxy.cdx.json
+	@cd build/dist && rm -f SHA256SUMS && sha256sum natxy* >SHA256SUMS && cat SHA256SUMS
+
+rebuild: wheel sdist ## Build the wheel again from the source distribution; fails if it differs.
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) packaging/rebuild
 
 ##@ Maintain
 format: $(DEVELOPMENT) ## Format all sources and fix what the linter can fix.

@@ -134,6 +134,7 @@ LONG = [
     Rung(name="debian-12", command=["tools/chroot-test", "bookworm"], limit_s=3600),
     Rung(name="debian-13", command=["tools/chroot-test", "trixie"], limit_s=3600),
     Rung(name="debian-sid", command=["tools/chroot-test", "sid"], limit_s=3600),
+    Rung(name="packages", command=["packaging/check"], limit_s=7200),
     Rung(name="hardware", command=["make", "hardware"], limit_s=7200),
     Rung(
         name="long",

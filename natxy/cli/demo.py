@@ -13,7 +13,7 @@ from rich.console import Console
 
 import natxy
 from natxy.campaign.folder import PAGE, CampaignFolder, read_asked
-from natxy.campaign.plan import Cell, plan_of
+from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.report import Report, write_report
 from natxy.campaign.runner import Place, now
 from natxy.cli.campaigns import check, start, tell
@@ -26,9 +26,13 @@ from natxy.cli.options import (
     seed_of,
 )
 from natxy.cli.sentences import quote, say
+from natxy.dut.config import NamespaceConfig
+from natxy.dut.execution import how_to_install, missing_programs
+from natxy.dut.recipe import drivers
 from natxy.errors import ConfigurationError
 from natxy.exact import check as check_range
 from natxy.model.experiment import Experiment
+from natxy.model.experiment_sections import Options
 from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import conformance_notes, gateway_table, throughput_table
 from natxy.report.results_json import Made, cell_entry, write_entries
@@ -86,14 +90,18 @@ def demo(
     if repetitions is not None:
         check_range(REPETITIONS, repetitions, lowest=1, highest=MOST_REPETITIONS)
     asked = read_asked(demo_experiment())
-    plan = plan_of(
-        asked.experiment,
-        asked.testbed,
-        seed_of(seed),
-        options={} if repetitions is None else {"repetitions": repetitions},
-        labels=_labels(asked.experiment, gateway) if gateway else None,
-    )
+    options: Options = {} if repetitions is None else {"repetitions": repetitions}
+    labels = _labels(asked.experiment, gateway)
+    drawn = seed_of(seed)
+    plan = plan_of(asked.experiment, asked.testbed, drawn, options=options, labels=labels)
     check(plan)
+    if lacking := _lacking(plan):
+        for label, sentence in lacking.items():
+            tell(f"{label}: {sentence}")
+        labels = [label for label in labels if label not in lacking]
+        if not labels:
+            raise click.exceptions.Exit(1)
+        plan = plan_of(asked.experiment, asked.testbed, drawn, options=options, labels=labels)
     folder = CampaignFolder(path=output)
     command = repeat_command(plan.seed)
     shown = GatewayTables(
@@ -126,6 +134,19 @@ def _labels(experiment: Experiment, text: str) -> list[str]:
         raise ConfigurationError(
             f'--gateway: no gateway has "{text}" in its name (expected a part of one of {expected})'
         )
+    return found
+
+
+def _lacking(plan: CampaignPlan) -> dict[str, str]:
+    """Returns the gateways whose programs are not installed here, each with how to install them."""
+    found = {}
+    for cell in plan.cells:
+        dut = cell.testbed.get("dut", {})
+        if dut.get("kind") != "namespace":
+            continue
+        driver = NamespaceConfig.model_validate(dut).driver
+        if missing := missing_programs(drivers("namespace")[driver].in_lab.packages):
+            found[cell.column.label] = f"left out; {how_to_install(missing)}"
     return found
 
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from natxy.doctor.finding import NOTHING, Finding, costs, good, impossible
 from natxy.doctor.tools import engine, privileges
 from natxy.dut.config import SshConfig
-from natxy.dut.execution import LAB_PACKAGES
+from natxy.dut.execution import LAB_PACKAGES, missing_programs
 from natxy.dut.recipe import Filled, Recipe
 from natxy.dut.ssh import SshDut
 from natxy.errors import DutError
@@ -31,11 +31,10 @@ def examine_driver(driver: Recipe) -> list[Finding]:
 
 def packages(driver: Recipe) -> Finding:
     """Looks for the programs of a lab, and names the packages of those that are missing."""
-    needed = {**LAB_PACKAGES, **driver.in_lab.packages}
-    missing = [program for program in needed if shutil.which(program) is None]
+    missing = missing_programs(driver.in_lab.packages)
     if not missing:
-        return good("programs", ", ".join(needed))
-    names = " ".join(sorted({needed[program] for program in missing}))
+        return good("programs", ", ".join({**LAB_PACKAGES, **driver.in_lab.packages}))
+    names = " ".join(sorted(set(missing.values())))
     return impossible(
         "programs",
         f"missing: {', '.join(missing)}",

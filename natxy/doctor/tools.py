@@ -1,16 +1,16 @@
 """Examines privileges, programs and AF_XDP, and removes what dead labs have left."""
 
 import os
-import shutil
 import subprocess
 
 from natxy.doctor.finding import Finding, costs, good, impossible
-from natxy.dut.execution import LAB_PACKAGES
+from natxy.dut.execution import missing_programs
 from natxy.dut.lab import VethLoop
 from natxy.dut.ledger import sweep
 from natxy.dut.namespaces import lacking_for_a_lab
 from natxy.dut.recipe import drivers
 from natxy.errors import EngineNotFound, NatxyError
+from natxy.installed import HOW
 from natxy.program_output import OutputTooLong, run
 from natxy.tester.command import find_engine
 from natxy.tester.tester import ended
@@ -45,7 +45,7 @@ def engine() -> Finding:
     try:
         found = find_engine()
     except EngineNotFound as error:
-        return impossible("engine", error.in_options, cost="no trials", remedy="make install")
+        return impossible("engine", error.in_options, cost="no trials", remedy=f"# {HOW}")
     version, complaint, remedy = _start(found)
     if complaint:
         return impossible("engine", f"{found} {complaint}", cost="no trials", remedy=remedy)
@@ -57,7 +57,7 @@ def _start(program: str) -> tuple[str, str, str]:
 
     It may be of another architecture, or for processors with more instructions.
     """
-    remedy = "make install  # here"
+    remedy = f"# {HOW}"
     try:
         done = run([program, "--version"], timeout_s=STARTS_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired, OutputTooLong) as error:
@@ -72,15 +72,15 @@ def _start(program: str) -> tuple[str, str, str]:
 
 def programs() -> Finding:
     labs = [recipe.in_lab for recipe in drivers("namespace").values()]
-    needed = set(LAB_PACKAGES).union(*(lab.packages for lab in labs))
-    missing = sorted(name for name in needed if shutil.which(name) is None)
+    packages = {name: each for lab in labs for name, each in lab.packages.items()}
+    missing = missing_programs(packages)
     if not missing:
         return good("programs of the labs", "all installed")
     return costs(
         "programs of the labs",
-        f"missing: {', '.join(missing)}",
+        f"missing: {', '.join(sorted(missing))}",
         cost="some or all labs are impossible; natxy dut check NAME examines one",
-        remedy="tools/install run",
+        remedy=f"apt-get install {' '.join(sorted(set(missing.values())))}",
     )
 
 

@@ -1,5 +1,6 @@
 """Runs programs by their argument lists, never through a shell."""
 
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 
@@ -14,6 +15,22 @@ LAB_PACKAGES = {
     "sysctl": "procps",
     "taskset": "util-linux",
 }
+
+
+def missing_programs(packages: Mapping[str, str]) -> dict[str, str]:
+    """Returns those programs of a lab that are not installed, with their Debian packages.
+
+    `packages` has the programs that other labs do not need.
+    """
+    needed = {**LAB_PACKAGES, **packages}
+    return {name: package for name, package in needed.items() if shutil.which(name) is None}
+
+
+def how_to_install(missing: Mapping[str, str]) -> str:
+    """Returns the end of a sentence: what is not installed, and the command that installs it."""
+    packages = " ".join(sorted(set(missing.values())))
+    them = "them" if len(missing) > 1 else "it"
+    return f"{', '.join(missing)}: not installed (`apt install {packages}` installs {them})"
 
 
 def in_namespace(namespace: str, arguments: Sequence[str]) -> list[str]:

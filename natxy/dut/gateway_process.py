@@ -1,13 +1,11 @@
 """natxy-gateway as a child process, with one JSON request or event a line."""
 
 import json
-import os
-import sys
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from natxy.errors import DutError
+from natxy.installed import HOW, NotInstalled, find_program
 from natxy.line_process import TOO_LONG, LineProcess
 from natxy.program_output import OutputTooLong
 
@@ -16,31 +14,27 @@ PROTOCOL = 1
 SHOWN_BYTES = 60  # of a line that is none of the protocol
 
 
-def gateway_program() -> Path:
-    """Returns the path in NATXY_GATEWAY, or the program beside the running Python."""
-    named = os.environ.get("NATXY_GATEWAY")
-    path = Path(named) if named else Path(sys.executable).parent / "natxy-gateway"
-    if not path.is_file():
-        raise DutError(
-            f"{path}: does not exist (`make install` builds natxy-gateway, and NATXY_GATEWAY names "
-            "another one)."
-        )
-    return path
+def gateway_program() -> str:
+    """Returns the calibration gateway's path; DutError if there is none."""
+    try:
+        return find_program("natxy-gateway", "NATXY_GATEWAY")
+    except NotInstalled as error:
+        raise DutError(f"{error}.") from None
 
 
 class GatewayProcess(LineProcess):
     """Uses the protocol of docs/reference/gateway.md."""
 
     def __init__(self, arguments: list[str]) -> None:
-        super().__init__([str(gateway_program()), *arguments], _died)
+        super().__init__([gateway_program(), *arguments], _died)
         self._asking = Lock()  # a reset is asked for by a thread of its own
 
     def hello(self) -> dict[str, Any]:
         event = self._event("hello")
         if event.get("protocol") != PROTOCOL:
             raise DutError(
-                f"natxy-gateway speaks protocol {event.get('protocol')} (expected {PROTOCOL}; "
-                "`make install` builds the gateway that belongs to this package)"
+                f"natxy-gateway speaks protocol {event.get('protocol')} (expected {PROTOCOL}, "
+                f"that of the gateway of this package; {HOW})"
             )
         return event
 

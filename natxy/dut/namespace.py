@@ -9,13 +9,12 @@ Two gateways in a row have a namespace each: natxy-f-LABEL is the one on the ini
 """
 
 import platform
-import shutil
 
 from natxy.dut.addresses import LEFT, RIGHT
 from natxy.dut.config import NamespaceConfig
 from natxy.dut.conntrack import SharedConntrack
 from natxy.dut.cpus import gateway_cpus, thread_napi, watched_cpus, without_throttling
-from natxy.dut.execution import LAB_PACKAGES
+from natxy.dut.execution import how_to_install, missing_programs
 from natxy.dut.gateway import Gateway
 from natxy.dut.lab import GatewayLab
 from natxy.dut.links import LabLinks, spread_frames
@@ -104,13 +103,8 @@ class NamespaceDut(GatewayLab):
 
     def check_programs(self) -> None:
         """Raises DutError if a program that the gateway runs is not installed."""
-        needed = {**LAB_PACKAGES, **self._driver.in_lab.packages}
-        if missing := [program for program in needed if shutil.which(program) is None]:
-            packages = " ".join(sorted({needed[program] for program in missing}))
-            raise DutError(
-                f"dut.driver {self._config.driver}: {', '.join(missing)}: not installed (expected "
-                f"the Debian package{'s' * (' ' in packages)} {packages})."
-            )
+        if missing := missing_programs(self._driver.in_lab.packages):
+            raise DutError(f"dut.driver {self._config.driver}: {how_to_install(missing)}.")
 
     def _make(self) -> None:
         self.check_programs()

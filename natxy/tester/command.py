@@ -2,11 +2,9 @@
 
 import os
 import re
-import shutil
-import sys
-from pathlib import Path
 
 from natxy.errors import ConfigurationError, EngineNotFound
+from natxy.installed import NotInstalled, find_program
 from natxy.model.testbed import TesterSection
 
 PROGRAM = "natxy-engine"
@@ -29,22 +27,11 @@ def in_keys(message: str) -> str:
 
 
 def find_engine() -> str:
-    """Returns the path in NATXY_ENGINE, or the engine installed with this package, or in PATH."""
-    if given := os.environ.get(VARIABLE):
-        if not os.access(given, os.X_OK):
-            raise EngineNotFound(
-                f"{VARIABLE}: {given} is not a program (expected the path of natxy-engine)"
-            )
-        return given
-    beside = Path(sys.executable).parent / PROGRAM
-    if os.access(beside, os.X_OK):
-        return str(beside)
-    if found := shutil.which(PROGRAM):
-        return found
-    raise EngineNotFound(
-        f"{PROGRAM}: was not found (expected beside {sys.executable} or in PATH; `make install` "
-        "builds it)"
-    )
+    """Returns the engine's path; EngineNotFound if there is none."""
+    try:
+        return find_program(PROGRAM, VARIABLE)
+    except NotInstalled as error:
+        raise EngineNotFound(str(error)) from None
 
 
 def engine_command(

@@ -18,6 +18,7 @@ from natxy.errors import (
     TrialCancelled,
     TrialRefused,
 )
+from natxy.installed import HOW
 from natxy.line_process import LineProcess
 from natxy.model.event import EVENT, PROTOCOL, ErrorEvent, Hello, Progress, ResultEvent
 from natxy.model.port_result import icmp_list
@@ -176,7 +177,7 @@ class Tester:
         if event.protocol != PROTOCOL:
             raise ProtocolError(
                 f"natxy-engine {event.engine_version} speaks protocol {event.protocol} (expected "
-                f"{PROTOCOL}; `make install` builds the engine that belongs to this package)"
+                f"{PROTOCOL}, that of the engine of this package; {HOW})"
             )
         return event
 
@@ -213,7 +214,7 @@ def ended(status: int | None) -> str:
     if status == -signal.SIGILL:
         return (
             "was ended by signal 4, an illegal instruction: it was built for another processor "
-            "(expected `make install` on this machine)"
+            f"(expected one that was built here or for all; {HOW})"
         )
     return f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
 

@@ -15,6 +15,7 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 OF_ALL_ROOMS = {
     "errors",
     "exact",
+    "installed",
     "interrupts",
     "line_process",
     "program_output",

@@ -18,8 +18,9 @@ from natxy.campaign.records import read_campaign
 from natxy.campaign.runner import Place
 from natxy.cli import campaigns, run_command
 from natxy.cli.campaigns import check
-from natxy.cli.demo import TITLE, GatewayTables, demo_experiment
+from natxy.cli.demo import TITLE, GatewayTables, _lacking, demo_experiment
 from natxy.cli.narrator import Narrator
+from natxy.dut.execution import LAB_PACKAGES
 from natxy.errors import ConfigurationError
 from natxy.model.disturbance import Disturbance
 from natxy.model.experiment_sections import Options
@@ -117,6 +118,20 @@ def test_each_gateway_has_its_table_before_the_next_one_starts(
     assert said.index("[2/4]") < first < said.index("[3/4]")
     assert said.index("[4/4]") < second < said.index(TITLE)
     assert max(map(len, said.splitlines())) < 120
+
+
+def test_a_gateway_whose_program_is_not_installed_is_left_out_with_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Captured
+) -> None:
+    there = LAB_PACKAGES.keys() | {"nft", "conntrack", "iptables"}
+    for program in there:
+        (tmp_path / program).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert list(_lacking(planned())) == ["tayga, stateless NAT64"]
+    folder = tmp_path / "demo"
+    assert run_command(["demo", "--gateway", "tayga", "--output", str(folder)]) == 1
+    assert capsys.readouterr().out.count("apt install tayga") == 1
+    assert not folder.exists()
 
 
 def gateways(*, invalid: int = 1) -> list[Measurement]:

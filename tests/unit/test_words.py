@@ -94,8 +94,8 @@ def test_each_missing_program_of_a_lab_is_named_with_its_package(
         with pytest.raises(DutError) as caught:
             dut.check_programs()
         assert str(caught.value) == (
-            f"dut.driver {driver}: {absent}: not installed (expected the Debian package "
-            f"{needed[absent]})."
+            f"dut.driver {driver}: {absent}: not installed (`apt install {needed[absent]}` "
+            "installs it)."
         )
 
 
