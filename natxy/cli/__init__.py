@@ -1,4 +1,4 @@
-"""The command `natxy`: `verbs.py` lists its subcommands, of which each has a file.
+"""The command `natxy`: `verbs.py` lists its subcommands.
 
 This file imports nothing that takes time, so that an interrupt of the start finds `main`.
 """

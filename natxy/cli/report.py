@@ -6,7 +6,7 @@ from typing import Annotated
 from natxy.campaign.report import Report, write_report
 from natxy.cli.campaigns import tell
 from natxy.cli.options import result_console
-from natxy.cli.resume import FolderArgument
+from natxy.cli.run import FolderArgument
 from natxy.cli.sentences import say_lines
 from natxy.report.campaign_text import summary_text, text
 from natxy.setting import Setting

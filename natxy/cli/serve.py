@@ -14,7 +14,7 @@ from natxy.campaign.report import page_of, rate_quantity
 from natxy.campaign.trial_points import trial_members
 from natxy.cli.campaign_server import CampaignServer, Page, take_lowest_priority
 from natxy.cli.campaigns import pace_of, tell
-from natxy.cli.resume import FolderArgument
+from natxy.cli.run import FolderArgument
 from natxy.cli.status import left_of, said_of
 from natxy.errors import ConfigurationError
 from natxy.exact import check

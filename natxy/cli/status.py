@@ -7,7 +7,7 @@ from natxy.campaign.plan import Cell, plan_again
 from natxy.campaign.records import CampaignState, CellState, read_campaign
 from natxy.cli.campaigns import pace_of, tell
 from natxy.cli.narrator import Pace
-from natxy.cli.resume import FolderArgument
+from natxy.cli.run import FolderArgument
 from natxy.report.found_words import found
 from natxy.report.numbers import seconds_left
 

@@ -13,8 +13,13 @@ from natxy.cli.declared import COMPLETE, CONTEXTS, all_declared, declared
 from natxy.cli.help import GROUPS, help_of, list_of_commands, short_help_of
 
 VERBS = [verb for verbs in GROUPS.values() for verb in verbs]
-# They have no file of their own, but are together in measurements.py.
-PLAIN = ("latency", "pdv", "ipdv", "back_to_back", "recovery", "reset", "churn", "capacity")
+# The file of a command has its name, but for these.
+AT_A_RATE = ("latency", "pdv", "ipdv", "frame-loss", "back-to-back", "recovery", "reset")
+FILES = {
+    **dict.fromkeys(AT_A_RATE, "measurements"),
+    **dict.fromkeys((*GROUPS["Stateful"], "scale-up"), "stateful"),
+    "resume": "run",
+}
 SHORT, LONG = "-h", "--help"
 
 
@@ -82,8 +87,8 @@ def command_of(verb: str) -> click.Command:
 
 
 def function_of(verb: str) -> Callable[..., Any]:
-    """Returns a verb's function, which has the verb's name, as has its file."""
+    """Returns a verb's function, which has the verb's name."""
     name = verb.replace("-", "_")
-    file = "measurements" if name in PLAIN else name
-    function: Callable[..., Any] = getattr(import_module(f"natxy.cli.{file}"), name)
+    module = import_module(f"natxy.cli.{FILES.get(verb, name)}")
+    function: Callable[..., Any] = getattr(module, name)
     return function

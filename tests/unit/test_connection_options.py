@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from natxy.cli import run_command
-from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions, Work
-from natxy.cli.sizes import one_each, sizes_of
+from natxy.cli.stateful import one_each, searching, sizes_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import COUNTS, PortRange, Size
 from natxy.measure.traffic_settings import CONNECTIONS, ESTABLISHMENT_RATE, with_values

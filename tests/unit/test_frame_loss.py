@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from natxy.cli.frame_loss import rates_of
+from natxy.cli.measurements import rates_of
 from natxy.errors import ConfigurationError, TesterLimit
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Measurement

@@ -3,7 +3,7 @@
 import pytest
 
 from natxy.cli.options import numbers_of
-from natxy.cli.sizes import ranges_of
+from natxy.cli.stateful import ranges_of
 from natxy.cli.verbs import VERBS, command_of
 from natxy.errors import ConfigurationError
 from natxy.measure.table_size import PortRange

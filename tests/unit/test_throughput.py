@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 
 from natxy.campaign.journal import Journal, provenance, read_journal
-from natxy.cli.searching import searching
 from natxy.cli.series_options import SeriesOptions, Work
+from natxy.cli.stateful import searching
 from natxy.dut.base import TesterPorts
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, StorageError, TesterLimit
