@@ -85,7 +85,7 @@ tidy: $(DEVELOPMENT) packages-test ## Run clang-tidy over all C++ sources (minut
 
 ##@ Package
 # Times of files are those of the commit, so that two builds are equal.
-release deb sdist wheel rebuild: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+release deb sdist wheel rebuild: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y pyproject.toml)
 wheel: .venv/.requirements ## Build a wheel for other machines, with the programs (build/dist).
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) packaging/wheel
 

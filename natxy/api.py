@@ -24,12 +24,14 @@ from natxy.measure.traffic_settings import (
     NETWORKS,
     OF_SERIES,
     OF_TESTBED,
+    beside_values,
     check_series,
     places,
     with_values,
 )
 from natxy.model.frame_sizes import RFC8219_SIZES_BYTES
 from natxy.model.measurement import Measurement
+from natxy.model.source import Source
 from natxy.model.testbed import Testbed as WrittenTestbed
 from natxy.model.testbed import read_testbed
 from natxy.model.traffic import TrafficPlan
@@ -79,7 +81,7 @@ class Testbed(Measurements):
         return f"natxy.Testbed({str(self.path)!r})"
 
     def __enter__(self) -> Self:
-        self._session = self._ends.enter_context(self._started(self._written))
+        self._session = self._ends.enter_context(_started(self._written, self._source))
         return self
 
     def __exit__(
@@ -91,14 +93,11 @@ class Testbed(Measurements):
         self._session = None
         self._ends.__exit__(kind, error, trace)
 
-    def _started(self, asked: WrittenTestbed) -> AbstractContextManager[Session]:
-        return set_up(asked, self._source, dut_of(asked, self._source))
-
     @contextmanager
-    def _ready(self, asked: WrittenTestbed) -> Iterator[Session]:
+    def _ready(self, asked: WrittenTestbed, source: Source) -> Iterator[Session]:
         """Yields the block's session with this traffic, or one of its own."""
         if self._session is None:
-            with self._started(asked) as session:
+            with _started(asked, source) as session:
                 yield session
             return
         if asked.connections is not None and self._written.connections is None:
@@ -129,6 +128,8 @@ class Testbed(Measurements):
         sets_connections = bool(read.get("sizes") or read.get("columns"))
         asked = with_values(self._written, values, sets_connections=sets_connections)
         check_series(asked, *series[:2])
+        of_series = {FRAME_SIZE: series[0], FOREGROUND: series[1]}
+        source = beside_values(self._source, values | of_series)
         defaults = Defaults(
             profile=read.get(PROFILE.name, "rfc"),
             seed=seed,
@@ -137,9 +138,12 @@ class Testbed(Measurements):
         )
         own = {each: v for each, v in read.items() if each not in (*OF_CALL, *OF_DEFAULTS)}
         plan = defaults.plan(measure.plan, **own)  # checked before anything is started
-        measure.check(plan, TrafficPlan(testbed=asked, source=self._source))
+        measure.check(plan, TrafficPlan(testbed=asked, source=source))
         results: list[Measurement] = []
-        with _folder(read.get(OUTPUT.name), results) as folder, self._ready(asked) as session:
+        with (
+            _folder(read.get(OUTPUT.name), results) as folder,
+            self._ready(asked, source) as session,
+        ):
             header = provenance(session, seed=seed, command=[f"{self!r}.{name}({said})"])
             with Journal(folder / JOURNAL, header) as journal:
                 observed = session.with_observer(journal)
@@ -188,6 +192,10 @@ def _folder(output: str | Path | None, results: Sequence[Measurement]) -> Iterat
             error.add_note(f"The results until then are in {folder}")
         raise
     rmtree(folder, ignore_errors=True)
+
+
+def _started(asked: WrittenTestbed, source: Source) -> AbstractContextManager[Session]:
+    return set_up(asked, source, dut_of(asked, source))
 
 
 def _series(given: Mapping[str, Any]) -> tuple[Any, Any, Any]:

@@ -92,10 +92,12 @@ class OtherTrials(MeasurementError):
     """A cell asks for other trials than those that its journal holds."""
 
 
-def unknown_value(setting: Setting | str, value: str, known: Iterable[str]) -> ConfigurationError:
+def unknown_value(
+    setting: Setting | str, value: object, known: Iterable[str]
+) -> ConfigurationError:
     """Returns the error, with the known word that is nearest to the value if one is near."""
     words = list(known)
-    near = difflib.get_close_matches(value.lower(), words, n=1)
+    near = difflib.get_close_matches(str(value).lower(), words, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     return ConfigurationError(
         setting, f': unknown value "{value}" (expected {listed(words)}{hint})'

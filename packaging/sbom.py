@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 STATIC = re.compile(r"/usr/lib/\S+?\.a\b")
-ALSO = ("libstdc++-12-dev", "libgcc-12-dev", "nlohmann-json3-dev")  # found by the compiler itself
+ALSO = ("libstdc++-{}-dev", "libgcc-{}-dev", "nlohmann-json3-dev")  # found by the compiler itself
 FORMAT = "${Package}\t${source:Package}\t${source:Version}\n"
 
 
@@ -26,16 +26,11 @@ def debian_packages(build: Path) -> list[dict[str, Any]]:
     libraries = sorted(set(STATIC.findall((build / "build.ninja").read_text())))
     names = ("*/" + os.path.basename(each) for each in libraries)  # some belong to /lib
     owners = output("dpkg-query", "--search", *names).splitlines()
-    binary = {line.split(":")[0] for line in owners} | installed(ALSO)
+    gcc = output("g++", "-dumpversion").split(".")[0].strip()
+    binary = {line.split(":")[0] for line in owners} | {name.format(gcc) for name in ALSO}
     sources = output("dpkg-query", "--show", "--showformat", FORMAT, *sorted(binary)).splitlines()
     found = {tuple(line.split("\t")[1:]) for line in sources}
     return [component(name, version, f"deb/debian/{name}") for name, version in sorted(found)]
-
-
-def installed(names: tuple[str, ...]) -> set[str]:
-    """Returns those of the packages that this Debian has; a later one has other compilers."""
-    have = output("dpkg-query", "--show", "--showformat", "${Package}\n").split()
-    return set(names) & set(have)
 
 
 def python_packages(folder: Path) -> list[dict[str, Any]]:

@@ -31,6 +31,7 @@ from natxy.dut.execution import how_to_install, missing_programs
 from natxy.dut.recipe import drivers
 from natxy.errors import ConfigurationError
 from natxy.exact import check as check_range
+from natxy.installed import HOW
 from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import Options
 from natxy.model.measurement import Measurement
@@ -91,14 +92,15 @@ def demo(
         check_range(REPETITIONS, repetitions, lowest=1, highest=MOST_REPETITIONS)
     asked = read_asked(demo_experiment())
     options: Options = {} if repetitions is None else {"repetitions": repetitions}
-    labels = _labels(asked.experiment, gateway)
+    labels = _labels(asked.experiment, gateway) if gateway else None
     drawn = seed_of(seed)
     plan = plan_of(asked.experiment, asked.testbed, drawn, options=options, labels=labels)
     check(plan)
     if lacking := _lacking(plan):
         for label, sentence in lacking.items():
             tell(f"{label}: {sentence}")
-        labels = [label for label in labels if label not in lacking]
+        names = labels or [column.label for column in asked.experiment.columns]
+        labels = [label for label in names if label not in lacking]
         if not labels:
             raise click.exceptions.Exit(1)
         plan = plan_of(asked.experiment, asked.testbed, drawn, options=options, labels=labels)
@@ -157,8 +159,7 @@ def demo_experiment() -> Path:
         if (path := folder / EXPERIMENT).is_file():
             return path
     raise ConfigurationError(
-        f"experiments/{EXPERIMENT}: is not installed (expected in {package}; `make install` "
-        "installs it)"
+        f"experiments/{EXPERIMENT}: is not installed (expected in {package}; {HOW})"
     )
 
 

@@ -62,7 +62,7 @@ class Told:
     files: Mapping[str, str]  # names and texts: experiment.toml
     machines: Mapping[str, Any]  # what measured, by a title
     quick: bool
-    made_by: str  # "Natxy 0.1.0"
+    made_by: str  # "Natxy 0.2.0"
     written: Sequence[str] = ()  # files beside the page; empty: it stands alone
 
 
@@ -204,8 +204,8 @@ def _marks(row: Row) -> Iterator[str]:
         yield value.text if value.number is None else ""  # why there is no figure
         if value.spread is not None:
             yield from _marks_of(value.spread)
-        if value.place is not None and value.place.theoretical_fps is not None:
-            yield "of the media"
+            if value.place is not None and value.place.media_fps:
+                yield "of the media"
 
 
 def _terms(figure: str) -> Iterator[str]:

@@ -54,9 +54,9 @@ class Observers(Observer):
 
 
 def _passed_on(event: str) -> Callable[..., None]:
-    def pass_on(self: Observers, *members: Any) -> None:
+    def pass_on(self: Observers, *members: Any, **named: Any) -> None:
         for observer in self._observers:
-            getattr(observer, event)(*members)
+            getattr(observer, event)(*members, **named)
 
     return pass_on
 

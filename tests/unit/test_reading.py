@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from natxy.report.campaign_html import how_to_read
+from natxy.report.cell_figures import Place
 from natxy.report.table_rows import CampaignTable, Row, Spread, Value
 
 ONE = Value(number=1.0, text="1")
@@ -49,6 +50,23 @@ def test_the_parts_below_a_figure_are_explained() -> None:
     few = spread(planned=5, deviation=1.0, measured=True)
     marks = {"a figure", "[a … b]", "n = 1 of 5", "± a", "measured"}
     assert set(how_to_read([table(row("reset time", spread=few))])) == marks
+
+
+@pytest.mark.parametrize("is_rate", [True, False])
+def test_a_share_of_the_media_is_explained_at_rates_alone(is_rate: bool) -> None:
+    """A latency is measured on media that have a rate as well."""
+    place = Place(
+        frame_size_bytes=64,
+        foreground_percent=100,
+        rate_fps=None if is_rate else 1000,
+        theoretical_fps=1_488_095,
+        directions="",
+        octets=84 if is_rate else None,
+        media_fps=1_488_095 if is_rate else None,
+    )
+    value = replace(ONE, place=place)
+    shown = row("throughput" if is_rate else "median", spread=spread(), value=value)
+    assert ("of the media" in how_to_read([table(shown)])) == is_rate
 
 
 @pytest.mark.parametrize(

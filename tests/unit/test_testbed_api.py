@@ -174,6 +174,7 @@ def test_what_is_measured_in_an_overload_is_named(bench: natxy.Testbed) -> None:
     ("name", "given", "sentence"),
     [
         ("throughput", {"profile": "fast"}, r'^profile: unknown value "fast" '),
+        ("throughput", {"profile": 3}, r'^profile: unknown value "3" '),
         ("throughput", {"frame_size_bytes": 63}, r"^frame_size_bytes: 63 is out of range"),
         ("throughput", {"error": "much"}, r'^error: "much" is neither a share'),
         ("throughput", {"seed": -1}, r"^seed: -1 is out of range"),
