@@ -129,10 +129,11 @@ def with_values(testbed: Testbed, values: Values, *, sets_connections: bool = Fa
 
 def _changed(testbed: Testbed, name: str, keys: Mapping[str, Any]) -> Model | None:
     """Returns a section of the testbed with those of the keys that it has."""
-    kind, section = SECTIONS[name], getattr(testbed, name)
+    kind = SECTIONS[name]
+    section: Model | None = getattr(testbed, name)
     own = {key: value for key, value in keys.items() if key in kind.model_fields}
     if not own:
-        return section  # type: ignore[no-any-return]
+        return section
     written = {} if section is None else section.model_dump(mode="json")
     changed: Model = Given(name=name).validated(kind, written | own)
     return changed

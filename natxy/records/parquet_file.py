@@ -144,7 +144,7 @@ class RecordsPipe:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._spool: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._spool: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by close)
         self._read_fd, self.fd = os.pipe()
         with contextlib.suppress(OSError):
             fcntl.fcntl(self.fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
