@@ -4,6 +4,7 @@ Tables, CSV and JSON files are computed from it.
 """
 
 from collections.abc import Iterable
+from operator import add, sub
 from typing import Literal, Self
 
 from natxy.model.base import Model
@@ -88,6 +89,24 @@ class Figure(Model):
         """The result of all repetitions: their median, or their mean where the RFC asks for it."""
         of = summary(self.values)
         return of.mean if self.statistic == "mean" else of.median
+
+    @property
+    def benchmark_error(self) -> float:
+        """How far the benchmark can be from that of the true values, in the figure's unit.
+
+        Each true value is within its error; so their median lies between the medians of the
+        values less and plus their errors, and their mean between those means.
+        """
+        if not self.values or not self.errors:
+            return 0.0
+        errors = self.errors
+        if len(errors) != len(self.values):
+            errors = (max(errors),) * len(self.values)
+        highest, lowest = (
+            self.model_copy(update={"values": tuple(map(moved, self.values, errors))}).benchmark
+            for moved in (add, sub)
+        )
+        return max(highest - self.benchmark, self.benchmark - lowest)
 
     @property
     def benchmark_bound(self) -> Bound:

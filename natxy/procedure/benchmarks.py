@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from operator import add, sub
 from typing import Any
 
 from natxy.model.measurement import Figure, Measurement
@@ -41,20 +40,9 @@ class Benchmark:
         """Returns whether the result of a figure is only a bound."""
         return figure.benchmark_bound != "exact"
 
-    def error(self, figure: Figure) -> float:
-        """Returns the largest error of the result of a figure, from the errors of its values."""
-        values, errors = figure.values, figure.errors
-        if len(errors) != len(values):
-            errors = (max(errors, default=0.0),) * len(values)
-        highest, lowest = (
-            figure.model_copy(update={"values": tuple(map(moved, values, errors))}).benchmark
-            for moved in (add, sub)
-        )
-        return max(highest - figure.benchmark, figure.benchmark - lowest)
-
     def is_above_0(self, figure: Figure) -> bool:
         """Returns whether the result of a figure is above 0, also if it is wrong by its error."""
-        return figure.benchmark > self.error(figure)
+        return figure.benchmark > figure.benchmark_error
 
     def degradation_error(self, alone: Figure, figure: Figure) -> float:
         """Returns the largest error of the degradation, in %; `alone` is above 0.
@@ -62,7 +50,7 @@ class Benchmark:
         With X1 + d1 and Xn + dn, the ratio changes by (dn - d1 Xn / X1) / (X1 + d1).
         """
         x1, xn = alone.benchmark, figure.benchmark
-        e1, en = self.error(alone), self.error(figure)
+        e1, en = alone.benchmark_error, figure.benchmark_error
         return (en + e1 * abs(xn) / x1) / (x1 - e1) * 100
 
     def degradation(self, x1: float, xn: float) -> float:

@@ -32,7 +32,7 @@ class Sample:
 
     @property
     def stated_error(self) -> float:
-        return max(self.search_error, *self.figure.errors, 0.0)
+        return max(self.search_error, self.figure.benchmark_error)
 
 
 @dataclass(frozen=True, kw_only=True)

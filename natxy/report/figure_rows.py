@@ -135,11 +135,11 @@ def _spread(figure: Figure, of: ColumnFigures, key: Key, *, names_rate: bool) ->
 
 
 def _error(figure: Figure, of_search: float | None) -> float | None:
-    """Returns the largest error of a figure's values: what its timing can have caused, or how far
-    the search for the rate was from a rate that fails. A bound has none: above it, no rate has
-    failed, or it contains the error."""
+    """Returns the error of a figure's benchmark: what its timing can have caused, or how far the
+    search for the rate was from a rate that fails. A bound has none: above it, no rate has failed,
+    or it contains the error."""
     if with_bound(figure)[1] != "exact":
         return None
     if figure.errors:
-        return max(figure.errors)
+        return figure.benchmark_error
     return of_search if figure.unit in RATES else None

@@ -66,7 +66,7 @@ def with_bound(figure: Figure) -> tuple[float, Bound]:
     """Returns the median or mean that is the figure's benchmark. If its error is as large as
     itself, only the sum of both is known, as an upper bound."""
     number, bound = figure.benchmark, figure.benchmark_bound
-    error = max(figure.errors, default=0.0)
+    error = figure.benchmark_error
     if bound != "exact" or not error or error < number or figure.name.startswith(SIGNED):
         return number, bound
     return (min(number + error, 100.0) if figure.unit == "%" else number + error), "upper"
