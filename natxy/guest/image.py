@@ -90,6 +90,11 @@ def _first_image(_: Path) -> Image:
     return usable_image()
 
 
+def forget_image() -> None:
+    """Makes the next use ask apt again, since there may be other packages now."""
+    _first_image.cache_clear()
+
+
 def cache_folder() -> Path:
     return Path(os.environ.get(VARIABLE) or CACHE)
 

@@ -72,27 +72,27 @@ def _lines(row: Row) -> Iterator[Row]:
 
 
 def markdown(table: CampaignTable) -> str:
-    head, *rows = ([_marked_down(cell) for cell in row] for row in _cells(table))
+    head, *rows = ([marked_down(cell) for cell in row] for row in _cells(table))
     lines = [
         *_warning(table),
-        f"**{_marked_down(table.title)}**",
+        f"**{marked_down(table.title)}**",
         "",
-        _piped(head),
-        _piped(["---", *["---:"] * (len(head) - 1)]),
+        piped(head),
+        piped(["---", *["---:"] * (len(head) - 1)]),
     ]
-    lines += map(_piped, rows)
+    lines += map(piped, rows)
     for heading, notes in table.notes.items():
         lines += ["", *([f"**{heading}**", ""] if heading else [])]
-        lines += [f"- {_marked_down(note)}" for note in notes]
+        lines += [f"- {marked_down(note)}" for note in notes]
     return "\n".join(lines) + "\n"
 
 
-def _marked_down(words: str) -> str:
+def marked_down(words: str) -> str:
     """Returns a text in which Markdown sees neither HTML nor marks of its own."""
     return MARKDOWN.sub(r"\\\g<0>", one_line(words).replace("&", "&amp;"))
 
 
-def _piped(cells: Sequence[str]) -> str:
+def piped(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

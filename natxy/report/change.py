@@ -8,11 +8,17 @@ run, so their number says little about how exact their median is. The variance o
 
 Several campaigns of a gateway show how much its runs differ. If that is more, it is pooled with the
 variance above, which counts like `KNOWN` degrees of freedom. The interval is that of Student's t.
+
+If nothing is known of the machine (`run_variation` is None), the campaigns alone say how much runs
+differ, with as many degrees of freedom as they have; but not less than their repetitions would if
+they had nothing in common. So the interval is right on a machine of any noise.
+
 Errors that a figure states (of its search, of the timing) are the same in all campaigns: they are
 added, as uniform distributions, and no number of campaigns makes them smaller.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +26,8 @@ from natxy.model.measurement import Figure
 from natxy.statistics import student_p, student_t
 
 KNOWN = 10  # degrees of freedom
+MISSED = 0.1  # of the changes that `runs_for` looks for
+MOST_RUNS = 100  # of each gateway: nobody measures more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +37,10 @@ class Sample:
     figure: Figure
     rounds: int = 1
     search_error: float = 0.0  # in the figure's unit
+
+    @property
+    def is_exact(self) -> bool:
+        return self.figure.benchmark_bound == "exact" and not self.figure.uncertain
 
     @property
     def stated_error(self) -> float:
@@ -44,6 +56,8 @@ class Change:
     logarithmic: bool
     error: float  # standard error of the difference
     freedom: int
+    run_error: float  # standard deviation from campaign to campaign
+    stated_error: float  # a part of `error`, which no number of campaigns makes smaller
     open_below: bool  # a bound leaves open how much lower the change is
     open_above: bool
 
@@ -75,6 +89,22 @@ class Change:
             math.inf if self.open_above else self._share(self.difference + half),
         )
 
+    def runs_for(self, share: float, level: float) -> int | None:
+        """Returns how many campaigns of each gateway find a change by this share, except for one
+        of ten; None: not even `MOST_RUNS` do.
+
+        `level` is the probability with which gateways that are equal are told apart.
+        """
+        looked_for = math.log1p(share) if self.logarithmic else share * abs(self.before)
+
+        def finds(runs: int) -> bool:
+            error = math.sqrt(2 * self.run_error**2 / runs + self.stated_error**2)
+            freedom = 2 * runs - 2
+            return (student_t(level, freedom) + student_t(2 * MISSED, freedom)) * error < looked_for
+
+        found = 2 + bisect_left(range(2, MOST_RUNS + 1), True, key=finds)
+        return found if found <= MOST_RUNS else None
+
     def _share(self, difference: float) -> float:
         if self.logarithmic:
             return math.expm1(difference)
@@ -83,8 +113,14 @@ class Change:
         return difference / abs(self.before) if self.before else math.copysign(math.inf, difference)
 
 
-def change_of(before: Sequence[Sample], after: Sequence[Sample], run_variation: float) -> Change:
-    """Returns the change from campaigns of one gateway to those of another."""
+def change_of(
+    before: Sequence[Sample], after: Sequence[Sample], run_variation: float | None
+) -> Change:
+    """Returns the change from campaigns of one gateway to those of another.
+
+    `run_variation` is the standard deviation from run to run, as a share; None: it is not known,
+    and there are more than one campaign of each.
+    """
     samples = [*before, *after]
     logarithmic = samples[0].figure.unit != "%" and all(
         value > 0 for each in samples for value in each.figure.values
@@ -93,9 +129,13 @@ def change_of(before: Sequence[Sample], after: Sequence[Sample], run_variation: 
     sides = [[scale(each.figure.benchmark) for each in side] for side in (before, after)]
     observed = [value - _mean(side) for side in sides for value in side]
     unit = 1.0 if logarithmic else _size(samples)
-    variance = (run_variation * unit) ** 2 + _within(samples, logarithmic=logarithmic)
-    freedom = len(samples) - 2
-    pooled = (KNOWN * variance + math.fsum(x * x for x in observed)) / (KNOWN + freedom)
+    within = _within(samples, logarithmic=logarithmic)
+    if run_variation is None:
+        known, variance = 0, within * _per_value(samples)
+    else:
+        known, variance = KNOWN, (run_variation * unit) ** 2 + within * _per_round(samples)
+    freedom = known + len(samples) - 2
+    pooled = (known * variance + math.fsum(x * x for x in observed)) / freedom
     wider = max(variance, pooled)
     stated = sum(_stated(side, logarithmic=logarithmic) ** 2 / 3 for side in (before, after))
     low, high = zip(*(_open(side) for side in (before, after)), strict=True)
@@ -104,7 +144,9 @@ def change_of(before: Sequence[Sample], after: Sequence[Sample], run_variation: 
         after=_mean([each.figure.benchmark for each in after]),
         logarithmic=logarithmic,
         error=math.sqrt(wider * (1 / len(before) + 1 / len(after)) + stated),
-        freedom=KNOWN + freedom,
+        freedom=freedom,
+        run_error=math.sqrt(wider),
+        stated_error=math.sqrt(stated),
         open_below=high[0] or low[1],
         open_above=low[0] or high[1],
     )
@@ -122,14 +164,21 @@ def _size(samples: Sequence[Sample]) -> float:
 
 
 def _within(samples: Sequence[Sample], *, logarithmic: bool) -> float:
-    """Returns the variance of the repetitions, divided by the rounds, as a mean of all samples."""
+    """Returns the variance of the repetitions, as a mean of all samples."""
     squares, freedom = 0.0, 0
     for each in samples:
         values = [math.log(x) if logarithmic else x for x in each.figure.values]
         squares += math.fsum((value - _mean(values)) ** 2 for value in values)
         freedom += len(values) - 1
-    rounds = len(samples) / sum(1 / each.rounds for each in samples)
-    return squares / freedom / rounds if freedom else 0.0
+    return squares / freedom if freedom else 0.0
+
+
+def _per_round(samples: Sequence[Sample]) -> float:
+    return sum(1 / each.rounds for each in samples) / len(samples)
+
+
+def _per_value(samples: Sequence[Sample]) -> float:
+    return sum(1 / len(each.figure.values) for each in samples) / len(samples)
 
 
 def _stated(side: Sequence[Sample], *, logarithmic: bool) -> float:

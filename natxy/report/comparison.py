@@ -25,6 +25,7 @@ from natxy.statistics import holm_levels
 LEVEL = 0.05  # of all figures together
 RUN_VARIATION = 0.015  # standard deviation of a figure from run to run, as a share
 LEAST_VALUES = 2  # of each gateway: one value does not show how much it varies
+LEAST_RUNS = 2  # of each gateway, if they are to show how much runs differ
 SEARCHED: set[Unit] = {"fps", "cps"}  # units of the figures that have the error of their search
 LOWER_IS_BETTER: set[Unit] = {"ns", "%", "s"}
 ARTICLES: dict[Bound, str] = {"lower": "a", "upper": "an"}
@@ -34,6 +35,7 @@ HIGHER_IS_BETTER = (CORRECTED,)  # although the unit is one of those
 NEITHER_IS_BETTER = ("minimum IPDV", "median IPDV")
 LOSS = "frame loss rate"
 LOSSLESS_TO_END = 2  # successive rates without loss end a series
+FEW_RUNS = f"a gateway has too few runs (expected {LEAST_RUNS})"
 COMPUTED = ("degradation", "relative scale up")  # beginnings of names; follow from other figures
 OF_A_BUFFER = ("back-to-back frames", CORRECTED)  # absent if no burst fills the gateway's buffer
 USUAL = ("100 % foreground", "networks 1", "steady")  # of most results; need not be said
@@ -54,9 +56,11 @@ class Difference:
     rates: str  # which directions a rate counts; empty: it is none
     bounds: tuple[Bound, Bound]  # of both
     campaigns: tuple[int, int]
+    left_out: int  # campaigns with a bound, beside enough with an exact value
     counts: tuple[int, int]  # of values
     of: Change
     level: float  # at which Holm's method tests this figure
+    first_level: float  # of the first test of that method, for which a change must be largest
     doubt: str = ""  # why nothing follows from the difference; empty: it can be judged
 
     @property
@@ -91,6 +95,11 @@ class Difference:
         return "no change shown" if self.bounds == ("exact", "exact") else "cannot be told"
 
     @property
+    def tells(self) -> bool:
+        """Whether the gateways were told apart."""
+        return self.verdict in ("worse", "better")
+
+    @property
     def reason(self) -> str:
         """Returns why nothing can be told; empty if something can."""
         if self.verdict != "cannot be told" or self.doubt:
@@ -113,21 +122,24 @@ class Difference:
 def compared(
     before: Sequence[Campaign],
     after: Sequence[Campaign],
-    run_variation: float = RUN_VARIATION,
+    run_variation: float | None = RUN_VARIATION,
     level: float = LEVEL,
 ) -> list[Difference]:
     """Returns the main figures that campaigns of both gateways have, in the order of the first.
 
-    `level` is the probability that any of them is said to be worse or better if none has changed.
+    `run_variation` is how much runs are known to differ; None: only the campaigns show it. `level`
+    is the probability that any of them is said to be worse or better if none has changed.
     """
     old, new = _samples(before), _samples(after)
     told = _told_apart(old)
-    both = {
-        key: (samples, new[key], change_of(samples, new[key], run_variation))
-        for key, samples in old.items()
-        if key in new
-    }
-    doubts = {key: _doubt(samples, others) for key, (samples, others, _) in both.items()}
+    both: dict[Key, tuple[list[Sample], list[Sample], Change]] = {}
+    doubts: dict[Key, str] = {}
+    for key in (each for each in old if each in new):
+        samples, others = _that_count(old[key]), _that_count(new[key])
+        are_few = run_variation is None and min(len(samples), len(others)) < LEAST_RUNS
+        change = change_of(samples, others, RUN_VARIATION if are_few else run_variation)
+        both[key] = (samples, others, change)
+        doubts[key] = FEW_RUNS if are_few else _doubt(samples, others)
     tested = [key for key, doubt in doubts.items() if not doubt]
     tests = holm_levels([both[key][2].p for key in tested], level)
     levels = dict(zip(tested, tests, strict=True))
@@ -141,9 +153,11 @@ def compared(
             better=better(samples[0].figure),
             bounds=(_bound(samples), _bound(others)),
             campaigns=(len(samples), len(others)),
+            left_out=len(old[key]) + len(new[key]) - len(samples) - len(others),
             counts=(_count(samples), _count(others)),
             of=change,
             level=levels.get(key, level),
+            first_level=level / max(1, len(tested)),
             doubt=doubts[key],
         )
         for key, (samples, others, change) in both.items()
@@ -213,6 +227,13 @@ def _figures(cells: Campaign) -> dict["Key", Sample]:
                 one = Sample(figure=figure, search_error=_search_error(result, figure))
                 found[key] = _with(found[key], one) if key in found else one
     return found
+
+
+def _that_count(samples: list[Sample]) -> list[Sample]:
+    """Returns the campaigns without those that noise has left with a bound, if at least half of
+    them, and `LEAST_RUNS`, have an exact value."""
+    exact = [each for each in samples if each.is_exact]
+    return exact if len(exact) >= max(LEAST_RUNS, len(samples) / 2) else samples
 
 
 def _with(known: Sample, one: Sample) -> Sample:

@@ -32,14 +32,15 @@ def share_told_apart(
     campaigns: int,
     *,
     runs_vary: float = RUNS_VARY,
-    run_variation: float = RUN_VARIATION,
+    run_variation: float | None = RUN_VARIATION,
+    level: float = LEVEL,
 ) -> float:
     draw = random.Random(7)
     told = 0
     for _ in range(PAIRS):
         before = [campaign(draw, 100_000, runs_vary) for _ in range(campaigns)]
         after = [campaign(draw, 100_000 * slower, runs_vary) for _ in range(campaigns)]
-        told += change_of(before, after, run_variation).p < LEVEL
+        told += change_of(before, after, run_variation).p < level
     return told / PAIRS
 
 
@@ -61,6 +62,44 @@ def test_on_a_noisy_machine_three_campaigns_and_its_own_variation_are_enough(
     assert share_told_apart(1, 3, runs_vary=runs_vary, run_variation=runs_vary) < LEVEL + CHANCE
     found = share_told_apart(SLOWER, 3, runs_vary=runs_vary, run_variation=runs_vary)
     assert found > LEAST_FOUND - 0.02 * (runs_vary == 0.03)
+
+
+@pytest.mark.parametrize("runs_vary", [0.005, 0.02, 0.05])
+def test_if_only_the_runs_show_the_noise_the_rate_of_false_alarms_holds(runs_vary: float) -> None:
+    """On any machine, however noisy."""
+    rate = share_told_apart(1, 5, runs_vary=runs_vary, run_variation=None, level=0.01)
+    assert rate < 0.01 + 2 * math.sqrt(0.01 / PAIRS)
+
+
+@pytest.mark.parametrize("runs_vary", [0.01, 0.02])
+def test_so_many_runs_find_a_change_nine_times_of_ten(runs_vary: float) -> None:
+    draw = random.Random(5)
+    before, after = ([campaign(draw, 100_000, runs_vary) for _ in range(200)] for _ in range(2))
+    change = change_of(before, after, None)
+    assert change.run_error == pytest.approx(runs_vary, rel=0.15)
+    runs = change.runs_for(0.05, 0.01)
+    assert runs is not None
+    for number, found in ((runs, True), (runs - 2, False)):
+        share = share_told_apart(0.95, number, runs_vary=runs_vary, run_variation=None, level=0.01)
+        assert (share > 0.87) is found, number
+
+
+def test_no_number_of_runs_finds_a_change_below_the_stated_error() -> None:
+    figure = Figure(name="throughput", unit="fps", values=(100_000.0, 100_100.0))
+    side = [Sample(figure=figure, search_error=3_000)] * 5
+    assert change_of(side, side, None).runs_for(0.05, 0.01) is None
+
+
+def test_the_repetitions_are_the_least_that_runs_differ_by() -> None:
+    """Runs that are equal by chance do not make a small difference certain."""
+
+    def side(rate_fps: float) -> list[Sample]:
+        values = tuple(rate_fps * (1 + share) for share in (-0.02, 0.0, 0.02))
+        return [Sample(figure=Figure(name="throughput", unit="fps", values=values))] * 2
+
+    change = change_of(side(100_000), side(99_000), None)
+    assert change.run_error == pytest.approx(0.02 / math.sqrt(3), rel=0.01)
+    assert change.p > 0.1
 
 
 def test_the_interval_has_the_true_change_in_it() -> None:

@@ -112,6 +112,25 @@ def test_the_error_of_a_search_widens_the_interval() -> None:
     assert verdicts == ["worse", "no change shown"]
 
 
+def test_a_run_that_noise_left_with_a_bound_does_not_count_beside_exact_ones() -> None:
+    def runs(*bounds: bool) -> list[list[CellResult]]:
+        return [[cell("a", 100 + n, 101 + n, lower=low)] for n, low in enumerate(bounds)]
+
+    (found,) = compared(runs(False, True, False), runs(False, False, False), None)
+    assert (found.bounds, found.campaigns, found.left_out) == (("exact", "exact"), (2, 3), 1)
+    assert found.verdict == "no change shown"
+    for few in (runs(False, True, True), runs(True, False)):
+        (found,) = compared(few, runs(False, False, False), None)
+        assert (found.reason, found.left_out) == ("the first value is a lower bound", 0)
+
+
+def test_without_a_known_variation_one_run_tells_nothing() -> None:
+    (found,) = compared([[cell("a", 100, 101)]], [[cell("a", 50, 51)]], None)
+    assert found.reason == "a gateway has too few runs (expected 2)"
+    (known,) = judged(cell("a", 100, 101), cell("a", 50, 51))
+    assert known.verdict == "worse"
+
+
 def bounded(value: float, *, lower: bool = False, upper: bool = False) -> CellResult:
     """A cell whose values are about the same, and are all such bounds."""
     figure = Figure(

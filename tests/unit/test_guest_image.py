@@ -275,6 +275,9 @@ def test_a_process_asks_for_its_guest_once(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(image, "usable_image", usable)
     assert image.image_of_this_process() == image.image_of_this_process()
     assert asked == ["asked"]
+    image.forget_image()
+    image.image_of_this_process()
+    assert len(asked) == 2
 
 
 def test_a_version_that_is_gone_is_told_from_other_failures(
