@@ -33,7 +33,7 @@ from natxy.report.comparison import (
     missing,
     worse,
 )
-from natxy.report.numbers import SIGNS, quantity
+from natxy.report.comparison_text import SOUGHT, cells, interval, needed, untold, words
 from natxy.setting import Argument, Setting
 
 WORSE = 1  # exit status
@@ -98,13 +98,13 @@ def compare(
     share, variation = share_of(fail_if), _percent("--run-variation", run_variation)
     if after and len(other) > 1:
         raise ConfigurationError(AFTER, ": is possible with one OTHER (expected one)")
-    known = [_read(folder) for folder in (base, *(before or ()))]
+    known = [read(folder) for folder in (base, *(before or ()))]
     # All with the rates that the first one shows: per direction, or the sum of both.
     experiment = known[0].data.plan.experiment
     made = [
         Comparison(
             before=known,
-            after=[_read(each) for each in (folder, *(after or ()))],
+            after=[read(each) for each in (folder, *(after or ()))],
             shown_as=experiment,
             variation=variation,
             level=LEVEL / len(other),
@@ -116,7 +116,7 @@ def compare(
         document = {"level": LEVEL, "comparisons": [each.document(share) for each in made]}
         print(json.dumps(document, indent=2))
     else:
-        _show(made, share)
+        show(made, share)
     if reasons or (share is not None and any(each.failed for each in made)):
         raise click.exceptions.Exit(WORSE)
 
@@ -127,7 +127,7 @@ class Measured:
     data: CampaignData
 
 
-def _read(folder: Path) -> Measured:
+def read(folder: Path) -> Measured:
     return Measured(folder=folder, data=read_data(CampaignFolder(path=folder)))
 
 
@@ -138,7 +138,8 @@ class Comparison:
     before: Sequence[Measured]
     after: Sequence[Measured]
     shown_as: Experiment
-    variation: float
+    variation: float | None  # from run to run; None: only the runs themselves show it
+    names: tuple[str, str] = ("before", "after")
     level: float  # of all figures together
 
     def __post_init__(self) -> None:
@@ -167,7 +168,7 @@ class Comparison:
     def notes(self) -> Iterator[str]:
         runs = [*self.before, *self.after]
         yield from _scaled_down([each.folder for each in runs if each.data.plan.quick], len(runs))
-        yield from _untold(self.differences)
+        yield from untold(self.differences)
         yield from missing(list(chain(*self.was)), list(chain(*self.now)))
         for name, error in self.failed.items():
             yield f"{name} failed: {error}"
@@ -183,38 +184,55 @@ class Comparison:
             "base": str(self.before[0].folder),
             "other": str(self.after[0].folder),
             "figures": list(map(_figure, self.differences)),
-            "notes": [*_how_far([self], self.variation), *self.notes(), *reasons],
+            "notes": [*_how_far([self]), *self.notes(), *reasons],
         }
 
 
-def _show(made: Sequence[Comparison], share: float | None) -> None:
+def show(made: Sequence[Comparison], share: float | None) -> None:
     """Prints a table for each comparison, and then all notes."""
     notes: list[str] = []
     for each in made:
         several = f"{each.after[0].folder}: " if len(made) > 1 else ""
         if several:
             quote(result_console, f"{each.after[0].folder} beside {each.before[0].folder}")
-        result_console.print(_table(each.differences))
+        result_console.print(_table(each.differences, each.names))
         reasons = () if share is None else each.reasons(share)
         notes += (several + note for note in (*each.notes(), *reasons))
-    for line in (*_how_far(made, made[0].variation), *notes):
+    for line in (*_how_far(made), *notes):
         tell(line)
 
 
-def _how_far(made: Sequence[Comparison], run_variation: float) -> Iterator[str]:
+def _how_far(made: Sequence[Comparison]) -> Iterator[str]:
     """Yields what the intervals are, and what they rest on."""
     differences = [difference for each in made for difference in each.differences]
-    level = made[0].level * len(made)
+    level, run_variation = made[0].level * len(made), made[0].variation
     yield (
         f"If nothing has changed, all {len(differences)} intervals together have 0 in them with a "
         f"probability of {1 - level:.3g} (Holm)."
     )
-    if max(max(each.campaigns) for each in differences) == 1:
+    if run_variation is None:
+        yield from _how_many(differences)
+    elif max(max(each.campaigns) for each in differences) == 1:
         yield (
             "One run of each gateway does not show how much its figures differ from run to run. A "
             f"standard deviation of {run_variation * 100:g} % is assumed (--run-variation); more "
             "runs (--before, --after) show it."
         )
+
+
+def _how_many(differences: Sequence[Difference]) -> Iterator[str]:
+    """Yields how many runs would find a change, and which runs do not count."""
+    figures: dict[str, list[str]] = {}
+    for each in differences:
+        figures.setdefault(needed(each), []).append(" ".join(reversed(words(each))))
+    runs = "; ".join(f"{number} ({', '.join(names)})" for number, names in figures.items())
+    yield (
+        "So many runs of each gateway find, nine times of ten, a change of "
+        f"{SOUGHT * 100:g} % on this machine: {runs}."
+    )
+    for each in differences:
+        if each.left_out:
+            yield f"Not counted, since noise left a bound: {each.left_out} runs of {each.figure}"
 
 
 def _scaled_down(folders: Sequence[Path], runs: int) -> Iterator[str]:
@@ -269,56 +287,17 @@ def _percent(option: str, text: str) -> float:
     return float(match[1]) / 100
 
 
-def _table(differences: Sequence[Difference]) -> Table:
+def _table(differences: Sequence[Difference], names: tuple[str, str]) -> Table:
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("figure")
-    for name in ("before", "after", "change", "interval"):
+    for name in (*names, "change", "interval"):
         table.add_column(name, justify="right", no_wrap=True)
     for each in differences:
+        last = "\n".join(filter(None, (interval(*each.interval), each.verdict)))
         table.add_row(
-            _words(each),
-            *(
-                SIGNS[bound] + quantity(value, each.unit)
-                for bound, value in zip(each.bounds, (each.before, each.after), strict=True)
-            ),
-            f"{each.change * 100:+,.1f} %",
-            "\n".join(filter(None, (_interval(*each.interval), each.verdict))),
-            style="bold" if each.verdict in ("worse", "better") else "",
+            "\n".join(words(each)), *cells(each), last, style="bold" if each.tells else ""
         )
     return table
-
-
-def _words(each: Difference) -> str:
-    """Returns the figure, above which stands its column."""
-    figure = f"{each.figure}, {each.unit} {each.rates}" if each.rates else each.figure
-    measure = "" if each.measure in each.figure else f"{each.measure}: "
-    return "\n".join(filter(None, (each.column, measure + figure)))
-
-
-def _untold(differences: Sequence[Difference]) -> Iterator[str]:
-    """Yields why figures cannot be judged, each reason once."""
-    figures: dict[str, list[str]] = {}
-    for each in differences:
-        if each.reason:
-            figures.setdefault(each.reason, []).append(f"{each.figure} {each.column}".strip())
-    for reason, names in figures.items():
-        yield f"Cannot be told, because {reason}: {'; '.join(names)}"
-
-
-def _interval(low: float, high: float) -> str:
-    """Returns an interval as [-9.1 ... -6.8 %], or the side of it that is known."""
-    open_low, open_high = low in (-1.0, -math.inf), high == math.inf
-    if open_low and open_high:
-        return ""
-    if open_low:
-        return f"[≤ {_percentage(high)} %]"
-    if open_high:
-        return f"[≥ {_percentage(low)} %]"
-    return f"[{_percentage(low)} ... {_percentage(high)} %]"
-
-
-def _percentage(share: float) -> str:
-    return f"{share * 100:+,.{1 if abs(share) < 1 else 0}f}"
 
 
 def _figure(each: Difference) -> dict[str, Any]:
@@ -340,6 +319,7 @@ def _figure(each: Difference) -> dict[str, Any]:
         "reason": each.reason,
         "campaigns": each.campaigns,
         "values": each.counts,
+        "campaigns_for_5_percent": each.of.runs_for(SOUGHT, each.first_level),
     }
 
 

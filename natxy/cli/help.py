@@ -19,7 +19,7 @@ GROUPS = {  # as `natxy --help` lists them
         *("recovery", "reset", "overload", "scale-up"),
     ),
     "Stateful": ("establishment", "capacity", "tear-down", "degradation", "churn"),
-    "Campaigns": ("plan", "run", "resume"),
+    "Campaigns": ("plan", "run", "resume", "bench"),
     "Look at results": ("status", "serve", "report", "compare"),
     "siitperf": ("siitperf",),
 }

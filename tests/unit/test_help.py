@@ -48,7 +48,7 @@ def test_each_option_says_what_it_does_and_its_default() -> None:
         said = option.help
         assert said[:1].isupper(), where
         assert said.endswith("."), where
-        has_default = option.kind == "flag" or "[default: " in said
+        has_default = option.required or option.kind == "flag" or "[default: " in said
         assert has_default or option.name in WITHOUT_DEFAULT, where
 
 
