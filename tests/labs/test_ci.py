@@ -1,96 +1,78 @@
-"""The job of docs/how-to/ci.md: a gateway that became slower fails it, and one that did not passes.
-
-The slower one is tayga with a library that holds each of its reads back.
-"""
+"""The scripts of action.yml: a gateway that became slower fails the job, an equal one does not."""
 
 import os
-import re
-import subprocess
-import sys
+import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.documented_experiments import experiments_of
-
-NATXY = Path(sys.executable).with_name("natxy")
-TESTBED = Path(__file__).parents[2] / "experiments/testbeds/stateless-nat64.toml"
-# A read of tayga gives it one frame, on which it spends about 7 us.
-SLOWER = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <time.h>
-#include <unistd.h>
-
-static long now(void) {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  return at.tv_sec * 1000000000L + at.tv_nsec;
-}
-
-ssize_t read(int file, void *buffer, size_t octets) {
-  static ssize_t (*real)(int, void *, size_t);
-  if (!real) real = (ssize_t(*)(int, void *, size_t))dlsym(RTLD_NEXT, "read");
-  const ssize_t got = real(file, buffer, octets);
-  const long until = now() + 5000;
-  while (got > 0 && now() < until) {}
-  return got;
-}
-"""
-WRAPPER = """#!/bin/sh
-export LD_PRELOAD="{library} $LD_PRELOAD"
-exec "{tayga}" "$@"
-"""
-
+from tools.bench_pairs import ACTION, compared, run_action, slower_tayga
 
 # In an hour in which the host takes the cores away, figures are lower bounds. Two of them say
 # nothing about each other, and the job must not pass then.
 UNJUDGED = "No figure could be judged"
-BOUND = re.compile(r"value is a lower\s+bound|≥")
+MUCH = 0.7  # more time for each frame
 
 
-def natxy(*words: str, path: str = "") -> subprocess.CompletedProcess[str]:
-    environment = {
-        **os.environ,
-        "PATH": f"{path}:{os.environ['PATH']}" if path else os.environ["PATH"],
-    }
-    return subprocess.run(
-        [NATXY, *words], env=environment, capture_output=True, text=True, check=False, timeout=600
-    )
+def test_no_value_of_a_caller_stands_in_a_script() -> None:
+    steps = yaml.safe_load(ACTION.read_text())["runs"]["steps"]
+    scripts = [step["run"] for step in steps if "run" in step]
+    assert len(scripts) == 3
+    assert [script for script in scripts if "${{" in script] == []
 
 
-def slower_tayga(folder: Path) -> str:
-    """Returns a folder for PATH with a tayga that takes 5 us more for each frame."""
-    (folder / "slower.c").write_text(SLOWER)
-    library = folder / "slower.so"
-    cc = ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(folder / "slower.c"), "-ldl"]
-    subprocess.run(cc, check=True)
-    found = subprocess.run(["which", "tayga"], capture_output=True, text=True, check=True)
-    wrapper = folder / "bin" / "tayga"
-    wrapper.parent.mkdir()
-    wrapper.write_text(WRAPPER.format(library=library, tayga=found.stdout.strip()))
-    wrapper.chmod(0o755)
-    return str(wrapper.parent)
+def test_a_value_is_one_word_of_a_command(tmp_path: Path) -> None:
+    """Whatever it is: a fake natxy writes down its arguments."""
+    fake = tmp_path / "bin" / "natxy"
+    fake.parent.mkdir()
+    fake.write_text('#!/bin/sh\nfor word; do echo "$word"; done > words; exit 1\n')
+    fake.chmod(0o755)
+    evil = '"; touch owned; $(touch owned) `touch owned`'
+    names = ("experiment", "base", "head", "rounds", "fail-if")
+    given = {name: f"{name} {evil}" for name in names}
+    assert run_action(tmp_path, given, f"{fake.parent}:{os.environ['PATH']}") == 1
+    assert (tmp_path / "words").read_text().splitlines() == [
+        "bench",
+        *(f"--{name}={given[name]}" for name in ("base", "head", "rounds", "fail-if")),
+        "--output=natxy-bench",
+        "--",
+        given["experiment"],
+    ]
+    assert not (tmp_path / "owned").exists()
+    assert "did not measure" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
 
 
 @pytest.mark.long
-def test_a_slower_gateway_fails_the_job_and_an_equal_one_does_not(tmp_path: Path) -> None:
-    experiment = tmp_path / "experiment.toml"
-    (documented,) = experiments_of("ci.md")
-    experiment.write_text(documented.replace('"testbed.toml"', f'"{TESTBED}"'))
-    folders = {name: str(tmp_path / name) for name in ("before", "equal", "slower")}
-    paths = {"before": "", "equal": "", "slower": slower_tayga(tmp_path)}
-    for name, folder in folders.items():
-        ran = natxy("run", str(experiment), "--output", folder, path=paths[name])
-        assert ran.returncode == 0, ran.stderr
-    condition = ("--fail-if", "worse-by=15%")
-    equal = natxy("compare", folders["before"], folders["equal"], *condition)
-    slower = natxy("compare", folders["before"], folders["slower"], *condition)
-    for done in (equal, slower):
-        if UNJUDGED in done.stdout:
-            assert done.returncode == 1
-            assert BOUND.search(done.stdout), "no other reason"
-            pytest.skip("noise left only bounds, of which nobody can say which is worse")
-    assert equal.returncode == 0, equal.stdout
-    assert slower.returncode == 1, slower.stdout
-    assert "Worse by more than 15 %: throughput" in slower.stdout
+def test_a_wheel_is_installed(tmp_path: Path) -> None:
+    wheel = tmp_path / "natxy-9-py3-none-any.whl"
+    information = "natxy-9.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("natxy9.py", 'def main(): open("measured", "w")\n')
+        archive.writestr(
+            f"{information}/METADATA", "Metadata-Version: 2.1\nName: natxy\nVersion: 9\n"
+        )
+        archive.writestr(f"{information}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(
+            f"{information}/entry_points.txt", "[console_scripts]\nnatxy = natxy9:main\n"
+        )
+        archive.writestr(f"{information}/RECORD", "")
+    given = {"wheel": wheel.name, "experiment": "x", "base": "true", "head": "true"}
+    assert run_action(tmp_path, given, os.environ["PATH"]) == 0
+    assert (tmp_path / "measured").exists()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["equal", "slower"])
+def test_a_slower_gateway_fails_the_job_and_an_equal_one_does_not(
+    tmp_path: Path, name: str
+) -> None:
+    slower = slower_tayga(tmp_path / "slower", MUCH) if name == "slower" else None
+    status = compared(tmp_path, slower, rounds=2, lock=None)
+    summary = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    if UNJUDGED in summary:
+        assert status == 1
+        pytest.skip("noise left only bounds, of which nobody can say which is worse")
+    assert status == (1 if slower else 0), summary
+    assert ("**worse**" in summary) is bool(slower)
+    assert "├" in summary

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+import yaml
 
 from natxy.cli.campaigns import MEASURING
 from natxy.cli.declared import Declared, declared
@@ -84,15 +85,15 @@ def test_natxy_commands_exist(page: Path) -> None:
         )
 
 
-def test_the_workflow_for_ci_runs_commands_that_exist() -> None:
-    (workflow,) = re.findall(
-        r"```yaml\n(.*?)```", (ROOT / "docs/how-to/ci.md").read_text(), re.DOTALL
-    )
-    run = re.findall(r'natxy(?:"?\)")? ((?:run|compare|report)\b.*)$', workflow, re.MULTILINE)
-    assert [words.split()[0] for words in run] == ["run", "run", "compare", "report"]
-    for words in run:
-        verb, *_ = words.split()
-        assert set(OPTION.findall(words)) <= options_of(commands()[verb])
+def test_the_workflows_for_ci_give_the_inputs_that_the_action_has() -> None:
+    page = (ROOT / "docs/how-to/ci.md").read_text()
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    needed = {name for name, each in inputs.items() if each.get("required")}
+    workflows = re.findall(r"- uses: OWNER/natxy@REF\n +with:\n((?: {10}.*\n)+)", page)
+    assert len(workflows) == 2
+    for given in map(yaml.safe_load, workflows):
+        assert needed <= given.keys() <= inputs.keys()
+    assert {name for name in inputs if f"`{name}`" in page} == inputs.keys()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_names)
