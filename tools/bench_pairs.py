@@ -53,11 +53,11 @@ exec "{tayga}" "$@"
 EXPERIMENT = """\
 title = "Throughput of tayga"
 testbed = "{testbed}"
-options = {{ profile = "quick", repetitions = 5 }}
+options = {{ profile = "quick", {options} }}
 [[measure]]
 command = "throughput"
-options = {{ error = "0.5%" }}
 """
+OPTIONS: dict[str, int | str] = {"repetitions": 5, "error": "0.5%", "retry_time": 20}
 
 
 def slower_tayga(folder: Path, share: float) -> Path:
@@ -103,14 +103,21 @@ def run_action(
     return status
 
 
-def compared(folder: Path, slower: Path | None, rounds: int, lock: str | None) -> int:
+def compared(
+    folder: Path,
+    slower: Path | None,
+    rounds: int,
+    lock: str | None,
+    options: Mapping[str, int | str] = OPTIONS,
+) -> int:
     """Compares tayga with itself, or with a slower one, round by round; returns the status.
 
     A lock is kept for a round, not for the whole comparison: each call goes on with the last one.
     """
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     testbed = ROOT / "experiments/testbeds/stateless-nat64.toml"
-    (folder / "experiment.toml").write_text(EXPERIMENT.format(testbed=testbed))
+    keys = ", ".join(f"{name} = {json.dumps(value)}" for name, value in options.items())
+    (folder / "experiment.toml").write_text(EXPERIMENT.format(testbed=testbed, options=keys))
     tayga = shutil.which("tayga")
     inputs = {
         "experiment": "experiment.toml",

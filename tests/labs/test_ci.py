@@ -13,6 +13,7 @@ from tools.bench_pairs import ACTION, compared, run_action, slower_tayga
 # nothing about each other, and the job must not pass then.
 UNJUDGED = "No figure could be judged"
 MUCH = 0.7  # more time for each frame
+QUICK: dict[str, int | str] = {"repetitions": 2, "error": "5%", "retry_time": 10}
 
 
 def test_no_value_of_a_caller_stands_in_a_script() -> None:
@@ -68,7 +69,7 @@ def test_a_slower_gateway_fails_the_job_and_an_equal_one_does_not(
     tmp_path: Path, name: str
 ) -> None:
     slower = slower_tayga(tmp_path / "slower", MUCH) if name == "slower" else None
-    status = compared(tmp_path, slower, rounds=2, lock=None)
+    status = compared(tmp_path, slower, rounds=2, lock=None, options=QUICK)
     summary = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
     if UNJUDGED in summary:
         assert status == 1
