@@ -5,15 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from natxy.model.disturbance import Absence
+from natxy.model.stream_result import StreamResult
 from natxy.model.traffic import TrafficPlan, frames_of
-from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import MAX_MIX_N, TEST, Direction, Mix, Phase, Stream
 from natxy.trial.load import Frames
 from natxy.trial.phases import phase, steady_segment
-from natxy.verdict.away import away_in
-from natxy.verdict.counted import Counted, Offer, counted_of, worst_poll_gap_s
-from natxy.verdict.losses import Losses
 
 Sought = Literal["new", "load"]
 
@@ -53,21 +49,11 @@ class Churn(Frames):
                 replies = steady_segment(frames, self.load_fps)
                 yield stream.model_copy(update={"segments": (replies,)})
 
-    def counted(self, result: TrialResult, absence: Absence | None, losses: Losses) -> Counted:
-        assert self.counting is not None, "asked by a search for a rate"
+    def due_fps(self, stream: StreamResult) -> int:
+        if stream.phase != TEST:
+            return 0
         (segment,) = self.segments
-        away = away_in(result, TEST, absence)
-        measured = result.of_phase(TEST)
-        offers = [
-            Offer(
-                stream=stream,
-                rate_fps=segment.rate_fps if stream.direction == self.outward else self.load_fps,
-                away=away,
-                growth=losses.growth(stream),
-            )
-            for stream in measured.streams
-        ]
-        return counted_of(self.counting, self.rate_fps, offers, worst_poll_gap_s(measured))
+        return segment.rate_fps if stream.direction == self.outward else self.load_fps
 
 
 def churn_load(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from natxy.model.disturbance import Absence
+from natxy.model.stream_result import StreamResult
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Role, TcpSegment
@@ -29,9 +29,6 @@ from natxy.search.settings import LossTolerance
 from natxy.trial.load import Load
 from natxy.trial.phases import Starting, phase, steady_segment
 from natxy.trial.timing import Timing
-from natxy.verdict.away import away_in
-from natxy.verdict.counted import Counted, Offer, counted_of, worst_poll_gap_s
-from natxy.verdict.losses import Losses
 
 SLOWLY = 10  # missing connections are created, or tested, again at a tenth of the rate
 # The highest rate of repairs. In an absence of 10 ms come 50 frames, which most queues hold, so
@@ -91,26 +88,13 @@ class Establishing(Load):
         accepted = LossTolerance(fraction=self.loss)
         return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
 
-    def counted(self, result: TrialResult, absence: Absence | None, losses: Losses) -> Counted:
-        """Returns the counted rate, of the phase that took longer in comparison to its time to
-        send (docs/decisions/0017)."""
-        assert self.counting is not None, "asked by a search for a rate"
-        rates_fps = self.sought_fps
-        offers = [
-            Offer(
-                stream=stream,
-                rate_fps=rates_fps[stream.phase],
-                away=away_in(result, stream.phase, absence),
-                growth=losses.growth(stream),
-            )
-            for stream in result.streams
-            if stream.phase in rates_fps
-        ]
-        return counted_of(self.counting, self.rate_cps, offers, worst_poll_gap_s(result))
+    def due_fps(self, stream: StreamResult) -> int:
+        return self.sought_fps.get(stream.phase, 0)
 
     @property
     def sought_fps(self) -> dict[str, int]:
-        """The rates of the phases that decide whether the rate is too high."""
+        """The rates of the phases that decide whether the rate is too high: the one counts that
+        took longer in comparison to its time to send."""
         return {
             ESTABLISH: self.rate_cps,
             VALIDATE: self.validation_fps,

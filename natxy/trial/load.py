@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from natxy.errors import ConfigurationError
 from natxy.model.disturbance import Absence
+from natxy.model.stream_result import StreamResult
 from natxy.model.testbed import ConnectionsSection
 from natxy.model.traffic import TrafficPlan, frames_of
 from natxy.model.trial_result import TrialResult
@@ -15,8 +16,8 @@ from natxy.model.trial_spec import NO_RECORDING, RAMP, TEST, Phase, Recording, S
 from natxy.search.settings import NO_LOSS, LossTolerance
 from natxy.trial.phases import Starting, apart, before_phase_2, phase, steady_segment
 from natxy.trial.timing import RATE, Timing
-from natxy.verdict.away import away_in
-from natxy.verdict.counted import Counted, Counting, counted
+from natxy.verdict.away import away_s, longest_away_s
+from natxy.verdict.counted import Counted, Counting, Offer, counted
 from natxy.verdict.losses import Losses
 from natxy.verdict.pacing import PAUSE_SHARE
 
@@ -64,8 +65,24 @@ class Load(ABC):
         one and those that repeat connections."""
 
     @abstractmethod
+    def due_fps(self, stream: StreamResult) -> int:
+        """Returns the rate at which the frames of a stream were due; 0: no search is for it."""
+
     def counted(self, result: TrialResult, absence: Absence | None, losses: Losses) -> Counted:
         """Returns the counted rate of a trial in a search (docs/decisions/0017)."""
+        assert self.counting is not None, "asked by a search for a rate"
+        offers = [
+            Offer(
+                stream=stream,
+                rate_fps=due_fps,
+                away_s=away_s(result, stream.phase, absence),
+                longest_away_s=longest_away_s(result, stream.phase, absence),
+                growth=losses.growth(stream),
+            )
+            for stream in result.streams
+            if (due_fps := self.due_fps(stream))
+        ]
+        return counted(self.counting, self.rate_fps, offers, result)
 
     def at_rate(self, result: TrialResult) -> TrialResult:
         """Returns the result without the phases that repeat connections."""
@@ -137,10 +154,8 @@ class Frames(Load):
             segments = steady(segments[0].rate_fps, flows.lasts_s).segments
         return phase(f"{RAMP} {number}", *flows.traffic.streams(segments))
 
-    def counted(self, result: TrialResult, absence: Absence | None, losses: Losses) -> Counted:
-        assert self.counting is not None, "asked by a search for a rate"
-        away = away_in(result, TEST, absence)
-        return counted(self.counting, self.rate_fps, result.of_phase(TEST), away, losses)
+    def due_fps(self, stream: StreamResult) -> int:
+        return self.rate_fps if stream.phase == TEST else 0
 
 
 def steady(rate_fps: int, duration_s: Fraction, recording: Recording = NO_RECORDING) -> Frames:

@@ -146,7 +146,7 @@ class Trials:
         dut, whole, is_part = self.session.dut, trial.result, trial.is_in_parts
         before = ramp_phases(trial.spec)
         phases = [TEST] if is_part else [phase.name for phase in trial.spec.phases]
-        away = away_during(whole, phases, trial.absence)
+        away_s, longest_away_s = away_during(whole, phases, trial.absence)
         fails = judged.verdict is Verdict.FAIL
         invalid, bad = judged.verdict is Verdict.INVALID, is_badly_placed(whole)
         most_pauses = Fraction(0) if judged.by_pauses else PAUSE_SHARE
@@ -166,8 +166,8 @@ class Trials:
             too_slow=too_slow,
             measures_delays=self.measures_delays,
             absence=trial.absence,
-            away_ns=away.total_s * 1e9,
-            longest_away_ns=away.longest_s * 1e9,
+            away_ns=away_s * 1e9,
+            longest_away_ns=longest_away_s * 1e9,
             counted=tuple(trial.losses.counted(phases)),
             full_share=judged.full.share if judged.full else None,
             full_error=judged.full.error if judged.full else 0.0,

@@ -114,34 +114,23 @@ class Arrivals:
         )
 
 
-def _wrong(stream: StreamResult) -> dict[str, int]:
-    counts: Iterable[tuple[str, int]] = (
-        (check, getattr(counters.misdelivered, check))
-        for _, counters in stream.counters()
-        for check in ADVICE
-    )
+def _wrong(stream: StreamResult) -> Counter[str]:
+    """Returns the frames that failed each check, if there are any."""
     total: Counter[str] = Counter()
-    for check, frames in counts:
-        if frames:
-            total[check] += frames
+    for _, counters in stream.counters():
+        for check in ADVICE:
+            if frames := getattr(counters.misdelivered, check):
+                total[check] += frames
     return total
 
 
 def check_all_misdelivered(streams: Iterable[StreamResult]) -> None:
     """Raises MeasurementError if all frames of a direction arrived, but all were misdelivered."""
     for stream in streams:
-        if check := failed_check(stream):
+        wrong = _wrong(stream)
+        if stream.received == 0 and wrong.total() >= stream.sent >= FEWEST_MISDELIVERED:
+            check = max(ADVICE, key=wrong.__getitem__)
             raise MeasurementError(
                 f"{stream.direction}: all {stream.sent:,} frames were misdelivered, most of them "
                 f'by the check "{check.replace("_", " ")}": {ADVICE[check]}.'
             )
-
-
-def failed_check(stream: StreamResult) -> str | None:
-    """Returns the check that most frames failed; None if not all frames were misdelivered."""
-    counts: dict[str, int] = dict.fromkeys(ADVICE, 0)
-    for _, counters in stream.counters():
-        for check in counts:
-            counts[check] += getattr(counters.misdelivered, check)
-    every_one = stream.received == 0 and sum(counts.values()) >= stream.sent >= FEWEST_MISDELIVERED
-    return max(counts, key=counts.__getitem__) if every_one else None

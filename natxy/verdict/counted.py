@@ -12,8 +12,6 @@ from natxy.model.reason import Code, Reason
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
-from natxy.verdict.away import Away
-from natxy.verdict.losses import Losses
 from natxy.verdict.timeline import Growth
 
 # Polls find the ends of a trial, so shorter times of holding back or lateness are not significant.
@@ -40,7 +38,8 @@ class Offer:
 
     stream: StreamResult
     rate_fps: int
-    away: Away
+    away_s: float = 0.0  # their sum
+    longest_away_s: float = 0.0
     growth: Growth | None = None  # of the delay, as in clean time; None: not known
 
     @property
@@ -61,7 +60,7 @@ class Offer:
         held_ns = self.stream.held_back_ns
         if self.growth is not None:
             grown_ns = self.growth.ns + errors * self.growth.error_ns
-            held_ns = min(grown_ns, held_ns + self.away.total_s * 1e9)
+            held_ns = min(grown_ns, held_ns + self.away_s * 1e9)
         return Fraction(held_ns) / 10**9
 
 
@@ -81,37 +80,14 @@ class Counted:
 
 
 def counted(
-    counting: Counting,
-    rate_fps: int,
-    result: TrialResult,
-    away: Away,
-    losses: Losses | None = None,
-) -> Counted:
-    """Judges a trial without loss whose streams all have the same rate."""
-    offers = [
-        Offer(
-            stream=stream,
-            rate_fps=rate_fps,
-            away=away,
-            growth=losses.growth(stream) if losses else None,
-        )
-        for stream in result.streams
-    ]
-    return counted_of(counting, rate_fps, offers, worst_poll_gap_s(result))
-
-
-def worst_poll_gap_s(result: TrialResult) -> float:
-    return max((port.worst_poll_gap_ns for port in result.ports), default=0.0) / 1e9
-
-
-def counted_of(
-    counting: Counting, rate_fps: int, offers: Sequence[Offer], poll_gap_s: float
+    counting: Counting, rate_fps: int, offers: Sequence[Offer], result: TrialResult
 ) -> Counted:
     """Judges a trial without loss.
 
     `rate_fps` is the trial's rate. A stream may have another one; then its share of that rate
     counts.
     """
+    poll_gap_s = max((port.worst_poll_gap_ns for port in result.ports), default=0.0) / 1e9
     rates = [_rates(counting, rate_fps, offer, poll_gap_s) for offer in offers if offer.stream.due]
     fps = min((of_all for of_all, _ in rates), default=rate_fps)
     without_noise_fps = min((of_gateway for _, of_gateway in rates), default=rate_fps)
@@ -150,7 +126,7 @@ def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -
     late_s = _significant_s(took_s - sending_s - paused_s)
     own_s = held_s
     if offer.growth is None:
-        own_s = max(Fraction(0), held_s - Fraction(offer.away.total_s + poll_gap_s))
+        own_s = max(Fraction(0), held_s - Fraction(offer.away_s + poll_gap_s))
     own_s += Fraction(stream.pauses.by_port_ns) / 10**9
     longer_s = paused_s + late_s + max(most_held_s, ended_late_s)
     return (
@@ -166,7 +142,7 @@ def _away_at_the_end_s(offer: Offer) -> Fraction:
     for it meet a limit that they would have exceeded.
     """
     excess_s = Fraction(offer.stream.last_delay_excess_ns) / 10**9
-    return min(excess_s, Fraction(offer.away.longest_s))
+    return min(excess_s, Fraction(offer.longest_away_s))
 
 
 def _significant_s(time_s: Fraction) -> Fraction:

@@ -11,7 +11,7 @@ from natxy.model.trial_record import CountedLoss, not_counted
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction, Stream, TrialSpec
 from natxy.search.settings import NO_LOSS, LossTolerance
-from natxy.verdict.away import away_in
+from natxy.verdict.away import longest_away_s
 from natxy.verdict.delay_error import late_by_tester
 from natxy.verdict.silences import is_watched
 from natxy.verdict.timeline import Full, Growth, Interval, Schedule, Timeline, Times, merged
@@ -255,6 +255,6 @@ def _late(
     catches up. Without a frame timeout, a late frame is one that arrived in a later phase.
     """
     timeout_ns = spec.frame_timeout_ns or spec.drain_ns
-    longest_ns = away_in(result, stream.phase, absence).longest_s * 1e9
+    longest_ns = longest_away_s(result, stream.phase, absence) * 1e9
     waited = longest_ns >= timeout_ns / 4
     return stream.late if waited or late_by_tester(stream, timeout_ns) else 0

@@ -1,20 +1,21 @@
 """The counted rate of a trial in which the gateway held frames back, and was away."""
 
 from natxy.model.verdict import Verdict
-from natxy.verdict.away import Away
-from natxy.verdict.counted import Counted, Counting, Offer, counted_of
+from natxy.verdict.counted import Counted, Counting, Offer, counted
 from natxy.verdict.timeline import Growth
-from tests.unit.results import stream_of
+from tests.unit.results import result_of, stream_of
 
 RATE_FPS = 60_000
-AWAY = Away(where="the gateway", total_s=0.01, longest_s=0.001)
 
 
 def of(growth: Growth, *, above_fps: int) -> Counted:
     """6,000 frames in 0.1 s."""
     stream = stream_of(sent=6000, held_s=0.02)
-    offer = Offer(stream=stream, rate_fps=RATE_FPS, away=AWAY, growth=growth)
-    return counted_of(Counting(above_fps=above_fps, short=True), RATE_FPS, [offer], 0.0)
+    offer = Offer(
+        stream=stream, rate_fps=RATE_FPS, away_s=0.01, longest_away_s=0.001, growth=growth
+    )
+    counting = Counting(above_fps=above_fps, short=True)
+    return counted(counting, RATE_FPS, [offer], result_of(stream))
 
 
 def test_a_pass_counts_with_what_may_have_been_held_back() -> None:
