@@ -35,7 +35,7 @@ from natxy.search.bisection import GROWTH, Bisection, SearchError
 from natxy.search.capacity import CapacitySearch
 from natxy.search.capacity_goal import Answer, Outcome
 from natxy.search.loss_verification import LossVerification
-from natxy.search.mlr import MeasuredTrial, MlrSearch
+from natxy.search.mlr import MeasuredTrial, mlr_search
 from natxy.trial.establishing import Establishing
 from natxy.trial.phases import SAMPLE_FPS
 from natxy.trial.repeats import BETWEEN_S
@@ -87,18 +87,17 @@ def _throughput(plan: ThroughputPlan, testbed: Testbed) -> Fraction:
 def _mlr(plan: MlrThroughputPlan, testbed: Testbed) -> Fraction:
     maximum_fps = plan.max_rate_fps or 2 * ASSUMED_FPS
     device_fps = _device(maximum_fps)
+    trials_s: list[Fraction] = []
 
     def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        trials_s.append(_trial_s(plan, testbed, duration_s))
         sent = max(1, int(duration_s * rate_fps))
         passes = rate_fps <= device_fps
         lost = 0 if passes else int(sent * Fraction(rate_fps - device_fps, rate_fps))
         return MeasuredTrial(sent=sent, lost=lost, verdict=Verdict.PASS if passes else Verdict.FAIL)
 
-    search = MlrSearch(
-        goals=plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps
-    ).run(measure)
-    trials_s = _total(_trial_s(plan, testbed, one.duration_s) for one in search.trials)
-    return plan.repetitions * trials_s
+    mlr_search(measure, plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps)
+    return plan.repetitions * _total(trials_s)
 
 
 @expected_s.register

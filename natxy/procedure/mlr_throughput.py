@@ -18,7 +18,7 @@ from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.confirmation import Confirmation, why_is_known
-from natxy.search.mlr import GoalOutcome, MeasuredTrial, MlrOutcome, MlrSearch
+from natxy.search.mlr import GoalOutcome, MeasuredTrial, mlr_search
 from natxy.search.mlr_goal import MlrGoal
 from natxy.search.settings import MAX_RATE
 from natxy.trial.bound import Bound, disproved, worst_loss
@@ -114,7 +114,7 @@ def _maximum(plan: MlrThroughputPlan, session: Session) -> int:
 class _Searched:
     """One repetition; `too_slow` has the same meaning as that of a search by bisection."""
 
-    outcome: MlrOutcome
+    goals: tuple[GoalOutcome, ...]
     too_slow: bool
     revoked: int  # failed trials whose CPUs were placed badly
     bounds: tuple[Bound, ...]  # for each goal
@@ -134,18 +134,21 @@ def _search(plan: MlrThroughputPlan, trials: Trials, number: int, maximum_fps: i
         )
         return _measured(valid_trials.run(load, (plan.min_rate_fps, maximum_fps)))
 
-    search = MlrSearch(goals=plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps)
-    outcome = search.run(measure)
-    while any(valid_trials.revokes(goal.rate_fps or 0) for goal in outcome.goals):
-        outcome = search.run(measure)
-    _check_hope(outcome, valid_trials)
+    def goals_found() -> tuple[GoalOutcome, ...]:
+        return mlr_search(
+            measure, plan.goals, minimum_fps=plan.min_rate_fps, maximum_fps=maximum_fps
+        )
+
+    found = goals_found()
+    while any(valid_trials.revokes(goal.rate_fps or 0) for goal in found):
+        found = goals_found()
+    _check_hope(found, valid_trials)
     refuse_without_connections(valid_trials.done)
-    goals = tuple(_confirmed(goal, valid_trials) for goal in outcome.goals)
     return _Searched(
-        outcome=replace(outcome, goals=goals),
+        goals=tuple(_confirmed(goal, valid_trials) for goal in found),
         too_slow=valid_trials.gave_up_too_slow,
         revoked=len(valid_trials.revoked),
-        bounds=tuple(valid_trials.bound(goal.rate_fps or 0) for goal in outcome.goals),
+        bounds=tuple(valid_trials.bound(goal.rate_fps or 0) for goal in found),
     )
 
 
@@ -156,8 +159,8 @@ def _without_disproved(searched: Sequence[_Searched]) -> list[_Searched]:
     found = []
     for each, nothing in zip(searched, tell_nothing, strict=True):
         limits = (Limit.TESTER if of_goal else None for of_goal in nothing)
-        goals = tuple(map(_opened, each.outcome.goals, limits))
-        found.append(replace(each, outcome=replace(each.outcome, goals=goals)))
+        goals = tuple(map(_opened, each.goals, limits))
+        found.append(replace(each, goals=goals))
     return found
 
 
@@ -215,12 +218,12 @@ def _measured(trial: TrialRecord) -> MeasuredTrial:
     return MeasuredTrial(sent=worst.sent, lost=worst.lost, verdict=trial.verdict)
 
 
-def _check_hope(outcome: MlrOutcome, valid_trials: ValidTrials) -> None:
+def _check_hope(goals: Sequence[GoalOutcome], valid_trials: ValidTrials) -> None:
     """Raises TesterLimit if no rate passed below the ceiling.
 
     The search has then ended with an INVALID trial.
     """
-    if any(found.rate_fps is None and found.limit is Limit.TESTER for found in outcome.goals):
+    if any(found.rate_fps is None and found.limit is Limit.TESTER for found in goals):
         raise valid_trials.nothing_passed(valid_trials.done[-1].rate_fps)
 
 
@@ -257,7 +260,7 @@ def _deviations(plan: MlrThroughputPlan) -> Deviations:
 def _figures(goals: tuple[MlrGoal, ...], searched: list[_Searched]) -> tuple[Figure, ...]:
     figures: list[Figure] = []
     for place, goal in enumerate(goals):
-        found = [each.outcome.goals[place] for each in searched]
+        found = [each.goals[place] for each in searched]
         figures.append(
             Figure(
                 name=goal.name,
@@ -296,7 +299,7 @@ def _remarks(plan: MlrThroughputPlan, searched: list[_Searched]) -> Iterator[Rem
             sum_s=goal.total_s,
             initial_s=goal.initial_duration_s,
         )
-    found = [(one, each.too_slow) for each in searched for one in each.outcome.goals]
+    found = [(one, each.too_slow) for each in searched for one in each.goals]
     yield from bound_remarks((one.limit, too_slow) for one, too_slow in found)
     if plan.timing.duration_s < RFC.timing.duration_s:
         yield Remark.of(Topic.BUFFERS_COUNT)

@@ -5,7 +5,7 @@ takes half a second (it reads its own source), and most commands do without it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -25,13 +25,6 @@ class MeasuredTrial:
     verdict: Verdict
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchedTrial:
-    duration_s: Fraction
-    rate_fps: int
-    trial: MeasuredTrial
-
-
 Measure = Callable[[Fraction, int], MeasuredTrial]
 
 
@@ -47,97 +40,59 @@ class GoalOutcome:
     limit: Limit
 
 
-@dataclass(frozen=True, kw_only=True)
-class MlrOutcome:
-    goals: tuple[GoalOutcome, ...]
-    trials: tuple[SearchedTrial, ...]  # in the order of measurement; includes abandoned searches
-    ceiling_fps: int | None  # the lowest rate that stayed INVALID; None: no rate did
-
-
 class _BeyondTester(Exception):
-    def __init__(self, rate_fps: int) -> None:
-        super().__init__(rate_fps)
-        self.rate_fps = rate_fps
+    """Trials at this rate stayed INVALID."""
 
 
-@dataclass(kw_only=True)
-class MlrSearch:
-    """The search; if a load stays INVALID, it is a ceiling.
+def mlr_search(
+    measure: Measure, goals: Sequence[MlrGoal], *, minimum_fps: int, maximum_fps: int
+) -> tuple[GoalOutcome, ...]:
+    """Returns what was found for each goal; if a load stays INVALID, it is a ceiling.
 
-    The search then starts again below this load.
+    The search then starts again, halfway between valid rates and the ceiling: the first trial of a
+    search is at its maximum, which would usually be INVALID again just below the ceiling.
     """
+    import MLRsearch
 
-    goals: Sequence[MlrGoal]
-    minimum_fps: int
-    maximum_fps: int
-    _trials: list[SearchedTrial] = field(default_factory=list, init=False)
-
-    def __post_init__(self) -> None:
-        if not 0 < self.minimum_fps < self.maximum_fps:
-            raise ValueError(f"the range {self.minimum_fps} to {self.maximum_fps} fps is empty")
-        if not self.goals or len(set(self.goals)) < len(self.goals):
-            raise ValueError("MLRsearch needs goals, each different from the others")
-
-    def run(self, measure: Measure) -> MlrOutcome:
-        self._trials = []
-        top_fps, ceiling_fps = self.maximum_fps, None
-        while top_fps > self.minimum_fps:
-            try:
-                found = self._attempt(measure, top_fps)
-            except _BeyondTester as beyond:
-                ceiling_fps = beyond.rate_fps
-                top_fps = self._below(ceiling_fps)
-            else:
-                return self._outcome(found, ceiling_fps)
-        return self._outcome(None, ceiling_fps)
-
-    def _attempt(self, measure: Measure, top_fps: int) -> Any:
-        import MLRsearch
-
+    if not 0 < minimum_fps < maximum_fps:
+        raise ValueError(f"the range {minimum_fps} to {maximum_fps} fps is empty")
+    if not goals or len(set(goals)) < len(goals):
+        raise ValueError("MLRsearch needs goals, each different from the others")
+    measurer = _Measurer(measure)
+    top_fps, ceiling_fps, found = maximum_fps, None, None
+    while found is None and top_fps > minimum_fps:
         config = MLRsearch.Config()
-        config.min_load = float(self.minimum_fps)  # set first, since each checks the other
+        config.min_load = float(minimum_fps)  # set first, since each checks the other
         config.max_load = float(top_fps)
-        config.goals = [_package_goal(goal) for goal in self.goals]
+        config.goals = list(map(_package_goal, goals))
         config.search_duration_max = UNLIMITED_S
         config.warmup_duration = 0.0
-        measurer = _Measurer(self._trials, measure)
-        return MLRsearch.MultipleLossRatioSearch(config).search(measurer, debug=lambda _: None)
-
-    def _below(self, beyond_fps: int) -> int:
-        """Returns the maximum of the next search: halfway between valid rates and the ceiling.
-
-        The first trial of a search is at its maximum, which would usually be INVALID again if it
-        were just below the ceiling.
-        """
-        valid = [
-            tried.rate_fps
-            for tried in self._trials
-            if tried.trial.verdict is not Verdict.INVALID and tried.rate_fps < beyond_fps
-        ]
-        return (max(valid, default=self.minimum_fps) + beyond_fps) // 2
-
-    def _outcome(self, found: Any, ceiling_fps: int | None) -> MlrOutcome:
-        outcomes = []
-        for goal in self.goals:
-            result = found[_package_goal(goal)] if found is not None else None
-            outcomes.append(_goal_outcome(goal, result, ceiling_fps))
-        return MlrOutcome(
-            goals=tuple(outcomes), trials=tuple(self._trials), ceiling_fps=ceiling_fps
-        )
+        search = MLRsearch.MultipleLossRatioSearch(config)
+        try:
+            found = search.search(measurer, debug=lambda _: None)
+        except _BeyondTester as beyond:
+            (ceiling_fps,) = beyond.args
+            below = (rate_fps for rate_fps in measurer.valid_fps if rate_fps < ceiling_fps)
+            top_fps = (max(below, default=minimum_fps) + ceiling_fps) // 2
+    return tuple(_goal_outcome(goal, found, ceiling_fps) for goal in goals)
 
 
 class _Measurer:
     """Adapts `measure` to the package, which passes floats and has no verdict INVALID."""
 
-    def __init__(self, trials: list[SearchedTrial], measure: Measure) -> None:
-        self._trials = trials
+    def __init__(self, measure: Measure) -> None:
         self._measure = measure
+        self.valid_fps: set[int] = set()  # rates at which a trial was valid
 
     def measure(self, intended_duration: float, intended_load: float) -> Any:
         import MLRsearch
 
         duration_s = Fraction(intended_duration).limit_denominator(FINEST_DURATION)
-        trial = self._valid(duration_s, round(intended_load))
+        rate_fps = round(intended_load)
+        trial = self._measure(duration_s, rate_fps)
+        if trial.verdict is Verdict.INVALID:
+            raise _BeyondTester(rate_fps)
+        self.valid_fps.add(rate_fps)
         # A trial may FAIL without loss, but the package counts only loss as a failure.
         lost = max(trial.lost, 1) if trial.verdict is Verdict.FAIL else trial.lost
         return MLRsearch.MeasurementResult(
@@ -146,13 +101,6 @@ class _Measurer:
             offered_count=trial.sent,
             loss_count=min(lost, trial.sent),
         )
-
-    def _valid(self, duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
-        trial = self._measure(duration_s, rate_fps)
-        self._trials.append(SearchedTrial(duration_s=duration_s, rate_fps=rate_fps, trial=trial))
-        if trial.verdict is Verdict.INVALID:
-            raise _BeyondTester(rate_fps)
-        return trial
 
 
 def _package_goal(goal: MlrGoal) -> Any:
@@ -169,7 +117,9 @@ def _package_goal(goal: MlrGoal) -> Any:
     )
 
 
-def _goal_outcome(goal: MlrGoal, result: Any, ceiling_fps: int | None) -> GoalOutcome:
+def _goal_outcome(goal: MlrGoal, found: Any, ceiling_fps: int | None) -> GoalOutcome:
+    """Returns what the package found for a goal; `found` is None if no rate was valid."""
+    result: Any = None if found is None else found[_package_goal(goal)]
     lower = result.relevant_lower_bound if result is not None else None
     upper = result.relevant_upper_bound if result is not None else None
     unlimited = Limit.MAXIMUM if ceiling_fps is None else Limit.TESTER

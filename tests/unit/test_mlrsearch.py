@@ -12,7 +12,7 @@ import pytest
 
 from natxy.errors import ConfigurationError
 from natxy.model.verdict import Limit, Verdict
-from natxy.search.mlr import Measure, MeasuredTrial, MlrOutcome, MlrSearch
+from natxy.search.mlr import GoalOutcome, Measure, MeasuredTrial, mlr_search
 from natxy.search.mlr_goal import MlrGoal, pdr_goal, rfc2544_goal
 from natxy.search.settings import LossTolerance
 from tests.unit.noisy_device import NoisyDevice
@@ -46,42 +46,42 @@ def weak_tester(device: Measure, beyond_fps: int) -> Measure:
     return measure
 
 
-def search(*goals: MlrGoal, maximum_fps: int = 8000) -> MlrSearch:
-    return MlrSearch(goals=goals, minimum_fps=100, maximum_fps=maximum_fps)
+def search(device: Measure, *goals: MlrGoal, maximum_fps: int = 8000) -> tuple[GoalOutcome, ...]:
+    """Searches; each rate that it finds has passed at the goal's full duration."""
+    tried: list[tuple[Fraction, int, MeasuredTrial]] = []
 
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        tried.append((duration_s, rate_fps, device(duration_s, rate_fps)))
+        return tried[-1][-1]
 
-def assert_tested(outcome: MlrOutcome) -> None:
-    """A result is a rate that passed at the goal's full duration."""
-    for found in outcome.goals:
-        assert any(
-            tried.rate_fps == found.rate_fps
-            and tried.duration_s == found.goal.final_duration_s
-            and found.goal.tolerance.accepts(sent=tried.trial.sent, lost=tried.trial.lost)
-            for tried in outcome.trials
+    outcomes = mlr_search(measure, goals, minimum_fps=100, maximum_fps=maximum_fps)
+    for found in outcomes:
+        assert found.rate_fps is None or any(
+            rate_fps == found.rate_fps
+            and duration_s == found.goal.final_duration_s
+            and found.goal.tolerance.accepts(sent=trial.sent, lost=trial.lost)
+            for duration_s, rate_fps, trial in tried
         )
+    return outcomes
 
 
 @pytest.mark.parametrize("limit_fps", [151, 1234, 5000, 7990])
 def test_finds_a_hard_limit_within_the_width(limit_fps: int) -> None:
-    outcome = search(NDR).run(hard_limit(limit_fps))
-    (found,) = outcome.goals
+    (found,) = search(hard_limit(limit_fps), NDR)
     assert found.rate_fps is not None
     assert found.upper_fps is not None
     assert found.rate_fps <= limit_fps < found.upper_fps
     # Rates are whole numbers: each bound may be half a frame a second off the package's.
     assert found.upper_fps - found.rate_fps <= found.upper_fps * WIDTH + 1
     assert found.limit is Limit.DUT
-    assert_tested(outcome)
 
 
 def test_ndr_and_pdr_in_one_search() -> None:
-    outcome = search(NDR, PDR).run(hard_limit(5000))
-    ndr, pdr = outcome.goals
+    ndr, pdr = search(hard_limit(5000), NDR, PDR)
     assert ndr.rate_fps == pytest.approx(5000, rel=0.0015)
     assert pdr.rate_fps == pytest.approx(5000 / 0.995, rel=0.0015)
     assert pdr.conditional_fps == pytest.approx(5000, rel=0.0015)  # what was forwarded of it
     assert "0.5 % loss" in pdr.goal.name
-    assert_tested(outcome)
 
 
 def test_a_curve_of_losses_that_only_long_trials_see() -> None:
@@ -91,15 +91,8 @@ def test_a_curve_of_losses_that_only_long_trials_see() -> None:
         sent = int(duration_s * rate_fps)
         return losing(sent, sent // 100_000 if rate_fps > 3000 else 0)
 
-    outcome = search(NDR).run(measure)
-    (found,) = outcome.goals
+    (found,) = search(measure, NDR)
     assert found.rate_fps == pytest.approx(3000, rel=0.0015)
-    assert_tested(outcome)
-
-
-def test_a_search_that_runs_again_begins_anew() -> None:
-    again = search(NDR)
-    assert again.run(hard_limit(5000)) == again.run(hard_limit(5000))
 
 
 def test_a_search_may_last_for_hours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,8 +105,8 @@ def test_a_search_may_last_for_hours(monkeypatch: pytest.MonkeyPatch) -> None:
 
     clock = SimpleNamespace(monotonic=lambda: passed_s[0])
     monkeypatch.setattr("MLRsearch.multiple_loss_ratio_search.time", clock)
-    outcome = search(replace(NDR, duration_sum_s=Fraction(3600))).run(measure)
-    assert outcome.goals[0].rate_fps == pytest.approx(5000, rel=0.0015)
+    (found,) = search(measure, replace(NDR, duration_sum_s=Fraction(3600)))
+    assert found.rate_fps == pytest.approx(5000, rel=0.0015)
     assert passed_s[0] > 3600
 
 
@@ -124,9 +117,8 @@ def test_noise_ends_and_yields_a_tested_rate(seed: int) -> None:
     def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
         return hard_limit(round(5000 * noise.uniform(0.98, 1.02)))(duration_s, rate_fps)
 
-    outcome = search(NDR, PDR).run(measure)
-    assert all(4500 < (found.rate_fps or 0) < 5200 for found in outcome.goals)
-    assert_tested(outcome)
+    outcomes = search(measure, NDR, PDR)
+    assert all(4500 < (found.rate_fps or 0) < 5200 for found in outcomes)
 
 
 def test_an_exceed_ratio_keeps_one_stray_loss_from_capping_a_search() -> None:
@@ -143,8 +135,8 @@ def test_an_exceed_ratio_keeps_one_stray_loss_from_capping_a_search() -> None:
         return losing(sent, math.ceil(lost * sent))
 
     def too_low(goal: MlrGoal) -> float:
-        outcomes = (search(goal, maximum_fps=1_488_095).run(measure) for _ in range(300))
-        rates = [outcome.goals[0].rate_fps or 0 for outcome in outcomes]
+        outcomes = (search(measure, goal, maximum_fps=1_488_095) for _ in range(300))
+        rates = [found.rate_fps or 0 for (found,) in outcomes]
         return mean(rate < device.throughput_fps * 0.99 for rate in rates)
 
     assert too_low(plain) > 0.08
@@ -221,27 +213,28 @@ def test_a_bare_number_is_no_tolerance() -> None:
 
 
 def test_a_device_that_takes_the_maximum() -> None:
-    outcome = search(NDR, maximum_fps=4000).run(hard_limit(5000))
-    (found,) = outcome.goals
+    (found,) = search(hard_limit(5000), NDR, maximum_fps=4000)
     assert (found.rate_fps, found.upper_fps, found.limit) == (4000, None, Limit.MAXIMUM)
     assert found.limit is not Limit.TESTER
 
 
 def test_a_device_that_passes_nothing() -> None:
-    outcome = search(NDR).run(hard_limit(0))
-    (found,) = outcome.goals
+    (found,) = search(hard_limit(0), NDR)
     assert (found.rate_fps, found.upper_fps, found.limit) == (None, 100, Limit.DUT)
 
 
 def test_a_tester_that_is_weaker_than_the_device() -> None:
-    outcome = search(NDR).run(weak_tester(hard_limit(7000), 5000))
-    (found,) = outcome.goals
+    tried_fps: list[int] = []
+
+    def measure(duration_s: Fraction, rate_fps: int) -> MeasuredTrial:
+        tried_fps.append(rate_fps)
+        return weak_tester(hard_limit(7000), 5000)(duration_s, rate_fps)
+
+    (found,) = search(measure, NDR)
     assert found.rate_fps is not None
     assert 2500 <= found.rate_fps < 5000
     assert found.limit is Limit.TESTER
-    assert outcome.ceiling_fps == 8000
-    assert [tried.rate_fps for tried in outcome.trials[:2]] == [8000, 4050]
-    assert_tested(outcome)
+    assert tried_fps[:2] == [8000, 4050]
 
 
 @pytest.mark.parametrize("spoils", ["the first long trial", "a rate that was tried before"])
@@ -257,28 +250,26 @@ def test_a_search_begins_again_halfway_to_what_was_valid_below(spoils: str) -> N
         tried.append((rate_fps, trial.verdict))
         return trial
 
-    outcome = search(NDR).run(measure)
+    search(measure, NDR)
     where = [verdict for _, verdict in tried].index(Verdict.INVALID)
     beyond, before = tried[where][0], [rate for rate, _ in tried[:where]]
     assert max(before) > beyond
     assert (beyond in before) == (spoils == "a rate that was tried before")
     assert (min(before) < beyond) == (spoils == "the first long trial")
     below = min(before) if min(before) < beyond else 100
-    assert outcome.ceiling_fps == beyond
     assert tried[where + 1][0] == (below + beyond) // 2
 
 
 def test_the_devices_own_limit_below_a_weak_testers() -> None:
-    outcome = search(NDR).run(weak_tester(hard_limit(3000), 5000))
-    (found,) = outcome.goals
+    (found,) = search(weak_tester(hard_limit(3000), 5000), NDR)
     assert found.rate_fps == pytest.approx(3000, rel=0.0015)
     assert found.limit is not Limit.TESTER
 
 
 def test_a_tester_that_can_do_nothing() -> None:
-    outcome = search(NDR, PDR).run(weak_tester(hard_limit(7000), 1))
-    assert {found.rate_fps for found in outcome.goals} == {None}
-    assert {found.limit for found in outcome.goals} == {Limit.TESTER}
+    outcomes = search(weak_tester(hard_limit(7000), 1), NDR, PDR)
+    assert {found.rate_fps for found in outcomes} == {None}
+    assert {found.limit for found in outcomes} == {Limit.TESTER}
 
 
 def test_a_failure_without_loss_is_a_failure() -> None:
@@ -288,17 +279,17 @@ def test_a_failure_without_loss_is_a_failure() -> None:
         verdict = Verdict.FAIL if rate_fps > 2000 else Verdict.PASS
         return MeasuredTrial(sent=int(duration_s * rate_fps), lost=0, verdict=verdict)
 
-    (found,) = search(NDR).run(measure).goals
+    (found,) = search(measure, NDR)
     assert found.rate_fps == pytest.approx(2000, rel=0.0015)
 
 
 def test_refuses_an_empty_range_and_goals_twice() -> None:
     for minimum_fps, maximum_fps in ((10, 10), (0, 10)):
         with pytest.raises(ValueError, match="empty"):
-            MlrSearch(goals=[NDR], minimum_fps=minimum_fps, maximum_fps=maximum_fps)
+            mlr_search(hard_limit(1), [NDR], minimum_fps=minimum_fps, maximum_fps=maximum_fps)
     for goals in ([NDR, NDR], []):
         with pytest.raises(ValueError, match=r"^MLRsearch needs goals, each different"):
-            MlrSearch(goals=goals, minimum_fps=1, maximum_fps=10)
+            mlr_search(hard_limit(1), goals, minimum_fps=1, maximum_fps=10)
 
 
 def test_a_tolerance_is_exact_and_says_itself() -> None:
