@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from natxy.measure.plan import Plan
-from natxy.model.measurement import Figure, SearchConditions, Unit
+from natxy.model.measurement import Figure, SearchConditions, TrialCounts, Unit
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.loss_verification import MOST_REPEATS
 from natxy.search.settings import LOSS, LossTolerance, error_of
@@ -14,6 +14,7 @@ from natxy.trial.bound import Bounded
 from natxy.trial.maximum import Maximum
 from natxy.trial.repeats import INVALID_REPEATS
 from natxy.trial.timing import RETRY_TIME
+from natxy.trial.trials import Trials
 
 EARLY_END = Setting(
     "early_end",
@@ -76,6 +77,13 @@ class SearchPlan(Plan):
             loss_verifications=self.loss_verifications,
             **own,
         )
+
+
+def searched(trials: Trials, found: Sequence[Bounded]) -> TrialCounts:
+    """Returns the counts of all trials, with what the searches decided about failed ones."""
+    decided = ("overturned", "revoked")
+    sums = {name: sum(getattr(each, name) for each in found) for name in decided}
+    return trials.counts.model_copy(update=sums)
 
 
 def rate_figure(name: str, unit: Unit, found: Sequence[Bounded]) -> Figure:

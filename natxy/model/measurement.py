@@ -269,16 +269,6 @@ class TrialCounts(Model):
             icmp_errors=merged(error for each in all_counts for error in each.icmp_errors),
         )
 
-    def searched(self, searches: Iterable[Self]) -> Self:
-        """Returns these counts with what the searches decided about failed trials."""
-        all_counts = list(searches)
-        return self.model_copy(
-            update={
-                name: sum(getattr(each, name) for each in all_counts)
-                for name in ("overturned", "revoked")
-            }
-        )
-
     def plus(self, trial: TrialRecord, *, needed_timeout_s: float = 0.0) -> Self:
         """Returns these counts with those of one more trial."""
         valid = trial.verdict is not Verdict.INVALID

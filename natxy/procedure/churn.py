@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 
 from natxy.errors import ConfigurationError
 from natxy.exact import check
-from natxy.measure.search_plan import rate_figure
+from natxy.measure.search_plan import rate_figure, searched
 from natxy.measure.search_remarks import all_lost, cut_remarks, rate_remarks
 from natxy.model.distribution import P999, Delays
 from natxy.model.measurement import Figure, Measurement, Unit
@@ -20,10 +20,11 @@ from natxy.model.remark import Remarks, Topic, applying
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_MIX_N, MAX_RATE_FPS, Direction, Kind
-from natxy.procedure.throughput import Search, ThroughputPlan, searches
+from natxy.procedure.throughput import ThroughputPlan, searches
 from natxy.search.bisection import DEFAULT_ERROR, SearchError
 from natxy.search.settings import error_of
 from natxy.setting import Setting
+from natxy.trial.bound import Bounded
 from natxy.trial.churn import Sought, churn_load, most_new
 from natxy.trial.connection_table import parameters_of
 from natxy.trial.load import Frames
@@ -157,7 +158,7 @@ def churn(plan: ChurnPlan, session: Session) -> Measurement:
             *cut_remarks(plan.repetitions, len(found), trials),
         ),
         figures=_figures(limited, found, NEW_BY_SYN if is_tcp else NEW),
-        counts=trials.counts.searched(each.counts for each in found),
+        counts=searched(trials, found),
     )
 
 
@@ -218,7 +219,7 @@ def _left_by_media(plan: ChurnPlan, session: Session) -> int | None:
     )
 
 
-def _figures(plan: ChurnPlan, found: Sequence[Search], created: str) -> tuple[Figure, ...]:
+def _figures(plan: ChurnPlan, found: Sequence[Bounded], created: str) -> tuple[Figure, ...]:
     rate = rate_figure(
         f"rate of {created} beside {plan.load_fps:,} fps"
         if plan.sought == "new"
@@ -226,7 +227,7 @@ def _figures(plan: ChurnPlan, found: Sequence[Search], created: str) -> tuple[Fi
         plan.unit,
         found,
     )
-    passed = [each.passed for each in found if each.passed is not None]
+    passed = [trial for each in found for trial in each.trials]
     if len(passed) < len(found):
         return (rate,)
     return (
@@ -257,7 +258,7 @@ def _latencies(name: str, trials: Sequence[TrialRecord], kind: Kind) -> tuple[Fi
     )
 
 
-def _remarks(found: Sequence[Search], unit: Unit, *, is_tcp: bool) -> Remarks:
+def _remarks(found: Sequence[Bounded], unit: Unit, *, is_tcp: bool) -> Remarks:
     return (
         *applying({Topic.CHURN: True, Topic.HALF_OPEN: is_tcp}),
         *rate_remarks(found, unit),

@@ -9,10 +9,11 @@ from fractions import Fraction
 from typing import Annotated
 
 from natxy.errors import ConfigurationError
-from natxy.measure.search_plan import rate_figure
+from natxy.measure.search_plan import rate_figure, searched
 from natxy.measure.search_remarks import (
     TEAR_DOWN,
     all_lost,
+    cut_remarks,
     found_deviations,
     rate_remarks,
     search_deviations,
@@ -22,8 +23,9 @@ from natxy.model.measurement import Figure, Measurement
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.procedure.establishment import with_phase_1_rate
-from natxy.procedure.establishment_search import EstablishmentPlan, Search, searches
+from natxy.procedure.establishment_search import EstablishmentPlan, searches
 from natxy.setting import Setting
+from natxy.trial.bound import Bounded
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.establishing import SEGMENTS, Closer, Closing
 from natxy.trial.profile import OF_CONNECTIONS, deviations
@@ -61,26 +63,27 @@ def closing(plan: ClosingPlan, session: Session) -> Measurement:
     check_transport(plan, session.traffic)
     session = with_phase_1_rate(session, plan.timing, seed=plan.seed)
     plan = replace(plan, made_cps=session.traffic.required_connections.rate_fps or 1)
-    done = searches(plan, session, _figures)
+    trials = plan.trials(session)
+    found = searches(plan, trials, _figures)
     return Measurement(
         procedure="tear-down",
         title="Maximum TCP connection tear-down rate",
         reference="RFC 3511 section 5.4",
         conditions=of_phase_1(plan.conditions(session), session, rate_is_sought=False),
         deviations=(
-            *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(done.found)),
+            *deviations(plan.timing, OF_CONNECTIONS, repetitions=len(found)),
             *search_deviations(plan, TEAR_DOWN),
-            *found_deviations(plan, done.found, TEAR_DOWN),
+            *found_deviations(plan, found, TEAR_DOWN),
             *connection_deviations(session),
             *closing_deviations(plan.by),
         ),
-        remarks=(*_remarks(plan, done.found), *done.cut),
-        figures=_figures(plan, done.found),
-        counts=done.counts,
+        remarks=(*_remarks(plan, found), *cut_remarks(plan.repetitions, len(found), trials)),
+        figures=_figures(plan, found),
+        counts=searched(trials, found),
     )
 
 
-def _figures(plan: ClosingPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+def _figures(plan: ClosingPlan, found: Sequence[Bounded]) -> tuple[Figure, ...]:
     by = plan.by.upper()
     phases = len(SEGMENTS[plan.by])
     rate = rate_figure(f"{RATE}, by {by}", "cps", found)
@@ -96,7 +99,7 @@ def _figures(plan: ClosingPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
     return (rate, whole)
 
 
-def _remarks(plan: ClosingPlan, found: Sequence[Search]) -> Remarks:
+def _remarks(plan: ClosingPlan, found: Sequence[Bounded]) -> Remarks:
     codes = {"fin": Topic.CLOSED_BY_FIN, "rst": Topic.CLOSED_BY_RST}
     said = (Remark.of(codes[plan.by]), *rate_remarks(found, "cps"))
     return (*said, *all_lost(found, "segments"))

@@ -10,13 +10,13 @@ Beside the rate are figures of what the trials at this rate have made.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Protocol
 
 from natxy.errors import DutError
-from natxy.measure.search_plan import rate_figure
+from natxy.measure.search_plan import rate_figure, searched
 from natxy.measure.search_remarks import (
     ESTABLISHMENT,
     all_lost,
+    cut_remarks,
     found_deviations,
     rate_remarks,
     search_deviations,
@@ -26,13 +26,13 @@ from natxy.model.deviation import Deviations
 from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.stream_counters import ConnectionCounters
-from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import ACKNOWLEDGE, ASK_AGAIN
+from natxy.model.trial_spec import ACKNOWLEDGE, ASK_AGAIN, ESTABLISH
 from natxy.model.verdict import Verdict
 from natxy.procedure.establishment_search import EstablishmentPlan as EstablishmentPlan
-from natxy.procedure.establishment_search import Search, searches
+from natxy.procedure.establishment_search import searches
 from natxy.search.bisection import SearchError
 from natxy.setting import Setting
+from natxy.trial.bound import Bounded
 from natxy.trial.connection_conditions import of_phase_1
 from natxy.trial.connection_table import refuse_small_table
 from natxy.trial.maximum import maximum_of_connections
@@ -57,31 +57,43 @@ def establishment(plan: EstablishmentPlan, session: Session) -> Measurement:
     asked = session.traffic.required_connections
     if asked.order != "repeating":
         refuse_small_table(session.dut, session.traffic.connections_among(asked.count))
-    done = searches(plan, session, _figures)
-    found = done.found
+    trials = plan.trials(session)
+    found = searches(plan, trials, _figures)
     return Measurement(
         procedure="establishment",
         title=f"Maximum {'TCP ' if asked.is_tcp else ''}connection establishment rate",
         reference="RFC 9693, RFC 8219 section 8" if asked.is_tcp else "RFC 9693",
         conditions=conditions_of(plan, session, found),
         deviations=_deviations(plan, session, found),
-        remarks=(*_remarks(plan, session, found), *done.cut),
+        remarks=(
+            *_remarks(plan, session, found),
+            *cut_remarks(plan.repetitions, len(found), trials),
+        ),
         figures=_figures(plan, found),
-        counts=done.counts,
+        counts=searched(trials, found),
     )
 
 
-def _figures(plan: EstablishmentPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+def _figures(plan: EstablishmentPlan, found: Sequence[Bounded]) -> tuple[Figure, ...]:
     name = RATE if plan.alpha is None else f"{VALIDATED}, alpha {float(plan.alpha):g}"
     if plan.loss is not None:
         name = f"{name}, {plan.loss} accepted"
     rate = rate_figure(name, "cps", found)
-    made = drawn_figures(each.made for each in found)
+    made = drawn_figures(map(_made, found))
     return (rate, *handshake_figures(rate, plan.alpha, found), *made)
 
 
+def _made(search: Bounded) -> ConnectionCounters | None:
+    """Returns the connections that phase 1 created at the rate that was found; None: no rate
+    passed."""
+    rate_cps = search.rate_fps
+    passed = (t for t in search.trials if t.verdict is Verdict.PASS and t.counted_fps == rate_cps)
+    streams = (trial.result.stream_of(ESTABLISH) for trial in passed)
+    return next((s.connections for s in streams if s is not None), None)
+
+
 def conditions_of(
-    plan: EstablishmentPlan, session: Session, found: Sequence[Search] = ()
+    plan: EstablishmentPlan, session: Session, found: Sequence[Bounded] = ()
 ) -> Conditions:
     """Returns the conditions, without phase 1's rate, which the procedure searches for."""
     maximum = maximum_of_connections(session.hello, session.traffic, plan.max_rate_cps)
@@ -90,7 +102,7 @@ def conditions_of(
     return of_phase_1(of, session, validated=plan.alpha is not None)
 
 
-def _deviations(plan: EstablishmentPlan, session: Session, found: Sequence[Search]) -> Deviations:
+def _deviations(plan: EstablishmentPlan, session: Session, found: Sequence[Bounded]) -> Deviations:
     """Returns the deviations; RFC 9693 does not specify the duration of a trial."""
     is_tcp = session.traffic.required_connections.is_tcp
     return (
@@ -103,7 +115,7 @@ def _deviations(plan: EstablishmentPlan, session: Session, found: Sequence[Searc
 
 
 def _remarks(
-    plan: EstablishmentPlan, session: Session, found: Sequence[Search]
+    plan: EstablishmentPlan, session: Session, found: Sequence[Bounded]
 ) -> Iterator[Remark]:
     made = session.traffic.connections_among(session.traffic.required_connections.count)
     yield Remark.of(Topic.TRIAL_CREATES, connections=made, error=plan.error.shown("cps"))
@@ -113,7 +125,7 @@ def _remarks(
         yield from _of_validation(found)
 
 
-def _of_validation(found: Sequence[Search]) -> Remarks:
+def _of_validation(found: Sequence[Bounded]) -> Remarks:
     """Returns a remark on connections that did not answer in validation (SD Figure 11).
 
     Either they did not exist, or they belonged to another connection, or the rate was too high.
@@ -160,15 +172,8 @@ def phase_1_search(timing: Timing, *, seed: int) -> EstablishmentPlan:
     )
 
 
-class Found(Protocol):
-    """The result of one search for the rate."""
-
-    @property
-    def trials(self) -> tuple[TrialRecord, ...]: ...
-
-
 def handshake_figures(
-    rate: Figure, alpha: Fraction | None, found: Sequence[Found]
+    rate: Figure, alpha: Fraction | None, found: Sequence[Bounded]
 ) -> tuple[Figure, ...]:
     """Returns whole handshakes of TCP a second; none if the trials are not TCP.
 

@@ -11,12 +11,9 @@ from typing import Annotated, TypeVar
 from natxy.errors import ConfigurationError
 from natxy.measure.plan import repeat
 from natxy.measure.search_plan import EARLY_END, SearchPlan
-from natxy.measure.search_remarks import cut_remarks
-from natxy.model.measurement import Figure, TrialCounts
-from natxy.model.remark import Remarks
-from natxy.model.stream_counters import ConnectionCounters
+from natxy.model.measurement import Figure
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import AGAIN, CLOSE, ESTABLISH, MAX_RATE_FPS, VALIDATE
+from natxy.model.trial_spec import AGAIN, CLOSE, MAX_RATE_FPS, VALIDATE
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import DEFAULT_ERROR, GROWTH, Bisection, SearchError
 from natxy.search.settings import LOSS, error_of, max_rate_of
@@ -27,7 +24,6 @@ from natxy.trial.connection_table import check_answers, explain_incomplete
 from natxy.trial.establishing import Establishing
 from natxy.trial.maximum import Maximum, maximum_of_connections
 from natxy.trial.profile import QUICK, RFC
-from natxy.trial.session import Session
 from natxy.trial.timing import DRAIN
 from natxy.trial.trials import Trials
 from natxy.trial.valid_trials import ValidTrials
@@ -128,41 +124,14 @@ class EstablishmentPlan(SearchPlan):
 AnyPlan = TypeVar("AnyPlan", bound=EstablishmentPlan)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Search(Bounded):
-    """The result of one search."""
-
-    trials: tuple[TrialRecord, ...]
-    overturned: int  # failed trials at a rate that passed by loss verification
-    revoked: int  # failed trials whose CPUs were placed badly
-
-    @property
-    def made(self) -> ConnectionCounters | None:
-        """Connections that phase 1 created at the rate that was found; None: no rate passed."""
-        passed = (
-            t for t in self.trials if t.verdict is Verdict.PASS and t.counted_fps == self.rate_fps
-        )
-        streams = (trial.result.stream_of(ESTABLISH) for trial in passed)
-        return next((s.connections for s in streams if s is not None), None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Searches:
-    """The searches of a measurement, their trials, and a remark on repetitions that it lacks."""
-
-    found: Sequence[Search]
-    counts: TrialCounts
-    cut: Remarks
-
-
 def searches(
     plan: AnyPlan,
-    session: Session,
-    figures: Callable[[AnyPlan, Sequence[Search]], Sequence[Figure]],
-) -> Searches:
+    trials: Trials,
+    figures: Callable[[AnyPlan, Sequence[Bounded]], Sequence[Figure]],
+) -> list[Bounded]:
     """Runs a search for each repetition; `figures` has what the observer is told of one."""
+    session = trials.session
     maximum = maximum_of_connections(session.hello, session.traffic, plan.max_rate_cps)
-    trials = plan.trials(session)
     done = repeat(
         plan.repetitions,
         trials,
@@ -170,19 +139,10 @@ def searches(
         lambda one: figures(plan, [one]),
         is_search=True,
     )
-    found = without_disproved(done)
-    of_searches = {
-        "overturned": sum(each.overturned for each in found),
-        "revoked": sum(each.revoked for each in found),
-    }
-    return Searches(
-        found=found,
-        counts=trials.counts.model_copy(update=of_searches),
-        cut=cut_remarks(plan.repetitions, len(done), trials),
-    )
+    return without_disproved(done)
 
 
-def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximum) -> Search:
+def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maximum) -> Bounded:
     """Runs one bisection; all start at the same rate, so that they show how far searches scatter.
 
     Raises TesterLimit if no rate passes and low rates are invalid.
@@ -205,13 +165,7 @@ def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maxim
         accepted=plan.loss.fraction if plan.loss else Fraction(0),
     )
     confirmed.run(lambda: _hopeless(bisection, valid_trials, asked.count))
-    return confirmed.result(
-        Search,
-        maximum,
-        trials=tuple(valid_trials.done),
-        overturned=confirmed.verified.overturned,
-        revoked=len(valid_trials.revoked),
-    )
+    return confirmed.result(maximum, valid_trials.done)
 
 
 def first_guess(frames: int) -> int:

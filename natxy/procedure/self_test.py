@@ -103,7 +103,9 @@ def self_test(plan: SelfTestPlan, session: Session) -> list[Ceiling]:
 def _ceiling(plan: SelfTestPlan, session: Session) -> Ceiling:
     session = with_phase_1_rate(session, plan.timing, seed=plan.seed)
     search = ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1, error=plan.error)
-    (found,) = searches(search, search.trials(session))
+    of_search = search.trials(session)
+    (found,) = searches(search, of_search)
+    counts = of_search.counts
     trials = Trials(
         session=session,
         timing=plan.timing,
@@ -121,9 +123,9 @@ def _ceiling(plan: SelfTestPlan, session: Session) -> Ceiling:
         limit=found.limit,
         lower_bound=found.lower_bound and (noise or not is_tester),
         noise=noise,
-        trials=found.counts.trials,
-        invalid_trials=found.counts.invalid_trials,
-        misdelivered=found.counts.misdelivered,
+        trials=counts.trials,
+        invalid_trials=counts.invalid_trials,
+        misdelivered=counts.misdelivered,
         delay=delay,
         why_no_delay=why_none,
     )

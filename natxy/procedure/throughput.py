@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
 from typing import Annotated, ClassVar
 
 from natxy.errors import ConfigurationError
 from natxy.measure.flows import Sent
 from natxy.measure.plan import repeat
-from natxy.measure.search_plan import EARLY_END, PATIENCE, SearchPlan, rate_figure
+from natxy.measure.search_plan import EARLY_END, PATIENCE, SearchPlan, rate_figure, searched
 from natxy.measure.search_remarks import (
     THROUGHPUT,
     all_lost,
@@ -23,9 +22,8 @@ from natxy.measure.search_remarks import (
 )
 from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Deviations, Differs
-from natxy.model.measurement import Conditions, Figure, Measurement, TrialCounts
+from natxy.model.measurement import Conditions, Figure, Measurement
 from natxy.model.remark import Remark, Topic
-from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import MAX_RATE_FPS
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import GROWTH, Bisection, SearchError
@@ -140,18 +138,9 @@ class ThroughputPlan(SearchPlan):
             said.append(Deviation.of(Differs.BURST_RATE, "RFC 2544 section 21"))
         return (*said, *search_deviations(self, THROUGHPUT))
 
-    def deviations_of(self, found: Sequence["Search"]) -> Deviations:
+    def deviations_of(self, found: Sequence[Bounded]) -> Deviations:
         """Deviations of the options, and of what the searches found."""
         return (*self.deviations, *found_deviations(self, found, THROUGHPUT))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Search(Bounded):
-    """The result of one search."""
-
-    counts: TrialCounts
-    planned_s: Fraction  # the time of all trials, also of INVALID ones
-    passed: TrialRecord | None  # the trial whose rate is the result
 
 
 def throughput(plan: ThroughputPlan, session: Session) -> Measurement:
@@ -173,15 +162,15 @@ def throughput(plan: ThroughputPlan, session: Session) -> Measurement:
             *cut_remarks(plan.repetitions, len(found), trials),
         ),
         figures=_figures(plan, found),
-        counts=trials.counts.searched(each.counts for each in found),
+        counts=searched(trials, found),
     )
 
 
-def searches(plan: ThroughputPlan, trials: Trials) -> list[Search]:
+def searches(plan: ThroughputPlan, trials: Trials) -> list[Bounded]:
     """Runs the searches of a measurement; none starts when its time is over."""
     rates = _Rates.of(plan, trials.session)
 
-    def goes_on(found: Sequence[Search]) -> bool:
+    def goes_on(found: Sequence[Bounded]) -> bool:
         # The time of the trials, not of a clock: a resumed campaign has to decide alike.
         return plan.patience_s is None or sum(each.planned_s for each in found) < plan.patience_s
 
@@ -240,7 +229,7 @@ class _Rates:
         )
 
 
-def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) -> Search:
+def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) -> Bounded:
     search = rates.search(plan.error)
     valid_trials = ValidTrials(trials=trials, repetition=number, least=plan.invalid_repeats)
     confirmed = ConfirmedSearch(
@@ -259,19 +248,9 @@ def _search(plan: ThroughputPlan, rates: _Rates, trials: Trials, number: int) ->
     _check_hope(search, valid_trials, MAX_RATE_FPS)
     done = valid_trials.done
     refuse_without_connections(done)
-    overturned, revoked = confirmed.verified.overturned, len(valid_trials.revoked)
-    return confirmed.result(
-        Search,
-        rates.maximum,
-        counts=reduce(TrialCounts.plus, done, TrialCounts(overturned=overturned, revoked=revoked)),
-        planned_s=valid_trials.planned_s,
-        passed=_last_passed(done, search.result_fps),
-    )
-
-
-def _last_passed(done: Sequence[TrialRecord], rate_fps: int | None) -> TrialRecord | None:
-    passed = (t for t in reversed(done) if t.verdict is Verdict.PASS and t.counted_fps == rate_fps)
-    return next(passed, None)
+    # The last trial that passed at the result's rate.
+    passed = [t for t in done if t.verdict is Verdict.PASS and t.counted_fps == search.result_fps]
+    return confirmed.result(rates.maximum, passed[-1:])
 
 
 def _check_hope(search: Bisection, valid_trials: ValidTrials, below_fps: int) -> bool:
@@ -286,7 +265,7 @@ def _check_hope(search: Bisection, valid_trials: ValidTrials, below_fps: int) ->
     return False
 
 
-def _conditions(plan: ThroughputPlan, session: Session, found: Sequence[Search]) -> Conditions:
+def _conditions(plan: ThroughputPlan, session: Session, found: Sequence[Bounded]) -> Conditions:
     rates = _Rates.of(plan, session)
     search = plan.search_conditions(
         found,
@@ -298,7 +277,7 @@ def _conditions(plan: ThroughputPlan, session: Session, found: Sequence[Search])
     return plan.conditions(session, search=search)
 
 
-def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...]:
+def _figures(plan: ThroughputPlan, found: Sequence[Bounded]) -> tuple[Figure, ...]:
     """Returns the throughput and, for bursts, the least interval between them."""
     frames = plan.burst_frames
     bursts = f", bursts of {frames:,}" if frames > 1 else ""
@@ -316,7 +295,7 @@ def _figures(plan: ThroughputPlan, found: Sequence[Search]) -> tuple[Figure, ...
     return (rate, interval)
 
 
-def _remarks(plan: ThroughputPlan, session: Session, found: Sequence[Search]) -> Iterator[Remark]:
+def _remarks(plan: ThroughputPlan, session: Session, found: Sequence[Bounded]) -> Iterator[Remark]:
     yield Remark.of(Topic.SEARCH, error=str(plan.error))
     yield from burst_remarks(plan.bursts, session)
     yield from rate_remarks(found, "fps")

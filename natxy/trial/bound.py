@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
-from typing import Self, TypeVar
+from typing import Self
 
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
@@ -52,16 +52,17 @@ class Bounded:
     passed_fps: int = 0  # trials passed at it, but none for long; 0: the result is what passed
     by_port: bool = False  # the tester's port refused frames in the failure that bounds the rate
     pattern: Pattern | None = None  # of losses above the rate that it does not explain
+    overturned: int = 0  # failed trials at a rate that passed by loss verification
+    revoked: int = 0  # failed trials whose CPUs were placed badly
+    planned_s: Fraction = Fraction(0)  # the time of all trials, also of INVALID ones
+    trials: tuple[TrialRecord, ...] = ()  # those of which figures are made
 
     def opened(self) -> Self:
         """Returns the result as a lower bound, limited by noise."""
         return replace(self, limit=Limit.TESTER, too_slow=False, lower_bound=True)
 
 
-Found = TypeVar("Found", bound=Bounded)
-
-
-def without_disproved(found: Sequence[Found]) -> list[Found]:
+def without_disproved(found: Sequence[Bounded]) -> list[Bounded]:
     """Returns the results of all searches, as lower bounds where their bounds tell nothing."""
     nothing = disproved([one.bound for one in found])
     return [one.opened() if of_one else one for one, of_one in zip(found, nothing, strict=True)]

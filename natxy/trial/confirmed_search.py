@@ -1,16 +1,15 @@
 """A search whose result needs a failure that the rate explains (docs/decisions/0039)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
 from natxy.search.confirmation import FAR, Confirmation, half_way, why_is_known
 from natxy.search.loss_verification import LossVerification
-from natxy.trial.bound import Found, lost_share, pattern_of
+from natxy.trial.bound import Bounded, lost_share, pattern_of
 from natxy.trial.load import Load
 from natxy.trial.maximum import Maximum
 from natxy.trial.valid_trials import ValidTrials
@@ -79,8 +78,8 @@ class ConfirmedSearch:
                 return
         self._unconfirmed = Limit.VARIES  # each round has moved the result
 
-    def result(self, kind: type[Found], maximum: Maximum, **own: Any) -> Found:
-        """Returns the result of the search, which has ended; `own` has what its kind adds."""
+    def result(self, maximum: Maximum, trials: Sequence[TrialRecord]) -> Bounded:
+        """Returns the result of the search, which has ended; figures are made of `trials`."""
         result_fps, limit = self.search.result_fps or 0, self.limit
         passed_fps = result_fps
         known, searched_fps = self.confirmation, self.search.error.at(result_fps)
@@ -97,7 +96,7 @@ class ConfirmedSearch:
             result_fps = min(result_fps or sustained_fps, sustained_fps)
         overloaded_fps = known.overloaded_fps(result_fps)  # of what is left of the result
         is_highest = limit is Limit.MAXIMUM and maximum.origin == "media"
-        return kind(
+        return Bounded(
             rate_fps=result_fps,
             limit=limit,
             lower_bound=limit is not Limit.DUT and not is_highest,
@@ -109,7 +108,10 @@ class ConfirmedSearch:
             passed_fps=passed_fps if passed_fps > result_fps else 0,
             by_port=near is not None and near.is_refused_by_port,
             pattern=pattern_of(self._unexplained) if limit in UNEXPLAINED else None,
-            **own,
+            overturned=self.verified.overturned,
+            revoked=len(self.valid_trials.revoked),
+            planned_s=self.valid_trials.planned_s,
+            trials=tuple(trials),
         )
 
     @property

@@ -340,7 +340,7 @@ def test_a_search_for_throughput_counts_what_the_sample_says() -> None:
     search = ThroughputPlan(timing=TIMING, seed=1, repetitions=1, max_rate_fps=RATE_FPS)
     (found,) = searches(search, trials)
     assert found.rate_fps == 0
-    assert found.counts.wrong == 3 * found.counts.trials == found.counts.misdelivered
+    assert trials.counts.wrong == 3 * trials.counts.trials == trials.counts.misdelivered
 
 
 def test_a_sample_that_came_back_wrong_all_of_it_is_no_table_that_was_dropped() -> None:

@@ -15,9 +15,10 @@ from natxy.model.remark import Remark, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Stream, TrialSpec
 from natxy.model.verdict import Verdict
-from natxy.procedure.throughput import Search, ThroughputPlan, searches, throughput
+from natxy.procedure.throughput import ThroughputPlan, searches, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.settings import LossTolerance
+from natxy.trial.bound import Bounded
 from natxy.trial.bursts import Bursts
 from natxy.trial.profile import QUICK, RFC
 from natxy.trial.timing import Timing
@@ -214,16 +215,15 @@ def test_why_nothing_passed_names_the_longest_interval_between_bursts() -> None:
 
 
 def test_a_search_keeps_the_trial_whose_rate_is_its_result(nat64: TrafficPlan) -> None:
-    def found(engine: FakeEngine) -> Search:
+    def found(engine: FakeEngine) -> Bounded:
         plan = replace(PLAN, max_rate_fps=50_000)
         (one,) = searches(plan, plan.trials(engine.session(nat64)))
         return one
 
-    passed = found(losing_above(5000)).passed
-    assert passed is not None
+    (passed,) = found(losing_above(5000)).trials
     assert (passed.rate_fps, passed.verdict) == (5000, Verdict.PASS)
     nothing = found(FakeEngine(lose=lambda _: (0,)))
-    assert (nothing.rate_fps, nothing.passed) == (0, None)
+    assert (nothing.rate_fps, nothing.trials) == (0, ())
 
 
 def test_bursts_longer_than_the_testers_ring_are_named(nat64: TrafficPlan) -> None:
