@@ -41,9 +41,10 @@ def _row(measure: MeasureSection, key: Key, known: Figure, of: Sequence[ColumnFi
     rates = list(dict.fromkeys(at_words(each, key) for each in of if key in each.figures))
     at = rates[0] if len(rates) == 1 else ""
     point = ", ".join(filter(None, (key[0], _point(key[-1], figures), at)))
+    point_unit = known.at_unit if key[-1] and not key[0] else None
     name = " ".join(filter(None, (measure.label, known.name)))
     return Row(
-        name=" ".join(filter(None, (ARROWS[known.direction], named(name, point)))),
+        name=" ".join(filter(None, (ARROWS[known.direction], named(name, point, point_unit)))),
         values=tuple(
             value_of(figure, each, key, names_rate=not at)
             for figure, each in zip(figures, of, strict=True)
@@ -55,6 +56,7 @@ def _row(measure: MeasureSection, key: Key, known: Figure, of: Sequence[ColumnFi
         figure=name,
         direction=known.direction,
         point=point,
+        point_unit=point_unit,
         rate_fps=known.rate_fps or 0,
         statistic=known.statistic,
     )

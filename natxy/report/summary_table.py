@@ -78,7 +78,7 @@ def _summed_up(rows: Sequence[Row]) -> Row:
     ways = [row.direction for row in rows]
     return replace(
         first,
-        name=named(first.figure, " … ".join(ends)),
+        name=named(first.figure, " … ".join(ends), first.point_unit),
         values=tuple(
             _both_ways(list(zip(ways, values, strict=True)))
             for values in zip(*(row.values for row in rows), strict=True)

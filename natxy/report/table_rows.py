@@ -1,10 +1,9 @@
 """The rows and values of a campaign's tables."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from natxy.model.measurement import Bound, Statistic, Unit
+from natxy.model.measurement import Bound, PointUnit, Statistic, Unit
 from natxy.model.trial_spec import Direction
 from natxy.report.cell_figures import RATES, Place
 from natxy.report.numbers import quantity
@@ -98,6 +97,7 @@ class Row:
     figure: str = ""  # the name of a figure, without its direction and its point
     direction: Direction | None = None
     point: str = ""  # of a series: "84 B, 90 % (900,000 fps)"
+    point_unit: PointUnit | None = None  # of what the point begins with
     rate_fps: int = 0  # that the point names
     statistic: Statistic | None = None  # that is the benchmark of a figure
 
@@ -110,9 +110,9 @@ class Row:
         return ", ".join(filter(None, (self.name, unit, mean)))
 
 
-def named(figure: str, point: str) -> str:
+def named(figure: str, point: str, unit: PointUnit | None) -> str:
     """Returns a figure's name with its point: "tear-down rate of 2,000 connections"."""
-    of = "of" if re.match(r"[\d,]+ connections?\b", point) else ""
+    of = "of" if unit == "connections" else ""
     return " ".join(filter(None, (figure, of, point)))
 
 
