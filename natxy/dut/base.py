@@ -25,14 +25,6 @@ class TesterPorts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deletion:
-    """The result of `delete_all`."""
-
-    connections: int | None  # in the table before; None: the gateway does not report it
-    seconds: float  # duration of the deletion by the gateway's own clock
-
-
-@dataclass(frozen=True, kw_only=True)
 class TableParameters:
     """Known parameters of a connection tracking table; None: unknown, or it has none."""
 
@@ -59,8 +51,9 @@ class ConnectionTable(Protocol):
     def count(self) -> int:
         """Returns the number of connections in the table."""
 
-    def delete_all(self) -> Deletion:
-        """Deletes all connections by the gateway's own means, for the tear-down rate (RFC 9693)."""
+    def delete_all(self) -> float:
+        """Deletes all connections by the gateway's own means, for the tear-down rate (RFC 9693);
+        returns the seconds that this took, by the gateway's own clock."""
 
 
 class Dut(Protocol):

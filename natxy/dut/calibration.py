@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from natxy.dut.addresses import LEFT, NAT64_PREFIX, RIGHT, AddressPlan, SideAddresses
-from natxy.dut.base import ConnectionTable, Deletion, TableParameters, TesterPorts
+from natxy.dut.base import ConnectionTable, TableParameters, TesterPorts
 from natxy.dut.config import CalibrationConfig
 from natxy.dut.cpus import gateway_cpu, without_throttling
 from natxy.dut.gateway_process import GatewayProcess
@@ -137,9 +137,9 @@ class CalibrationDut(Lab):
         """Returns the number of connections; DutError if the gateway has no table."""
         return int(self._running.ask("count", "count")["entries"])
 
-    def delete_all(self) -> Deletion:
-        event = self._running.ask("flush", "flushed")
-        return Deletion(connections=int(event["entries"]), seconds=event["ns"] / NS_PER_S)
+    def delete_all(self) -> float:
+        nanoseconds: int = self._running.ask("flush", "flushed")["ns"]
+        return nanoseconds / NS_PER_S
 
     def set_timeout(self, timeout_s: float) -> None:
         """Sets the timeout of idle connections, until `configure` sets another."""

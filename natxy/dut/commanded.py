@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import ceil, isfinite
 
-from natxy.dut.base import ConnectionTable, Deletion, Dut, TableParameters
+from natxy.dut.base import ConnectionTable, Dut, TableParameters
 from natxy.errors import DutError
 from natxy.interrupts import without_interrupts
 from natxy.model.reason import Reason
@@ -138,17 +138,15 @@ class Commanded(Dut, ABC):
     def count(self) -> int:
         return self._whole("count", self._numbers("count", COUNT), COUNT)
 
-    def delete_all(self) -> Deletion:
+    def delete_all(self) -> float:
         """Deletes all connections; the command prints the seconds by the gateway's own clock.
 
-        It may print the number of connections after them. If it does not, they are counted before,
-        if there is a command for that.
+        It may print the number of connections after them.
         """
-        counted = self.count() if self.can("count") else None
         seconds, *told = self._numbers("delete_all", DELETION)
         if told:
-            counted = self._whole("delete_all", told, DELETION)
-        return Deletion(connections=counted, seconds=seconds)
+            self._whole("delete_all", told, DELETION)
+        return seconds
 
     def _whole(self, key: str, numbers: list[float], expected: str) -> int:
         number, *more = numbers

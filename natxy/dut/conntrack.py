@@ -10,7 +10,7 @@ from math import ceil
 from pathlib import Path
 from typing import IO
 
-from natxy.dut.base import Deletion, TableParameters
+from natxy.dut.base import TableParameters
 from natxy.dut.process import Process, within
 from natxy.dut.site import NamespaceSite, Site, seconds_of, timed
 from natxy.errors import DutError
@@ -102,13 +102,12 @@ class Conntrack:
     def count(self) -> int:
         return self._number("nf_conntrack_count")
 
-    def delete_all(self) -> Deletion:
+    def delete_all(self) -> float:
         """Runs `conntrack -F` and times it by the guest's clock."""
-        connections = self.count()
         seconds = seconds_of(self._site.run(timed("conntrack -F"), within_s=DELETES_WITHIN_S))
         if left := self.count():
             raise DutError(f"`conntrack -F` left {left:,} connections in the guest's table.")
-        return Deletion(connections=connections, seconds=seconds)
+        return seconds
 
     def clear(self) -> None:
         self._site.run("conntrack -F", within_s=DELETES_WITHIN_S)
@@ -155,11 +154,9 @@ class SharedConntrack(Conntrack):
             if value is not None or name not in self._kept:
                 self._kept[name] = self._size(name)  # buckets are rounded up to whole pages
 
-    def delete_all(self) -> Deletion:
+    def delete_all(self) -> float:
         """Runs `conntrack -F` and times it by this machine's clock."""
-        connections = self.count()
-        printed = self._site.run(f"bash -c '{TIMED_DELETION}'", within_s=DELETES_WITHIN_S)
-        return Deletion(connections=connections, seconds=seconds_of(printed))
+        return seconds_of(self._site.run(f"bash -c '{TIMED_DELETION}'", within_s=DELETES_WITHIN_S))
 
     def fault(self) -> Reason | None:
         """Returns a reason if another lab has changed the sizes, which all labs share, or the log

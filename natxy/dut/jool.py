@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any
 
 from natxy.dut.addresses import NAT64_PREFIX
-from natxy.dut.base import ConnectionTable, Deletion, TableParameters
+from natxy.dut.base import ConnectionTable, TableParameters
 from natxy.dut.config import JOOL_LEAST_TIMEOUT_S
 from natxy.dut.conntrack import DELETES_WITHIN_S, Conntrack
 from natxy.dut.gateway import Gateway
@@ -117,9 +117,9 @@ class Jool(JoolSiit):
         """Returns Jool's own counter; `session display` takes seconds for a million sessions."""
         return stat_of(self._run("jool stats display --all --csv"), "JSTAT_SESSIONS")
 
-    def delete_all(self) -> Deletion:
+    def delete_all(self) -> float:
         """Removes the module (`modprobe -r jool`), with all sessions, and times this."""
-        return Deletion(connections=self.count(), seconds=self._reload())
+        return self._reload()
 
     @property
     def _timeouts(self) -> dict[str, str]:

@@ -75,9 +75,7 @@ def test_a_table_of_connections_is_set_and_asked(dut: CalibrationDut) -> None:
     dut.configure(nat=nat, faults=[{"kind": "nat-collide", "every": 2}])
     assert dut.gateway_config()["nat"] == nat
     assert dut.count() == 0
-    deletion = dut.delete_all()
-    assert deletion.connections == 0
-    assert 0 <= deletion.seconds < 1
+    assert 0 <= dut.delete_all() < 1
     dut.set_timeout(0.5)
     assert dut.record()["nat"]["created"] == 0
     dut.configure()

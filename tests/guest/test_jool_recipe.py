@@ -176,9 +176,7 @@ def test_connections_are_counted_and_deleted(
         check_trial(session)
         assert table.count() == N
         begin_s = time.monotonic()
-        deletion = table.delete_all()
-        assert deletion.connections == N
-        assert 0 < deletion.seconds < time.monotonic() - begin_s
+        assert 0 < table.delete_all() < time.monotonic() - begin_s
         assert table.count() == 0
         monkeypatch.setattr(dut, "reset", table.delete_all)
         check_trial(session)  # through an instance that `delete_all` has made

@@ -59,9 +59,7 @@ def test_those_for_linux_count_delete_and_set(gateway: NamespaceDut) -> None:
     assert snapshot.connections == PACKETS
     assert snapshot.memory_bytes
     assert all(each.busy_s > 0 for each in snapshot.cpus)
-    deletion = dut.table.delete_all()
-    assert deletion.connections == PACKETS
-    assert 0 < deletion.seconds < 1
+    assert 0 < dut.table.delete_all() < 1
     assert dut.table.count() == 0
     dut.table.set_timeout(77)
     assert gateway.table.parameters().timeout_s == 77

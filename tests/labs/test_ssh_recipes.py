@@ -116,10 +116,7 @@ def check_table(machine: Machine, dut: SshDut, source: str, target: str) -> None
     dut.reset()
     send(machine, source, target)
     assert within(10, lambda: table.count() >= CONNECTIONS)
-    deletion = table.delete_all()
-    assert deletion.connections is not None
-    assert deletion.connections >= CONNECTIONS
-    assert 0 < deletion.seconds < 5
+    assert 0 < table.delete_all() < 5
     # The SSH connection itself makes an entry again.
     assert table.count() < CONNECTIONS
 

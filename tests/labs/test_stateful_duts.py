@@ -54,9 +54,7 @@ def test_the_table_counts_and_deletes_what_was_sent(dut: NamespaceDut) -> None:
     assert dut.table.count() == 0
     send(dut)
     assert counted(dut, PACKETS) == PACKETS, "and nothing else makes connections"
-    deletion = dut.table.delete_all()
-    assert deletion.connections == PACKETS
-    assert 0 < deletion.seconds < 1
+    assert 0 < dut.table.delete_all() < 1
     assert dut.table.count() == 0
     send(dut)
     counted(dut, PACKETS)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from natxy.dut.base import Deletion
 from tests.unit.stateful_gateway import StatefulDut
 
 EMPTY_S = 0.5
@@ -22,9 +21,10 @@ class Deleting(StatefulDut):
     def count(self) -> int:
         return self.gateway.stored + self.strangers
 
-    def delete_all(self) -> Deletion:
-        stored = super().delete_all().connections or 0
+    def delete_all(self) -> float:
+        stored = self.gateway.stored
+        super().delete_all()
         self.held.append(stored)
         self.gateway.stored = min(stored, self.keeps)
         more_s = self.more_s[(len(self.held) - 1) % len(self.more_s)]
-        return Deletion(connections=stored, seconds=EMPTY_S + stored * 10e-6 + more_s)
+        return EMPTY_S + stored * 10e-6 + more_s

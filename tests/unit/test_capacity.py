@@ -10,7 +10,6 @@ from rich.console import Console
 
 from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.progress import SearchDisplay
-from natxy.dut.base import Deletion
 from natxy.errors import ConfigurationError, DutError
 from natxy.measure.table_size import Size
 from natxy.model.measurement import Measurement
@@ -143,12 +142,12 @@ class Deleting(StatefulDut):
     leaves: int = 0
     deletions: list[int] = field(default_factory=list)
 
-    def delete_all(self) -> Deletion:
+    def delete_all(self) -> float:
         stored = self.gateway.stored
         self.gateway.stored = min(stored, self.leaves)
         self.deletions.append(stored)
-        noise_s = self.noise_s * (-1) ** (len(self.deletions) // 2)
-        return Deletion(connections=stored, seconds=0.001 + stored * 1e-6 + noise_s)
+        noise_s: float = self.noise_s * (-1) ** (len(self.deletions) // 2)
+        return 0.001 + stored * 1e-6 + noise_s
 
 
 def torn_down(dut: Deleting, counts: tuple[int, ...]) -> Measurement:

@@ -50,9 +50,7 @@ def test_a_tcp_connection_lives_until_it_is_closed() -> None:
 def test_a_deletion_is_timed_by_its_own_clock(
     printed: str, table: SharedConntrack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The connections are counted before, since none is left after it."""
     commands = Commands(printed)
     monkeypatch.setattr(sites, "execute", commands)
     monkeypatch.setattr(SharedConntrack, "count", lambda _: len(commands.run) or 1000)
-    deletion = table.delete_all()
-    assert (deletion.connections, deletion.seconds) == (1000, 2.25)
+    assert table.delete_all() == 2.25

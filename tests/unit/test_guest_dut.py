@@ -405,9 +405,7 @@ def test_jool_s_sessions_are_counted_and_deleted_by_the_guest_s_clock() -> None:
     )
     jool = a_jool(guest.site(NAT64))
     assert jool.table.count() == 1234567
-    deletion = jool.table.delete_all()
-    assert deletion.connections == 1234567
-    assert deletion.seconds == pytest.approx(0.355336, abs=1e-6)
+    assert jool.table.delete_all() == pytest.approx(0.355336, abs=1e-6)
     assert added(guest.ran[-1]), "it is there for the next trial"
 
 

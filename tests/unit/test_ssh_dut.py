@@ -2,7 +2,7 @@
 
 import pytest
 
-from natxy.dut.base import Deletion, TableParameters
+from natxy.dut.base import TableParameters
 from natxy.dut.config import SshConfig
 from natxy.dut.ssh import SshDut
 from natxy.dut.ssh_session import Ended, Lost, SshSession
@@ -147,7 +147,7 @@ def test_the_deletion_is_timed_by_the_device() -> None:
     dut = dut_with(FakeSession(count=ended("500"), delete=ended("words\n1234567e-9\n")))
     dut.start()
     assert dut.table is not None
-    assert dut.table.delete_all() == Deletion(connections=500, seconds=0.001234567)
+    assert dut.table.delete_all() == 0.001234567
 
 
 def test_a_failure_is_the_last_line_of_standard_error() -> None:
