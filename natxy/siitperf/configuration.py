@@ -21,35 +21,27 @@ FILE = Path("siitperf.conf")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
-    line: int
-    text: str
-    value: Any
-
-
-@dataclass(frozen=True, kw_only=True)
 class Entries:
     """The values of a file by key; a key that is not in the file has its default."""
 
     name: str
-    written: dict[str, Entry] = field(default_factory=dict)
+    written: dict[str, Any] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)  # the number of a key's line
 
     def value(self, key: str) -> Any:
-        return self.written[key].value if key in self.written else KEYS[key].default
+        return self.written.get(key, KEYS[key].default)
 
     def refuse(self, key: str, sentence: str) -> NoReturn:
-        entry = self.written.get(key)
-        where = self.name if entry is None else f"{self.name}, line {entry.line}"
+        where = f"{self.name}, line {self.lines[key]}" if key in self.lines else self.name
         raise ConfigurationError(f"{where}: {key}: {sentence}")
 
 
 def read_entries(path: Path, warn: Warn) -> Entries:
-    name = str(path)
-    written: dict[str, Entry] = {}
+    entries = Entries(name=str(path))
     # Only comments hold other letters than ASCII's, in the encoding of their authors' editors.
     written_by_others = bytes_of(path).removeprefix(codecs.BOM_UTF8)
     for line, words in _lines(written_by_others.decode("ascii", errors="replace")):
-        where = f"{name}, line {line}"
+        where = f"{entries.name}, line {line}"
         key = _known(words[0], where)
         if len(words) == 1:
             raise ConfigurationError(f"{where}: {key}: has no value (expected `{key} VALUE`)")
@@ -57,10 +49,10 @@ def read_entries(path: Path, warn: Warn) -> Entries:
             warn(
                 f'{where}: {key}: "{" ".join(words[2:])}" is ignored (expected # before a comment)'
             )
-        if key in written:
-            warn(f"{where}: {key}: replaces the value in line {written[key].line}")
-        written[key] = Entry(line=line, text=words[1], value=_value(key, words[1], where))
-    return Entries(name=name, written=written)
+        if key in entries.lines:
+            warn(f"{where}: {key}: replaces the value in line {entries.lines[key]}")
+        entries.written[key], entries.lines[key] = _value(key, words[1], where), line
+    return entries
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from natxy.model.reason import Reason
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import NO_RECORDING, TEST, Phase, Recording, Stream, Tags, TrialSpec
+from natxy.model.trial_spec import NO_RECORDING, TEST, Recording, Segment, Tags, TrialSpec
 from natxy.siitperf.arguments import Arguments
 from natxy.trial.load import Frames, steady
 from natxy.trial.seeds import nonce
@@ -26,79 +26,40 @@ from natxy.trial.warm_up import warm_up, warm_up_load
 NS_PER_MS = 10**6
 
 
-@dataclass(frozen=True, kw_only=True)
-class Timeouts:
-    drain_ms: int
-    phase_1_pause_ms: int
-    phase_2_pause_ms: int
-
-    @property
-    def drain_s(self) -> Fraction:
-        return Fraction(self.drain_ms, 1000)
-
-    @property
-    def longest_s(self) -> Fraction:
-        pause_ms = max(self.phase_1_pause_ms, self.phase_2_pause_ms)
-        return Fraction(self.drain_ms + pause_ms, 1000)
-
-    def load(self, load: Frames) -> Frames:
-        *others, last = load.segments
-        paused = last.model_copy(update={"pause_ns": self.phase_2_pause_ms * NS_PER_MS})
-        return replace(load, segments=(*others, paused))
-
-    def spec(self, spec: TrialSpec) -> TrialSpec:
-        """Returns the spec with phase 1's pause; phase 2 begins at the same time as without it."""
-        if not self.phase_1_pause_ms:
-            return spec
-        first, *others = spec.phases
-        pause_ns = self.phase_1_pause_ms * NS_PER_MS
-        streams = tuple(_paused(stream, pause_ns) for stream in first.streams)
-        gap_ns = max(0, first.gap_ns - pause_ns)
-        longer: Phase = first.model_copy(update={"streams": streams, "gap_ns": gap_ns})
-        return spec.model_copy(update={"phases": (longer, *others)})
-
-
-def timeouts_of(arguments: Arguments) -> Timeouts:
-    asked = arguments.preliminary
-    if asked is None:
-        return Timeouts(drain_ms=arguments.timeout_ms, phase_1_pause_ms=0, phase_2_pause_ms=0)
-    drain_ms = min(arguments.timeout_ms, asked.preliminary_timeout_ms)
-    return Timeouts(
-        drain_ms=drain_ms,
-        phase_1_pause_ms=asked.preliminary_timeout_ms - drain_ms,
-        phase_2_pause_ms=arguments.timeout_ms - drain_ms,
-    )
-
-
-def _paused(stream: Stream, pause_ns: int) -> Stream:
-    *others, last = stream.segments
-    segments = (*others, last.model_copy(update={"pause_ns": pause_ns}))
-    return stream.model_copy(update={"segments": segments})
+def _paused(segments: tuple[Segment, ...], pause_ns: int) -> tuple[Segment, ...]:
+    """Returns the segments of a stream with this pause after the last one."""
+    *others, last = segments
+    return (*others, last.model_copy(update={"pause_ns": pause_ns}))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SiitperfTest:
     arguments: Arguments
-    timing: Timing
-    timeouts: Timeouts
+    timing: Timing  # its drain is the shorter timeout
+    longest_s: Fraction  # the longer timeout
+    phase_1_pause_ns: int
     load: Frames
     phase_2: bool  # False: a stateful test of phase 1 only
 
     @classmethod
     def of(cls, arguments: Arguments, *, phase_2: bool = True) -> "SiitperfTest":
-        timeouts = timeouts_of(arguments)
+        asked, timeout_ms = arguments.preliminary, arguments.timeout_ms
+        phase_1_ms = timeout_ms if asked is None else asked.preliminary_timeout_ms
+        drain_ms = min(timeout_ms, phase_1_ms)
         timing = Timing(
             duration_s=Fraction(arguments.duration_s),
-            drain_s=timeouts.drain_s,
+            drain_s=Fraction(drain_ms, 1000),
             frame_timeout_s=Fraction(arguments.frame_timeout_ms, 1000),
         )
         timing.check_rate("frame rate", arguments.rate_fps)
         load = steady(arguments.rate_fps, timing.duration_s, _recording(arguments))
+        pause_ns = (timeout_ms - drain_ms) * NS_PER_MS
         return cls(
             arguments=arguments,
             timing=timing,
-            timeouts=timeouts,
-            load=timeouts.load(load),
+            longest_s=Fraction(max(timeout_ms, phase_1_ms), 1000),
+            phase_1_pause_ns=(phase_1_ms - drain_ms) * NS_PER_MS,
+            load=replace(load, segments=_paused(load.segments, pause_ns)),
             phase_2=phase_2,
         )
 
@@ -110,18 +71,25 @@ class SiitperfTest:
         return run_trial(self._spec(session, seed, number), session)
 
     def _spec(self, session: Session, seed: int, number: int) -> TrialSpec:
+        """Returns the spec; phase 2 begins at the same time with phase 1's pause as without it."""
         plan, watched = session.trial_plan(self.timing), session.dut.watched
-        spec = self.timeouts.spec(
-            plan.spec(load=self.load, seed=seed, nonce=nonce(seed, number), watched=watched)
-        )
-        if self.phase_2:
-            return spec
-        first = tuple(phase for phase in spec.phases if phase.name != TEST)
-        return spec.model_copy(update={"phases": first})
+        spec = plan.spec(load=self.load, seed=seed, nonce=nonce(seed, number), watched=watched)
+        phases = spec.phases
+        if pause_ns := self.phase_1_pause_ns:
+            streams = tuple(
+                each.model_copy(update={"segments": _paused(each.segments, pause_ns)})
+                for each in phases[0].streams
+            )
+            gap_ns = max(0, phases[0].gap_ns - pause_ns)
+            longer = phases[0].model_copy(update={"streams": streams, "gap_ns": gap_ns})
+            phases = (longer, *phases[1:])
+        if not self.phase_2:
+            phases = tuple(phase for phase in phases if phase.name != TEST)
+        return spec.model_copy(update={"phases": phases})
 
     def _warm_up(self, session: Session, seed: int) -> None:
         """Warms the gateway up, if its table can be emptied afterwards."""
-        timing = replace(self.timing, drain_s=self.timeouts.longest_s)
+        timing = replace(self.timing, drain_s=self.longest_s)
         plan, load = session.trial_plan(timing), warm_up_load(session.traffic)
         warm_up(plan.spec(load=load, seed=seed, nonce=nonce(seed, -1)), session)
 
