@@ -9,6 +9,7 @@ from natxy.model.coded import filled
 from natxy.model.deviation import Differs
 from natxy.model.measurement import Bound, Measurement, TrialCounts
 from natxy.model.remark import BOUNDS, Topic
+from natxy.report.measurement_notes import counted
 
 MOST = 2
 MUCH_AWAY = 1 / 10  # of the time
@@ -88,14 +89,9 @@ def _counted(results: Sequence[Measurement]) -> Iterator[str]:
     if noise.taker and noise.away_ns >= MUCH_AWAY * noise.sending_ns:
         share = f"{100 * noise.away_ns / noise.sending_ns:.0f} %"
         yield f"{noise.taker} had the gateway's CPU for {share} of the time: is it the gateway's?"
-    for count, what in (
-        (counts.lost_connections, "trials failed because the gateway lost connections."),
-        (counts.misdelivered, "frames were misdelivered."),
-        (counts.changed, "connections got another mapping during a trial."),
-        (counts.duplicated, "frames were duplicated."),
-    ):
-        if count:
-            yield f"{count:,} {what}"
+    if counts.lost_connections:
+        yield f"{counts.lost_connections:,} trials failed because the gateway lost connections."
+    yield from counted(counts, "misdelivered", "changed", "duplicated")
     shared = [said for result in results for said in result.counts.disturbance.shared_cpus]
     yield from (f"{said}." for said in shared[:1])
 

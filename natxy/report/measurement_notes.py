@@ -29,6 +29,15 @@ VALIDATED = {
 FRAME_SIZES = "Frame sizes are those of IPv6; IPv4 frames are 20 bytes smaller."
 UNKNOWN = "unknown"
 NOT_LOGGED = "off"
+COUNTED = {
+    "misdelivered": "frames were misdelivered",
+    "duplicated": "frames were duplicated",
+    "reordered": "frames were reordered",
+    "changed": "connections got another mapping during a trial",
+    "wrong": "replies were delivered to another connection",
+    "collided": "of these replies were sent to an external address and port that two connections "
+    "shared",
+}
 SHARED_SHOWN = 3
 
 
@@ -37,6 +46,11 @@ def measurement_notes(measurements: Sequence[Measurement]) -> list[str]:
     counts = TrialCounts.total(measurement.counts for measurement in measurements)
     said = [note for measurement in measurements for note in _notes(measurement, counts)]
     return list(dict.fromkeys(said))
+
+
+def counted(counts: TrialCounts, *names: str) -> Iterator[str]:
+    """Yields a note for each of these counters that is not 0."""
+    yield from (f"{count:,} {COUNTED[name]}." for name in names if (count := getattr(counts, name)))
 
 
 def _is_validated(conditions: Conditions) -> bool:
@@ -56,12 +70,7 @@ def _notes(measurement: Measurement, counts: TrialCounts) -> Iterator[str]:
             f"{duration(counts.worst_lateness_ns)} after they were due."
         )
     yield from noise_notes(counts)
-    if counts.misdelivered:
-        yield f"{counts.misdelivered:,} frames were misdelivered."
-    if counts.duplicated:
-        yield f"{counts.duplicated:,} frames were duplicated."
-    if counts.reordered:
-        yield f"{counts.reordered:,} frames were reordered."
+    yield from counted(counts, "misdelivered", "duplicated", "reordered")
     if counts.gaps:
         yield (
             f"Over all trials, {counts.lost:,} frames were lost, in {counts.gaps:,} gaps of the "
@@ -197,15 +206,7 @@ def _faults(counts: TrialCounts) -> Iterator[str]:
             f"{counts.lost_connections:,} of {counts.trials:,} trials failed because the gateway "
             f"lost connections. In the first one, {counts.how_lost}."
         )
-    if counts.changed:
-        yield f"{counts.changed:,} connections got another mapping during a trial."
-    if counts.wrong:
-        yield f"{counts.wrong:,} replies were delivered to another connection."
-    if counts.collided:
-        yield (
-            f"{counts.collided:,} of these replies were sent to an external address and port that "
-            "two connections shared."
-        )
+    yield from counted(counts, "changed", "wrong", "collided")
 
 
 def icmp_notes(errors: Iterable[IcmpError]) -> Iterator[str]:
