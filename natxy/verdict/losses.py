@@ -44,15 +44,13 @@ class Losses:
         lines: dict[Key, Timeline] = {}
         for stream in result.streams:
             key = stream.phase, stream.direction
-            if key in asked:
-                away = _away(stream, result, absence)
-                line = _line(asked[key], stream, away, fills_buffers=fills_buffers)
-                lines[key] = replace(
-                    line,
-                    silent=0 if is_watched(result, absence) else stream.lost_in_silences,
-                    wait_ns=stream.usual_wait_ns,
-                    lows=stream.low_delays,
-                )
+            away = _away(stream, result, absence)
+            lines[key] = replace(
+                _line(asked[key], stream, away, fills_buffers=fills_buffers),
+                silent=0 if is_watched(result, absence) else stream.lost_in_silences,
+                wait_ns=stream.usual_wait_ns,
+                lows=stream.low_delays,
+            )
         return cls(lines=lines)
 
     def growth(self, stream: StreamResult) -> Growth | None:
@@ -62,13 +60,11 @@ class Losses:
 
     def clean(self, stream: StreamResult) -> int:
         """Returns how many frames of a stream nothing disturbed."""
-        line = self.lines.get((stream.phase, stream.direction))
-        return stream.sent if line is None else line.clean
+        return self.lines[stream.phase, stream.direction].clean
 
     def excused(self, stream: StreamResult) -> int:
         """Returns how many lost frames of a stream do not count."""
-        line = self.lines.get((stream.phase, stream.direction))
-        return 0 if line is None else min(line.excused, stream.missing)
+        return min(self.lines[stream.phase, stream.direction].excused, stream.missing)
 
     def without_excused(self, result: TrialResult, phases: Collection[str]) -> TrialResult:
         """Returns the result as if of the disturbed frames no larger share were lost than of the
@@ -80,10 +76,7 @@ class Losses:
         return result.model_copy(update={"streams": streams})
 
     def _not_counted(self, stream: StreamResult) -> int:
-        line = self.lines.get((stream.phase, stream.direction))
-        if line is None:
-            return 0
-        excused = self.excused(stream)
+        line, excused = self.lines[stream.phase, stream.direction], self.excused(stream)
         return not_counted(excused=excused, lost=line.lost, frames=line.frames, clean=line.clean)
 
     def clean_share(self, phases: Collection[str]) -> float:
