@@ -222,7 +222,8 @@ def measure(what: AtRate, plan: RatePlan, session: Session) -> Measurement:
         deviations=(
             *what.deviations,
             *rate_deviations(plan, rate, what.reference),
-            _departure(what.reference),
+            # Of every delay (docs/decisions/0006).
+            Deviation.of(Differs.DEPARTURE, f"{what.reference}; RFC 1242 section 3.8"),
             *session_deviations(session),
         ),
         remarks=(
@@ -233,11 +234,6 @@ def measure(what: AtRate, plan: RatePlan, session: Session) -> Measurement:
         figures=_figures(what, valid),
         counts=trials.counts,
     )
-
-
-def _departure(clause: str) -> Deviation:
-    """Returns the deviation of every delay (docs/decisions/0006)."""
-    return Deviation.of(Differs.DEPARTURE, f"{clause}; RFC 1242 section 3.8")
 
 
 def _load(what: AtRate, plan: RatePlan, rate_fps: int) -> Frames:

@@ -114,7 +114,15 @@ def back_to_back(plan: BackToBackPlan, session: Session) -> Measurement:
     pace = Pace(rate_fps, train.excess_ns)
     trials = plan.trials(session, doubts=pace.judge)
     fills = found.fps < rate_fps
-    bursts = _bursts(train, trials) if fills else []
+    bursts: list[_Burst] = []
+    if fills:
+        bursts = repeat(
+            plan.repetitions,
+            trials,
+            lambda number: _longest(train, trials, number),
+            lambda one: _figures([one], rate_fps, found)[:1],
+            is_search=True,
+        )
     done = len(bursts) if fills else plan.repetitions
     return Measurement(
         procedure="back-to-back",
@@ -193,16 +201,6 @@ def _throughput(plan: BackToBackPlan, session: Session) -> Rate:
     seed = repetition_seed(plan.seed, 0)  # so that the search draws other ports
     search = plan.search or ThroughputPlan(timing=plan.timing, seed=plan.seed, repetitions=1)
     return found_rate(replace(search, seed=seed), KNOWN_THROUGHPUT, session)
-
-
-def _bursts(train: Train, trials: Trials) -> list[_Burst]:
-    return repeat(
-        train.plan.repetitions,
-        trials,
-        lambda number: _longest(train, trials, number),
-        lambda one: _figures([one], train.rate_fps, train.throughput)[:1],
-        is_search=True,
-    )
 
 
 def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:

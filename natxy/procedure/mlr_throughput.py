@@ -266,7 +266,8 @@ def _figures(goals: tuple[MlrGoal, ...], searched: list[_Searched]) -> tuple[Fig
                 name=goal.name,
                 unit="fps",
                 values=tuple(float(one.rate_fps or 0) for one in found),
-                lower_bound=tuple(_open_ended(one) for one in found),
+                # RFC 9971's irregular result: a rate without an upper bound.
+                lower_bound=tuple(one.upper_fps is None for one in found),
             )
         )
         uppers = [one.upper_fps for one in found if one.upper_fps is not None]
@@ -280,11 +281,6 @@ def _figures(goals: tuple[MlrGoal, ...], searched: list[_Searched]) -> tuple[Fig
 
 def _beside(name: str, values: list[float]) -> Figure:
     return Figure(name=name, unit="fps", values=tuple(values), primary=False)
-
-
-def _open_ended(found: GoalOutcome) -> bool:
-    """RFC 9971's irregular result: without an upper bound, a rate is only a lower bound."""
-    return found.upper_fps is None
 
 
 def _remarks(plan: MlrThroughputPlan, searched: list[_Searched]) -> Iterator[Remark]:

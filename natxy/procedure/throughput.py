@@ -138,10 +138,6 @@ class ThroughputPlan(SearchPlan):
             said.append(Deviation.of(Differs.BURST_RATE, "RFC 2544 section 21"))
         return (*said, *search_deviations(self, THROUGHPUT))
 
-    def deviations_of(self, found: Sequence[Bounded]) -> Deviations:
-        """Deviations of the options, and of what the searches found."""
-        return (*self.deviations, *found_deviations(self, found, THROUGHPUT))
-
 
 def throughput(plan: ThroughputPlan, session: Session) -> Measurement:
     """Measures the throughput; each repetition is a separate search with its own seed."""
@@ -153,7 +149,8 @@ def throughput(plan: ThroughputPlan, session: Session) -> Measurement:
         reference="RFC 2544 section 26.1",
         conditions=_conditions(plan, session, found),
         deviations=(
-            *plan.deviations_of(found),
+            *plan.deviations,
+            *found_deviations(plan, found, THROUGHPUT),
             *few_repetitions(len(found), RFC),
             *session_deviations(session),
         ),
