@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import chain, count
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -69,9 +70,20 @@ class Testbed(Measurements):
     testbed:`, they run until the block ends, for several measurements.
     """
 
-    def __init__(self, path: str | Path, *, observer: Observer | None = None) -> None:
-        """Reads the file; ConfigurationError if it is wrong. The observer is told of each trial."""
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        observer: Observer | None = None,
+        output: str | Path | None = None,
+    ) -> None:
+        """Reads the file; ConfigurationError if it is wrong. The observer is told of each trial.
+
+        `output` is a folder in which each measurement without an `output` of its own keeps its
+        results, in a new folder with the measurement's name: throughput, throughput-2.
+        """
         self.path = Path(path)
+        self._output = None if output is None else Path(output)
         self._written, self._source = read_testbed(self.path)
         self._observer = observer
         self._ends = ExitStack()
@@ -120,6 +132,8 @@ class Testbed(Measurements):
     def _measure(self, name: str, given: Mapping[str, Any]) -> Results:
         measure, known = MEASURES[name], keywords(MEASURES[name])
         read = {each: _read(known[each], v) for each, v in given.items() if v is not None}
+        if self._output is not None:
+            read.setdefault(OUTPUT.name, _new(self._output / name))
         seed = read.setdefault(SEED.name, new_seed())
         said = ", ".join(f"{each}={value!r}" for each, value in {**given, SEED.name: seed}.items())
         series = _series(read)
@@ -157,6 +171,12 @@ class Testbed(Measurements):
             write_results(folder / RESULTS, results, Made.of(header))
             write_whole(folder / CSV, results_csv(results))
             return load(folder)
+
+
+def _new(path: Path) -> Path:
+    """Returns the path, with a number if there is such a file or folder."""
+    numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(each for each in chain([path], numbered) if not each.exists())
 
 
 def _measured(

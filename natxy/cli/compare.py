@@ -195,7 +195,7 @@ def show(made: Sequence[Comparison], share: float | None) -> None:
         several = f"{each.after[0].folder}: " if len(made) > 1 else ""
         if several:
             quote(result_console, f"{each.after[0].folder} beside {each.before[0].folder}")
-        result_console.print(_table(each.differences, each.names))
+        result_console.print(table_of(each.differences, each.names))
         reasons = () if share is None else each.reasons(share)
         notes += (several + note for note in (*each.notes(), *reasons))
     for line in (*_how_far(made), *notes):
@@ -270,14 +270,14 @@ def _reasons(
         yield f"Not among the figures of {folder}: {', '.join(lacks)}"
 
 
-def share_of(text: str | None) -> float | None:
+def share_of(text: str | None, option: str = "--fail-if") -> float | None:
     """Reads worse-by=5%."""
     if text is None:
         return None
     match = re.fullmatch(r"worse-by=(\d+(?:\.\d+)?%)", text.replace(" ", ""))
     if match is None:
-        raise ConfigurationError(f'--fail-if: "{text}" is unknown (expected worse-by=5%)')
-    return _percent("--fail-if", match[1])
+        raise ConfigurationError(f'{option}: "{text}" is unknown (expected worse-by=5%)')
+    return _percent(option, match[1])
 
 
 def _percent(option: str, text: str) -> float:
@@ -287,7 +287,7 @@ def _percent(option: str, text: str) -> float:
     return float(match[1]) / 100
 
 
-def _table(differences: Sequence[Difference], names: tuple[str, str]) -> Table:
+def table_of(differences: Sequence[Difference], names: tuple[str, str]) -> Table:
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
     table.add_column("figure")
     for name in (*names, "change", "interval"):

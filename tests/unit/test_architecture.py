@@ -111,6 +111,8 @@ def test_the_files_beside_the_rooms_use_what_the_page_says() -> None:
     beside = {file.stem: imported([file]) for file in (ROOT / "natxy").glob("*.py")}
     assert ROOMS["natxy/api.py"] == {"all but cli"}
     assert "cli" not in beside.pop("api")
+    assert ROOMS["natxy/pytest_plugin.py"] == {"all"}
+    beside.pop("pytest_plugin")
     assert set(beside) == OF_ALL_ROOMS | {"__init__"}
     assert [file for file, used in beside.items() if not used <= OF_ALL_ROOMS] == []
 
