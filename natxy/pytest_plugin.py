@@ -92,7 +92,7 @@ def _share_of(fail_if: str | None) -> float | None:
         raise pytest.UsageError(str(error)) from None
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)  # pytest has its plugins in sets
 class _Run:
     """Knows where the tests of this run have their results, and compares them at its end."""
 

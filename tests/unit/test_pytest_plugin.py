@@ -42,10 +42,14 @@ LIMIT = ("--natxy-compare", "before", "--natxy-fail-if", "worse-by=5%")
 def suite(
     pytester: pytest.Pytester, engine: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> pytest.Pytester:
-    """A gateway's tests with their testbed, which is in their folder, not in pytest's."""
+    """A gateway's tests with their testbed, which is in their folder, not in pytest's. Others with
+    a conftest.py of their own are beside them."""
     folder = pytester.mkdir("suite")
     (folder / "lab.toml").write_text(NAT64)
     (folder / "test_gateway.py").write_text(TEST)
+    other = pytester.mkdir("other")
+    (other / "conftest.py").touch()
+    (other / "test_other.py").write_text("def test_other():\n    pass\n")
     monkeypatch.setenv("COLUMNS", "120")
     return pytester
 
@@ -56,7 +60,7 @@ def run(suite: pytest.Pytester, *options: str) -> pytest.RunResult:
 
 @pytest.fixture
 def saved(suite: pytest.Pytester) -> Path:
-    run(suite, "--natxy-save", "before").assert_outcomes(passed=4)
+    run(suite, "--natxy-save", "before").assert_outcomes(passed=5)
     return suite.path / "before"
 
 
@@ -88,7 +92,7 @@ def test_a_slower_gateway_fails_the_run_and_an_equal_one_does_not(
 ) -> None:
     monkeypatch.setenv("FAKE_CAPACITY_FPS", str(capacity_fps))
     done = run(suite, *LIMIT)
-    done.assert_outcomes(passed=4)
+    done.assert_outcomes(passed=5)
     assert done.ret == status
     ends = [line.split()[-1] for line in done.outlines if line.strip()]
     assert (ends.count("worse"), ends.count("shown")) == ((2, 4) if status else (0, 6))
