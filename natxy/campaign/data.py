@@ -85,7 +85,7 @@ def read_data(folder: CampaignFolder) -> CampaignData:
     plan = plan_again(asked.experiment, asked.testbed, state.header)
     commands = {cell.key: cell.measure.command for cell in plan.cells}
     known = [state.cells[cell.key] for cell in _in_order(plan) if cell.key in state.cells]
-    cells = tuple(map(_cell, known))
+    cells = tuple(map(result_of, known))
     reading = _Reading(
         wanted={
             cell.key: _Trials.of(
@@ -138,7 +138,8 @@ def _moment(written: object) -> str:
     return at.isoformat() if at.tzinfo else ""
 
 
-def _cell(cell: CellState) -> CellResult:
+def result_of(cell: CellState) -> CellResult:
+    """Returns what the journal has of a cell, as tables show it."""
     return CellResult(
         column=cell.begun.column,
         measure=cell.begun.measure,

@@ -15,6 +15,7 @@ from natxy.model.base import Model, refuse
 from natxy.model.measurement import Measurement
 from natxy.model.remark import Remarks
 from natxy.model.trial_record import Collapse, TrialRecord
+from natxy.model.verdict import Verdict
 
 
 def _moment(text: str) -> str:
@@ -108,6 +109,7 @@ class CellState:
     results: list[Measurement] = field(default_factory=list)
     # Numbers of the trials that count: from 1 in each search and in each measurement.
     numbers: list[int] = field(default_factory=list)
+    invalid: int = 0  # of these trials
     uncounted: int = 0  # trials before these in the journal, of the times that the cell failed
     resumed: bool = False  # it was interrupted between these trials
     end: CellEnd | None = None
@@ -117,6 +119,7 @@ class CellState:
         if self.end is not None:
             self.uncounted += len(self.numbers)
             self.numbers.clear()
+            self.invalid = 0
             self.results.clear()
             self.end = None
         self.resumed = bool(self.numbers)
@@ -192,6 +195,7 @@ def _read_cells(records: Iterable[dict[str, Any]], state: CampaignState) -> None
             continue
         elif kind == "trial":
             cell.numbers.append(record["number"])
+            cell.invalid += record["verdict"] == Verdict.INVALID.value
             _ = record["result"]["streams"]  # a stranger's trial is refused before one is run
             cell.past.append(record)
         elif kind == "collapse":

@@ -36,6 +36,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+HTML = "text/html; charset=utf-8"
 STYLES = "default-src 'none'; style-src 'unsafe-inline'"
 NO_FRAMES = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 FULL = b"HTTP/1.0 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
@@ -54,11 +55,12 @@ class Page:
     make: Callable[[], str]
     data: Callable[[], Hashable]  # differs if the page would
     policy: str = STYLES  # its Content-Security-Policy, beside what all pages have
+    content_type: str = HTML
     _made_of: Hashable = field(default=None, init=False)
     _body: bytes = field(default=b"", init=False)
 
     def body(self) -> bytes:
-        """Returns the page as HTML; one thread at a time calls this."""
+        """Returns the page's text; one thread at a time calls this."""
         data = self.data()
         if not self._body or data != self._made_of:
             self._body, self._made_of = self.make().encode(), data
@@ -200,7 +202,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         self._policy = page.policy
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Type", page.content_type)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":

@@ -12,8 +12,9 @@ from natxy.campaign.plan import Cell, plan_again
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.report import page_of, rate_quantity
 from natxy.campaign.trial_points import trial_members
-from natxy.cli.campaign_server import CampaignServer, Page, take_lowest_priority
+from natxy.cli.campaign_server import HTML, CampaignServer, Page, take_lowest_priority
 from natxy.cli.campaigns import pace_of, tell
+from natxy.cli.metrics import CONTENT_TYPE, metrics
 from natxy.cli.run import FolderArgument
 from natxy.cli.status import left_of, said_of
 from natxy.errors import ConfigurationError
@@ -45,6 +46,8 @@ def serve(
 ) -> None:
     """Show a campaign in a browser while it runs, by default on this machine only.
 
+    Its figures and its progress for Prometheus are at /metrics.
+
     Examples:
         natxy serve natxy-results/monday
         natxy serve natxy-results/monday --port 0
@@ -64,12 +67,15 @@ def served(folder: Path, host: str = LOOPBACK, port: int = 0) -> CampaignServer:
     campaign = CampaignFolder(path=folder)
     campaign.asked()
 
-    def of(make: Callable[[], str], policy: str) -> Page:
-        return Page(make=make, data=lambda: _data(campaign), policy=policy)
+    def of(make: Callable[[], str], policy: str, content_type: str = HTML) -> Page:
+        return Page(
+            make=make, data=lambda: _data(campaign), policy=policy, content_type=content_type
+        )
 
     pages = {
         "/": of(lambda: live_page(live(campaign)), LIVE_POLICY),
         "/report.html": of(lambda: page_of(read_data(campaign)), POLICY),
+        "/metrics": of(lambda: metrics(campaign), POLICY, CONTENT_TYPE),
     }
     events = {EVENTS: of(lambda: json.dumps(live(campaign)), LIVE_POLICY)}
     try:
