@@ -26,9 +26,11 @@ TITLES = {  # of an axis, by the unit of a point or by the field of rows
 }
 Rows = list[dict[str, Any]]
 Kind = Literal["dots", "lines", "percentiles", "trace", "time", "course", "heat"]
+LOSS = "loss, % (no point: none)"  # at a given rate: a search loses frames by design
 NOISE = "away, ms (no point: not away)"
 OVER_TIME = {  # the quantity (empty: that of the trial's rate) and the name of a field of trials
     "rate_fps": ("", "rate"),
+    "lost_percent": (LOSS, "lost frames"),
     "median_us": ("delay, µs", "median delay"),
     "p999_us": ("delay, µs", "99.9th percentile of the delays"),
     "busy_percent": ("CPU, %", "busiest CPU of the gateway"),
@@ -137,8 +139,8 @@ def _by_search(trials: Rows) -> Iterator[dict[str, Any]]:
 
 
 def time_chart(trials: Rows) -> Chart:
-    """Returns the rate and the delays of each trial, the gateway's busiest CPU, and how long the
-    tester paused and the gateway was away, over the time of the campaign."""
+    """Returns the rate, the loss and the delays of each trial, the gateway's busiest CPU, and how
+    long the tester paused and the gateway was away, over the time of the campaign."""
     rows = [
         {
             **{name: row[name] for name in ("at_s", "cell", "verdict")},
@@ -148,9 +150,10 @@ def time_chart(trials: Rows) -> Chart:
         }
         for row in trials
         for field, (quantity, what) in OVER_TIME.items()
-        if row[field] is not None and (row[field] or quantity != NOISE)
+        if row[field] is not None and (row[field] or quantity not in (LOSS, NOISE))
+        if quantity != LOSS or row["result"] is None
     ]
-    title = "Over time: rate, delay, CPU and pauses of each trial"
+    title = "Over time: rate, loss, delay, CPU and pauses of each trial"
     title += "; hollow: INVALID" * any(row["verdict"] == "INVALID" for row in rows)
     return Chart(key="over-time", title=title, kind="time", rows=rows)
 

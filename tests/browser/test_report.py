@@ -214,6 +214,8 @@ def test_each_quantity_has_its_panel_over_time(browser: Chrome, tmp_path: Path) 
             "at_s": at,
             "rate_of": "frames a second",
             "rate_fps": 1000,
+            "result": None,
+            "lost_percent": 0.0,
             "busy_percent": 10.0 * at,
             "paused_ms": 0,
             "away_ms": 2,

@@ -33,6 +33,7 @@ def trial(number: int, cell: str = "throughput, router", **more: Any) -> dict[st
         "number": number,
         "repetition": 1,
         "rate_of": "frames a second",
+        "lost_percent": 0.0,
         "tried": 10**number,
         "result": 100.0,
         "at_s": number,

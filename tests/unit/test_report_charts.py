@@ -24,7 +24,7 @@ from natxy.campaign.report import Report, charts_of, rate_quantity, table_of, wr
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.reason import Code
-from natxy.report.charts import NOISE, distribution_charts, time_chart, trace_chart
+from natxy.report.charts import LOSS, NOISE, distribution_charts, time_chart, trace_chart
 from natxy.report.drawings import specification
 from natxy.report.report_files import HEAD, LIST, write_data
 from tests.unit.campaigns import planned, run
@@ -46,7 +46,13 @@ def traced(**more: Any) -> dict[str, Any]:
         "result": 900.0,
         "verdict": "PASS",
     }
-    known |= {"rate_fps": 1000, "median_us": None, "p999_us": None, "busy_percent": None}
+    known |= {
+        "lost_percent": 0.0,
+        "rate_fps": 1000,
+        "median_us": None,
+        "p999_us": None,
+        "busy_percent": None,
+    }
     return {**known, "at_s": 0.5, "paused_ms": 0.0, "away_ms": 1.5, **more}
 
 
@@ -207,6 +213,12 @@ def test_rate_delay_cpu_and_pauses_have_a_panel_each_over_one_time() -> None:
     assert {each["y"]["title"] for each in encodings} == {None}, "longer than a strip is high"
     kinds = [each["y"]["scale"].get("type") for each in encodings]
     assert kinds == ["log", None, None, None], "rates grow by factors"
+
+
+def test_loss_has_a_panel_where_no_search_lost_by_design() -> None:
+    of = {"verdict": "FAIL", "lost_percent": 0.25}
+    chart = time_chart([traced(**of), traced(**of, result=None), traced(result=None)])
+    assert [row["value"] for row in chart.rows if row["quantity"] == LOSS] == [0.25]
 
 
 def curve(panel: str, *points: tuple[float, float]) -> list[dict[str, Any]]:
