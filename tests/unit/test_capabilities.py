@@ -1,6 +1,9 @@
 """A lab needs capabilities, whoever has them."""
 
 import os
+import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +13,13 @@ from natxy.doctor import tools
 from natxy.doctor.finding import Finding, Grade, good
 from natxy.doctor.tools import privileges
 from natxy.dut import namespaces
-from natxy.dut.namespaces import CAPABILITIES, OF_A_LAB, lacking_for_a_lab, need_capabilities
+from natxy.dut.namespaces import (
+    CAPABILITIES,
+    OF_A_LAB,
+    OF_OTHERS,
+    lacking_for_a_lab,
+    need_capabilities,
+)
 from natxy.errors import DutError
 
 
@@ -78,6 +87,22 @@ def test_the_doctor_makes_a_lab_where_one_can_be_made(
         monkeypatch.setattr(tools, name, finding(name))
     tools.examine_tools()
     assert ("leftovers" in made, "af_xdp" in made) == (examined, examined)
+
+
+def test_the_documented_unit_has_the_capabilities_of_another_user(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/privileges.md").read_text()
+    (unit,) = re.findall(r"```ini\n(.*?)```", page, re.DOTALL)
+    keys = dict(line.split("=", 1) for line in unit.splitlines() if "=" in line)
+    for key in ("CapabilityBoundingSet", "AmbientCapabilities"):
+        assert set(keys[key].split()) == {*OF_A_LAB, *OF_OTHERS}
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze would check the unit")
+    path = tmp_path / "natxy@.service"
+    path.write_text(unit.replace("/usr/bin/natxy", "/bin/true"))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(path)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", CAPABILITIES)
