@@ -301,7 +301,7 @@ def test_a_comment_of_a_siitperf_conf_may_be_in_any_encoding(tmp_path: Path, enc
     file.write_bytes("Promisc 0 # Lencse Gábor\r\nForward 1\n".encode(encoding))
     entries = read_entries(file, lambda _: None)
     assert entries.value("Promisc") is False
-    assert entries.written["Forward"].line == 2
+    assert entries.lines["Forward"] == 2
 
 
 @pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029", "\v", "\f", "\x1c", "\x1e", "\r"])
@@ -310,7 +310,7 @@ def test_only_a_line_feed_ends_a_line_of_a_siitperf_conf(tmp_path: Path, end: st
     file.write_bytes(f"Promisc 0 # a{end}Wrong 5\nForward 0\n".encode())
     entries = read_entries(file, lambda _: None)
     assert set(entries.written) == {"Promisc", "Forward"}
-    assert entries.written["Forward"].line == 2
+    assert entries.lines["Forward"] == 2
 
 
 @pytest.mark.parametrize("value", ["9" * 5000, "0x" + "f" * 5000, "-1", "\u0663", "1e9", "é"])
