@@ -4,6 +4,7 @@ pytest loads it wherever Natxy is installed, so nothing else of Natxy is importe
 measures or an option asks for it.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Callable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 SAVE, COMPARE, FAIL_IF = "--natxy-save", "--natxy-compare", "--natxy-fail-if"
 FOLDER = "natxy"  # property of a test's report: where the test's results are
 OTHER_THAN_A_NAME = re.compile(r"[^\w.=\[\]]+")
+LONGEST = 100  # characters of a folder's name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -76,8 +78,15 @@ def natxy_testbed(
 
 
 def _name_of(test: str) -> str:
-    """Returns the name of a test's folder: "test_nat64.py-test_rate[84]"."""
-    return OTHER_THAN_A_NAME.sub("-", test)
+    """Returns the name of a test's folder: "test_nat64.py-test_rate[84]".
+
+    Other tests' names may differ only in what a name of a file cannot hold.
+    """
+    plain = test.replace("/", "-").replace("::", "-")
+    name = OTHER_THAN_A_NAME.sub("-", plain)
+    if name == plain and len(name) <= LONGEST and "-" not in test:
+        return name
+    return f"{name[:LONGEST]}-{hashlib.sha256(test.encode()).hexdigest()[:8]}"
 
 
 def _share_of(fail_if: str | None) -> float | None:
@@ -108,7 +117,7 @@ class _Run:
 
     @pytest.hookimpl(tryfirst=True)  # before pytest removes its temporary folders
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if not self.folders:
+        if not self.folders and self.share is None:
             return
         from natxy.errors import NatxyError
 
@@ -155,6 +164,7 @@ class _Run:
             variation=RUN_VARIATION,
             level=LEVEL,
         )
+        comparison.check_common()
         reasons = [] if self.share is None else list(comparison.reasons(self.share))
         console = console_of()
         with console.capture() as captured:

@@ -111,6 +111,8 @@ def compare(
         )
         for folder in other
     ]
+    for each in made:
+        each.check_common()
     reasons = [] if share is None else [line for each in made for line in each.reasons(share)]
     if as_json:
         document = {"level": LEVEL, "comparisons": [each.document(share) for each in made]}
@@ -142,7 +144,8 @@ class Comparison:
     names: tuple[str, str] = ("before", "after")
     level: float  # of all figures together
 
-    def __post_init__(self) -> None:
+    def check_common(self) -> None:
+        """ConfigurationError if there is nothing to compare."""
         if not self.differences:
             raise ConfigurationError(
                 f"{self.before[0].folder} and {self.after[0].folder}: have no figure in common "
@@ -170,6 +173,13 @@ class Comparison:
         yield from _scaled_down([each.folder for each in runs if each.data.plan.quick], len(runs))
         yield from untold(self.differences)
         yield from missing(list(chain(*self.was)), list(chain(*self.now)))
+        yield from self.failures()
+        for each in self.differences:
+            if each.left_out:
+                left_out = f"{each.left_out} runs of {each.figure}"
+                yield f"Not counted, since noise left a bound: {left_out}"
+
+    def failures(self) -> Iterator[str]:
         for name, error in self.failed.items():
             yield f"{name} failed: {error}"
 
@@ -205,6 +215,8 @@ def show(made: Sequence[Comparison], share: float | None) -> None:
 def _how_far(made: Sequence[Comparison]) -> Iterator[str]:
     """Yields what the intervals are, and what they rest on."""
     differences = [difference for each in made for difference in each.differences]
+    if not differences:
+        return
     level, run_variation = made[0].level * len(made), made[0].variation
     yield (
         f"If nothing has changed, all {len(differences)} intervals together have 0 in them with a "
@@ -221,18 +233,16 @@ def _how_far(made: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _how_many(differences: Sequence[Difference]) -> Iterator[str]:
-    """Yields how many runs would find a change, and which runs do not count."""
+    """Yields how many runs would find a change, of the figures that can be judged."""
     figures: dict[str, list[str]] = {}
-    for each in differences:
+    for each in (difference for difference in differences if not difference.doubt):
         figures.setdefault(needed(each), []).append(" ".join(reversed(words(each))))
     runs = "; ".join(f"{number} ({', '.join(names)})" for number, names in figures.items())
-    yield (
-        "So many runs of each gateway find, nine times of ten, a change of "
-        f"{SOUGHT * 100:g} % on this machine: {runs}."
-    )
-    for each in differences:
-        if each.left_out:
-            yield f"Not counted, since noise left a bound: {each.left_out} runs of {each.figure}"
+    if runs:
+        yield (
+            "So many runs of each gateway find, nine times of ten, a change of "
+            f"{SOUGHT * 100:g} % on this machine: {runs}."
+        )
 
 
 def _scaled_down(folders: Sequence[Path], runs: int) -> Iterator[str]:
@@ -318,6 +328,7 @@ def _figure(each: Difference) -> dict[str, Any]:
         "verdict": each.verdict,
         "reason": each.reason,
         "campaigns": each.campaigns,
+        "campaigns_left_out": each.left_out,
         "values": each.counts,
         "campaigns_for_5_percent": each.of.runs_for(SOUGHT, each.first_level),
     }

@@ -26,6 +26,7 @@ from natxy.model.measurement import Figure
 from natxy.statistics import student_p, student_t
 
 KNOWN = 10  # degrees of freedom
+LEAST_RUNS = 2  # of each gateway, if they are to show how much runs differ
 MISSED = 0.1  # of the changes that `runs_for` looks for
 MOST_RUNS = 100  # of each gateway: nobody measures more
 
@@ -37,10 +38,7 @@ class Sample:
     figure: Figure
     rounds: int = 1
     search_error: float = 0.0  # in the figure's unit
-
-    @property
-    def is_exact(self) -> bool:
-        return self.figure.benchmark_bound == "exact" and not self.figure.uncertain
+    is_noisy: bool = False  # it is a bound, and only because of noise
 
     @property
     def stated_error(self) -> float:
@@ -111,6 +109,13 @@ class Change:
         if not difference:
             return 0.0
         return difference / abs(self.before) if self.before else math.copysign(math.inf, difference)
+
+
+def that_count(samples: list[Sample]) -> list[Sample]:
+    """Returns the campaigns without those that noise has left with a bound, if they are at most
+    half of them, and `LEAST_RUNS` others are left."""
+    others = [each for each in samples if not each.is_noisy]
+    return others if len(others) >= max(LEAST_RUNS, len(samples) / 2) else samples
 
 
 def change_of(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from natxy.model.measurement import Bound, Figure, Measurement, Unit
+from natxy.model.remark import BOUNDS, Topic
 from natxy.report.cell_figures import (
     CellResult,
     Variant,
@@ -18,14 +19,13 @@ from natxy.report.cell_figures import (
     told_apart,
     variant_of,
 )
-from natxy.report.change import Change, Sample, change_of
+from natxy.report.change import LEAST_RUNS, Change, Sample, change_of, that_count
 from natxy.report.numbers import ARROWS
 from natxy.statistics import holm_levels
 
 LEVEL = 0.05  # of all figures together
 RUN_VARIATION = 0.015  # standard deviation of a figure from run to run, as a share
 LEAST_VALUES = 2  # of each gateway: one value does not show how much it varies
-LEAST_RUNS = 2  # of each gateway, if they are to show how much runs differ
 SEARCHED: set[Unit] = {"fps", "cps"}  # units of the figures that have the error of their search
 LOWER_IS_BETTER: set[Unit] = {"ns", "%", "s"}
 ARTICLES: dict[Bound, str] = {"lower": "a", "upper": "an"}
@@ -135,7 +135,7 @@ def compared(
     both: dict[Key, tuple[list[Sample], list[Sample], Change]] = {}
     doubts: dict[Key, str] = {}
     for key in (each for each in old if each in new):
-        samples, others = _that_count(old[key]), _that_count(new[key])
+        samples, others = that_count(old[key]), that_count(new[key])
         are_few = run_variation is None and min(len(samples), len(others)) < LEAST_RUNS
         change = change_of(samples, others, RUN_VARIATION if are_few else run_variation)
         both[key] = (samples, others, change)
@@ -212,6 +212,7 @@ def _figures(cells: Campaign) -> dict["Key", Sample]:
     found: dict[Key, Sample] = {}
     for cell in cells:
         for result in cell.results:
+            limits = {remark.code for remark in result.remarks} & BOUNDS
             for figure in result.figures:
                 if not figure.primary or not figure.values:
                     continue
@@ -224,16 +225,14 @@ def _figures(cells: Campaign) -> dict["Key", Sample]:
                     variant=variant_of(result.conditions),
                     rates=rate_words(result.conditions, figure, summed=cell.summed),
                 )
-                one = Sample(figure=figure, search_error=_search_error(result, figure))
+                is_bound = figure.benchmark_bound != "exact"
+                one = Sample(
+                    figure=figure,
+                    search_error=_search_error(result, figure),
+                    is_noisy=is_bound and limits == {Topic.BOUND_BY_NOISE},
+                )
                 found[key] = _with(found[key], one) if key in found else one
     return found
-
-
-def _that_count(samples: list[Sample]) -> list[Sample]:
-    """Returns the campaigns without those that noise has left with a bound, if at least half of
-    them, and `LEAST_RUNS`, have an exact value."""
-    exact = [each for each in samples if each.is_exact]
-    return exact if len(exact) >= max(LEAST_RUNS, len(samples) / 2) else samples
 
 
 def _with(known: Sample, one: Sample) -> Sample:
@@ -241,6 +240,7 @@ def _with(known: Sample, one: Sample) -> Sample:
         figure=together(known.figure, one.figure),
         rounds=known.rounds + 1,
         search_error=max(known.search_error, one.search_error),
+        is_noisy=known.is_noisy or one.is_noisy,
     )
 
 

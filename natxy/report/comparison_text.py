@@ -11,6 +11,7 @@ from natxy.report.campaign_text import marked_down, piped
 from natxy.report.change import MOST_RUNS
 from natxy.report.comparison import Difference
 from natxy.report.numbers import SIGNS, quantity
+from natxy.visible import one_line
 
 SOUGHT = 0.05  # the change for which the number of runs is told
 HALF = 20  # characters on each side of 0 in a drawing
@@ -66,10 +67,12 @@ def needed(each: Difference) -> str:
 
 def drawing(differences: Sequence[Difference]) -> str:
     """Returns a line for each figure: its interval, with the change in it, beside 0."""
+    if not differences:
+        return ""
     ends = [abs(end) for each in differences for end in (each.change, *each.interval)]
     widest = max((end for end in ends if end < WIDEST), default=WIDEST)
     scale = max(NARROWEST, math.ceil(widest * 100) / 100)
-    names = [" ".join(words(each)) for each in differences]
+    names = [one_line(" ".join(words(each))).replace("`", "'") for each in differences]
     left = max(map(len, names))
     edges = (f"{-scale * 100:+.0f} %", "0", f"{scale * 100:+.0f} %")
     axis = f"{edges[0]:<{HALF}}{edges[1]}{edges[2]:>{HALF}}"

@@ -59,7 +59,7 @@ def comparison_junit(
         cases.append(case)
     job = _case("comparison", "the whole table")
     if reasons:
-        _fail(job, " ".join(reasons))
+        _fail(job, "; ".join(reasons))
     cases.append(job)
     root, of_suite = _suites(title, cases, 0.0)
     of_suite.extend(cases)

@@ -15,6 +15,7 @@ from natxy.cli.compare import share_of
 from natxy.dut.none import NoDut
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.measurement import Figure, SearchConditions, Unit
+from natxy.model.remark import Remark, Topic
 from natxy.procedure.back_to_back import BURST, CORRECTED
 from natxy.procedure.delay_variation import MAXIMUM_IPDV, MEDIAN_IPDV, MINIMUM_IPDV
 from natxy.procedure.frame_loss import LOSS
@@ -112,15 +113,25 @@ def test_the_error_of_a_search_widens_the_interval() -> None:
     assert verdicts == ["worse", "no change shown"]
 
 
-def test_a_run_that_noise_left_with_a_bound_does_not_count_beside_exact_ones() -> None:
-    def runs(*bounds: bool) -> list[list[CellResult]]:
-        return [[cell("a", 100 + n, 101 + n, lower=low)] for n, low in enumerate(bounds)]
+def test_a_run_that_noise_left_with_a_bound_does_not_count_beside_others() -> None:
+    def runs(*bounds: Topic | None) -> list[list[CellResult]]:
+        return [
+            [left_with(cell("a", 100 + n, 101 + n, lower=bool(bound)), bound)]
+            for n, bound in enumerate(bounds)
+        ]
 
-    (found,) = compared(runs(False, True, False), runs(False, False, False), None)
+    def left_with(of: CellResult, code: Topic | None) -> CellResult:
+        remarks = () if code is None else (Remark.of(code),)
+        result = of.results[0].model_copy(update={"remarks": remarks})
+        return dataclasses.replace(of, results=(result,))
+
+    noise, exact = Topic.BOUND_BY_NOISE, runs(None, None, None)
+    (found,) = compared(runs(None, noise, None), exact, None)
     assert (found.bounds, found.campaigns, found.left_out) == (("exact", "exact"), (2, 3), 1)
     assert found.verdict == "no change shown"
-    for few in (runs(False, True, True), runs(True, False)):
-        (found,) = compared(few, runs(False, False, False), None)
+    gateways_own = runs(None, Topic.BOUND_UNEXPLAINED, None)
+    for few in (runs(None, noise, noise), runs(noise, None), gateways_own):
+        (found,) = compared(few, exact, None)
         assert (found.reason, found.left_out) == ("the first value is a lower bound", 0)
 
 
