@@ -21,9 +21,9 @@ from natxy.cli.options import progress_console
 from natxy.cli.run import ExperimentArgument, asked_of, planned_of
 from natxy.cli.sentences import joined, say_lines
 from natxy.errors import ConfigurationError
-from natxy.guest.image import forget_image
+from natxy.guest.image import renew_image
 from natxy.model.source import Source
-from natxy.report.comparison import LEAST_RUNS
+from natxy.report.change import LEAST_RUNS
 from natxy.report.comparison_text import markdown
 from natxy.report.junit import comparison_junit
 from natxy.setting import Setting
@@ -102,19 +102,31 @@ def bench(
     commands = {BASE: _words("--base", base), HEAD: _words("--head", head)}
     planned_of(asked_of(experiment, None, None), None, quick=False, option=None)
     folder = output or default_folder(experiment)
-    for number in range(1, rounds + 1):
-        for side, command in commands.items():
+    runs = [(number, side) for number in range(1, rounds + 1) for side in SIDES]
+    for number, side in runs:
+        _known(folder / f"{side}-{number}", experiment, joined(commands[side]))
+    files = [folder / name for name in ("comparison.json", "summary.md", "junit.xml")]
+    for file in files:  # of fewer rounds
+        file.unlink(missing_ok=True)
+    try:
+        for number, side in runs:
             say(f"Round {number} of {rounds}, {side}")
-            _measure(experiment, folder / f"{side}-{number}", side, command)
+            _measure(experiment, folder / f"{side}-{number}", side, commands[side])
+    except BaseException:
+        if folder.exists():
+            say(f"The same command with --output {shlex.quote(str(folder))} goes on.")
+        raise
     made = _comparison(folder, rounds)
-    reasons = [*made.reasons(share), *made.failed]
+    reasons = [*made.reasons(share), *made.failures()]
     document = made.document(share)
-    write_whole(folder / "comparison.json", json.dumps(document, indent=2) + "\n")
     title = f"{made.shown_as.title}: {'; '.join(reasons) or 'nothing is worse'}"
-    text = markdown(title, SIDES, made.differences, document["notes"])
-    write_whole(folder / "summary.md", text)
-    junit = comparison_junit(made.shown_as.title, made.differences, share, reasons)
-    write_whole(folder / "junit.xml", junit)
+    texts = (
+        json.dumps(document, indent=2) + "\n",
+        markdown(title, SIDES, made.differences, document["notes"]),
+        comparison_junit(made.shown_as.title, made.differences, share, reasons),
+    )
+    for file, text in zip(files, texts, strict=True):
+        write_whole(file, text)
     show([made], share)
     tell(f"Campaigns: {folder}")
     if reasons:
@@ -134,25 +146,29 @@ def _words(option: str, command: str) -> list[str]:
 def _measure(experiment: Path, path: Path, side: str, command: list[str]) -> None:
     """Measures a campaign, or what is left of it; cells that failed are measured once more."""
     folder = CampaignFolder(path=path)
-    state = _known(folder, experiment, joined(command))
+    state = _known(path, experiment, joined(command))
     if state is not None and _is_whole(state):
         return
     _install(side, command, asked_of(experiment, None, None).experiment.hooks.timeout_s)
+    asked = asked_of(experiment, None, None)  # the command may have changed the testbed
+    plan = planned_of(asked, None, quick=False, option=None)
+    if any(cell.testbed["dut"]["kind"] == "guest" for cell in plan.cells if "dut" in cell.testbed):
+        renew_image()  # the command may have changed what the guest is made of
     if state is None:
-        asked = asked_of(experiment, None, None)  # the command may have changed the testbed
-        plan = planned_of(asked, None, quick=False, option=None)
         run = joined(["natxy", "run", str(experiment), "--seed", str(plan.seed)])
-        state = start(asked, plan, folder, f"{joined(command)}{THEN}{run}")
+        text = f"{joined(command)}{THEN}{run}"
+        state = start(asked, plan, folder, text, advises=False)
     if not _is_whole(state):
         with folder.locked():
             asked = folder.asked()
             plan = plan_again(asked.experiment, asked.testbed, state.header)
             check(plan)
-            go_on(plan, folder, retries_failed=True)
+            go_on(plan, folder, retries_failed=True, advises=False)
 
 
-def _known(folder: CampaignFolder, experiment: Path, command: str) -> CampaignState | None:
+def _known(path: Path, experiment: Path, command: str) -> CampaignState | None:
     """Returns what was measured there; ConfigurationError if it is another campaign."""
+    folder = CampaignFolder(path=path)
     if not folder.journal.exists() or next(read_journal(folder.journal), None) is None:
         return None
     state = read_campaign(folder.journal)
@@ -176,7 +192,6 @@ def _install(side: str, command: list[str], timeout_s: float) -> None:
     if done.status:
         say_lines(progress_console, done.output)
     check_hook(done)
-    forget_image()  # the command may have changed what the guest is made of
 
 
 def _comparison(folder: Path, rounds: int) -> Comparison:

@@ -244,10 +244,11 @@ def start(
     watcher: Watcher | None = None,
     further: Further = ALONE,
     replace: bool = False,
+    advises: bool = True,
 ) -> CampaignState:
     """Runs a new campaign in a new folder, or in that of an earlier run, which it replaces.
 
-    Returns what its journal holds in the end.
+    Returns what its journal holds in the end. `advises`: says how it goes on if it is interrupted.
     """
     with folder.locked():
         folder.create(asked, replace=replace)
@@ -265,7 +266,7 @@ def start(
         }
         with Journal(folder.journal, header, replace=replace) as journal:
             state = CampaignState(header=header)
-            return _run(folder, plan, journal, state, watcher, further)
+            return _run(folder, plan, journal, state, watcher, further, advises=advises)
 
 
 def go_on(
@@ -275,6 +276,7 @@ def go_on(
     retries_failed: bool,
     watcher: Watcher | None = None,
     further: Further = ALONE,
+    advises: bool = True,
 ) -> CampaignState:
     """Runs the cells of an interrupted campaign that have not ended; the folder is locked.
 
@@ -282,7 +284,9 @@ def go_on(
     """
     state = read_campaign(folder.journal)
     with Journal.reopened(folder.journal) as journal:
-        return _run(folder, plan, journal, state, watcher, further, retries_failed=retries_failed)
+        return _run(
+            folder, plan, journal, state, watcher, further, retries=retries_failed, advises=advises
+        )
 
 
 def _run(
@@ -293,7 +297,8 @@ def _run(
     watcher: Watcher | None,
     further: Further,
     *,
-    retries_failed: bool = False,
+    retries: bool = False,
+    advises: bool,
 ) -> CampaignState:
     runner = TestbedsRunner(
         plan=plan,
@@ -304,7 +309,7 @@ def _run(
         journal=journal,
         state=state,
         watcher=watcher or narrator(pace_of(plan, state, testbeds=further.testbeds)),
-        retries_failed=retries_failed,
+        retries_failed=retries,
     )
     if plan.quick:
         say("QUICK: SCALED DOWN BY --quick. THE FIGURES SHOW THAT THE CAMPAIGN RUNS, NO MORE.")
@@ -317,9 +322,10 @@ def _run(
     except BaseException:
         if lost:
             say(lost)
-        sentences.quote(
-            progress_console, f"Go on with: natxy resume {shlex.quote(str(folder.path))}"
-        )
+        if advises:
+            sentences.quote(
+                progress_console, f"Go on with: natxy resume {shlex.quote(str(folder.path))}"
+            )
         raise
     return state
 

@@ -60,10 +60,12 @@ def usable_image(
     choose: Callable[[], Packages] = chosen_packages,
     make: Build = build,
     update: Callable[[], None] = update_lists,
+    *,
+    older_serves: bool = True,
 ) -> Image:
     """Returns the guest from the cache, or builds it; DutError if that fails.
 
-    Without apt, or without its archive, the last guest that was built serves.
+    Without apt, or without its archive, the last guest that was built serves, if it may.
     """
     cache = cache_folder()
     try:
@@ -73,7 +75,7 @@ def usable_image(
             update()
             return _image_of(choose(), cache, make)
     except AptError as error:
-        older = last_built(cache)
+        older = last_built(cache) if older_serves else None
         if older is None:
             raise
         LOG.warning("natxy: %s The guest of %s is used.", error, built_on(older))
@@ -90,9 +92,11 @@ def _first_image(_: Path) -> Image:
     return usable_image()
 
 
-def forget_image() -> None:
-    """Makes the next use ask apt again, since there may be other packages now."""
+def renew_image(usable: Callable[..., Image] = usable_image) -> None:
+    """Makes the next use ask apt again, since there may be other packages now; DutError if their
+    guest cannot be built."""
     _first_image.cache_clear()
+    usable(older_serves=False)
 
 
 def cache_folder() -> Path:

@@ -120,6 +120,19 @@ def test_a_cell_that_fails_is_measured_once_more(gateway: Gateway) -> None:
     assert run_command(["bench", str(gateway.experiment), *sides, *output]) == 0
 
 
+def test_a_head_that_fails_has_a_summary_with_the_reason(gateway: Gateway) -> None:
+    flag, ran = gateway.folder / "flag", gateway.engine.read_text()
+    gateway.engine.write_text(ran.replace("#!/bin/sh\n", f"#!/bin/sh\n[ ! -e {flag} ] || exit 1\n"))
+    sides = ("--base", f"rm -f {flag}", "--head", f"touch {flag}")
+    gateway.capacity.write_text("60000")
+    output = ("--output", str(gateway.output), "--rounds", "2")
+    assert run_command(["bench", str(gateway.experiment), *sides, *output]) == 1
+    assert "throughput failed: " in (gateway.output / "summary.md").read_text()
+    (suite,) = ElementTree.parse(gateway.output / "junit.xml").getroot()
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("1", "1")
+    assert json.loads((gateway.output / "comparison.json").read_text())["figures"] == []
+
+
 @pytest.mark.parametrize(
     ("more", "where"),
     [

@@ -268,16 +268,26 @@ def test_a_whole_guest_needs_no_writable_cache(cache: Path) -> None:
 def test_a_process_asks_for_its_guest_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def usable() -> image.Image:
+    def usable(**_: bool) -> image.Image:
         asked.append("asked")
         return usable_image(lambda: CHOSEN, make)
 
     monkeypatch.setattr(image, "usable_image", usable)
     assert image.image_of_this_process() == image.image_of_this_process()
     assert asked == ["asked"]
-    image.forget_image()
+    image.renew_image(usable)
     image.image_of_this_process()
-    assert len(asked) == 2
+    assert len(asked) == 3
+
+
+def test_an_older_guest_does_not_stand_for_another_version() -> None:
+    def unreachable() -> Packages:
+        raise AptError("The archive cannot be reached.")
+
+    usable_image(lambda: CHOSEN, make)
+    assert usable_image(unreachable, never)
+    with pytest.raises(AptError):
+        image.renew_image(lambda **asked: usable_image(unreachable, never, **asked))
 
 
 def test_a_version_that_is_gone_is_told_from_other_failures(
