@@ -7,6 +7,7 @@ frame. Comparisons and campaigns that FOLDER has already are not measured again.
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -57,6 +58,7 @@ options = {{ profile = "quick", {options} }}
 [[measure]]
 command = "throughput"
 """
+RUN = "1"  # the forge's number of a run: each further round goes on with it
 OPTIONS: dict[str, int | str] = {"repetitions": 5, "error": "0.5%", "retry_time": 20}
 
 
@@ -90,10 +92,7 @@ def run_action(
     for step in action["runs"]["steps"]:
         if "run" not in step or (status and step.get("if") != "always()"):
             continue
-        values = {
-            name: inputs[text.removeprefix("${{ inputs.").removesuffix(" }}")]
-            for name, text in step["env"].items()
-        }
+        values = {name: _filled_in(text, inputs) for name, text in step["env"].items()}
         added = files["GITHUB_PATH"].read_text().splitlines()
         environment = {**shared, **values, "RUNNER_TEMP": str(folder)}
         environment["PATH"] = ":".join([*reversed(added), path])
@@ -101,6 +100,11 @@ def run_action(
         done = subprocess.run(command, cwd=folder, env=environment, check=False)
         status = status or done.returncode
     return status
+
+
+def _filled_in(text: str, inputs: Mapping[str, str]) -> str:
+    known = {**{f"inputs.{name}": value for name, value in inputs.items()}, "github.run_id": RUN}
+    return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda found: known[found[1]], text)
 
 
 def compared(
@@ -150,7 +154,7 @@ def main() -> None:
             if not known.exists():
                 status = compared(of, head, asked.rounds, asked.lock)
                 known.write_text(str(status))
-            written = of / "natxy-bench" / "comparison.json"
+            written = of / "natxy-bench" / RUN / "comparison.json"
             figures = json.loads(written.read_text())["figures"] if written.exists() else []
             worst = min((each["change"] for each in figures), default=0.0)
             said = ", ".join(each["verdict"] for each in figures) or "no table"

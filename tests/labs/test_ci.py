@@ -36,7 +36,7 @@ def test_a_value_is_one_word_of_a_command(tmp_path: Path) -> None:
     assert (tmp_path / "words").read_text().splitlines() == [
         "bench",
         *(f"--{name}={given[name]}" for name in ("base", "head", "rounds", "fail-if")),
-        "--output=natxy-bench",
+        "--output=natxy-bench/1",
         "--",
         given["experiment"],
     ]
