@@ -219,8 +219,8 @@ def _how_far(made: Sequence[Comparison]) -> Iterator[str]:
         return
     level, run_variation = made[0].level * len(made), made[0].variation
     yield (
-        f"If nothing has changed, all {len(differences)} intervals together have 0 in them with a "
-        f"probability of {1 - level:.3g} (Holm)."
+        "If nothing has changed, 0 is in every interval of the table with a probability of "
+        f"{1 - level:.3g} (Holm)."
     )
     if run_variation is None:
         yield from _how_many(differences)
