@@ -153,7 +153,10 @@ void RingGateway::configure(const Config& config) {
 }
 
 void RingGateway::clear() {
-  carry_out([&] { gateway_.clear(clock_ns()); });
+  carry_out([&] {
+    gateway_.clear(clock_ns());
+    gateway_.poll(clock_ns());  // who waits for this may take the CPU: an absence begins here
+  });
 }
 
 void RingGateway::mute(Nanoseconds for_ns) {

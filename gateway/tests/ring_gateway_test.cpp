@@ -257,6 +257,16 @@ TEST_F(RingGatewayTest, ItsRecordIsTakenWhileItRuns) {
   gateway_->stop();
 }
 
+TEST_F(RingGatewayTest, AnAbsenceRightAfterAClearIsInItsRecord) {
+  gateway_->clear();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  gateway_->step();
+  const auto record = gateway_->record();
+  const auto absences = record.polls.absences().intervals();
+  ASSERT_EQ(absences.size(), 1U);
+  EXPECT_GE(absences[0].until_ns - absences[0].from_ns, 1'000'000U);
+}
+
 TEST_F(RingGatewayTest, SleepsAfterEachTurnWithoutFrames) {
   gateway_->configure(config_with("", R"(, "sleep_ns": 1000000)"));
   gateway_->start();

@@ -225,15 +225,16 @@ class Timeline:
         error.
 
         An absence before the first loss fills the queue, and a pause empties it. While the gateway
-        is full, a frame waits for as long as it takes to forward what the queue holds.
+        is full, a frame waits for as long as it takes to forward what the queue holds. So a loss
+        before such a queue can be full is one of an absence that nobody saw.
         """
-        if not self.runs:
-            return 0, 0
-        first = self.runs[0][0]
-        if not full.share or (self.pieces and self.pieces[0][0] == 0 and first < self.pieces[0][1]):
+        first = self.runs[0][0] if self.runs else 0
+        if not full.share:
             return first, 0
         held = self.wait_ns / 1e9 * self.schedule.rate_fps * (1 - full.share)
         undisturbed = min(round(held / full.share), self.frames)
+        if self.pieces[0][0] == 0 and first < self.pieces[0][1]:
+            return first, max(0, undisturbed - first)
         return undisturbed, abs(undisturbed - first)
 
     def counted_runs(self) -> Iterator[Run]:

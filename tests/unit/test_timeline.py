@@ -130,6 +130,15 @@ def test_losses_that_come_at_all_moments_are_spread() -> None:
     assert (every_third + holes).share == pytest.approx((300 + 450) / 1800)
 
 
+def test_a_queue_that_is_full_too_soon_was_filled_by_an_absence_that_nobody_saw() -> None:
+    """It holds 50 frames, of which an overload by a fifth leaves one in five."""
+    runs = [(number, 1, 1) for number in range(30, 1000, 5)]
+    line = replace(Timeline.of(schedule_of((50_000, 1000)), runs), wait_ns=1.25e6)
+    assert line.first_lost(line.full()) == (30, 220)
+    later = replace(line, runs=tuple(run for run in line.runs if run[0] > 255))
+    assert later.first_lost(later.full()) == (260, 0)
+
+
 def test_what_is_left_of_a_run_behind_an_absence_is_no_second_run() -> None:
     """A gateway that took 109 frames, and lost all others, shows no loss rate of a full one."""
     schedule, absences = schedule_of((10_000, 2000)), [(1000, 1050), (1600, 1630)]
