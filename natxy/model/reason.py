@@ -144,7 +144,7 @@ class Code(Sentences):
     FEW_CLEAN_TAGS = (
         Cause.OTHER,
         "{where}: only {clean} of {tags} tagged frames met no absence of gateway or tester "
-        "(expected {limit_share}), and others were lost",
+        "(expected {limit_share})",
     )
     SILENCE_IN_DOUBT = (
         Cause.TESTER,

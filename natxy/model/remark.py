@@ -148,10 +148,6 @@ class Topic(Sentences):
         "They count; the error of the typical latency contains their waits, that of the worst case "
         "none."
     )
-    TAGS_WAITED = (
-        "Tagged frames that may have waited because gateway or tester was away: at most "
-        "{waited_percent} of a direction. They count, and the error contains their waits."
-    )
     # Of frame loss rates.
     LOSS_ERROR = (
         "Because senders paused or sent bursts, the gateway paused, its core was away or badly "

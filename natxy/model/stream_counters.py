@@ -58,9 +58,6 @@ class TagCounters(Model):
     disturbed: Annotated[Count, ADDED] = 0
     """Tagged frames that are left out of `arrived`, since gateway or tester kept them waiting while
     it was away."""
-    waited: Annotated[Count, ADDED] = 0
-    """If too few were left, all stay in `arrived`: so many of them were kept waiting, and their gap
-    contains their wait."""
     held: Annotated[Count, ADDED] = 0
     """Tagged frames that may have waited in the pauses of a gateway that is not watched."""
 

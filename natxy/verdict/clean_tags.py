@@ -1,9 +1,7 @@
 """Latency is that of the tagged frames which nothing disturbed (docs/decisions/0039).
 
-Where these are less than half, and no other was lost, all count, and those that something disturbed
-may have waited by as much as they exceed the shortest delay. So a slow gateway on a busy machine
-has a latency with a wide error. Of a gateway that nobody watches, the tags that came in or after a
-silence count, and are counted: something made it pause, and nobody knows what.
+Of a gateway that nobody watches, the tags that came in or after a silence count, and are counted:
+something made it pause, and nobody knows what.
 """
 
 from bisect import bisect_left
@@ -37,26 +35,11 @@ def with_clean_tags(spec: TrialSpec, result: TrialResult, absence: Absence | Non
         tags = stream.tags
         if tags is not None:
             line = lines[stream.phase, stream.direction]
-            tags = counted(tags, line.pieces)
+            tags = clean(tags, line.pieces)
             if not is_watched(result, absence):
                 tags = with_silences(tags, line.schedule.due_ns)
         streams.append(stream.model_copy(update={"tags": tags}))
     return result.model_copy(update={"streams": tuple(streams)})
-
-
-def counted(tags: TagCounters, pieces: Sequence[Interval]) -> TagCounters:
-    """Returns the clean tags or, if these are less than LEAST_CLEAN, all, unless others were lost:
-    nobody knows whether the gateway would have lost those."""
-    only = clean(tags, pieces)
-    if only.sent >= LEAST_CLEAN * tags.sent or only.lost < tags.lost:
-        return only
-    shortest_ns = min(delay_ns - gap_ns for _, delay_ns, gap_ns in tags.arrived)
-    own_ns = {number: gap_ns for number, _, gap_ns in only.arrived}
-    arrived = tuple(
-        (number, delay_ns, own_ns.get(number, max(gap_ns, delay_ns - shortest_ns)))
-        for number, delay_ns, gap_ns in tags.arrived
-    )
-    return tags.model_copy(update={"arrived": arrived, "waited": len(arrived) - len(own_ns)})
 
 
 def with_silences(tags: TagCounters, due_ns: Callable[[int], float]) -> TagCounters:
@@ -139,8 +122,7 @@ def _of(
 
 
 def too_few(result: TrialResult) -> tuple[Reason, ...]:
-    """Returns a reason for each direction with few clean tagged frames, of which others were
-    lost."""
+    """Returns a reason for each direction of whose tagged frames few are clean."""
     return tuple(
         Reason.of(
             Code.FEW_CLEAN_TAGS,
@@ -157,12 +139,9 @@ def too_few(result: TrialResult) -> tuple[Reason, ...]:
 
 
 def waits(results: Sequence[TrialResult]) -> Iterator[Remark]:
-    """Yields a remark if tagged frames count that may have waited for gateway or tester, or in
-    pauses of a gateway that nobody watches."""
+    """Yields a remark if tagged frames count that may have waited in pauses of a gateway that
+    nobody watches."""
     all_tags = [stream.tags for result in results for stream in result.streams if stream.tags]
     held = max((tags.held / max(1, tags.sent) for tags in all_tags), default=0)
     if held:
         yield Remark.of(Topic.TAGS_IN_SILENCE, held_percent=held * 100)
-    share = max((tags.waited / max(1, tags.sent) for tags in all_tags), default=0)
-    if share:
-        yield Remark.of(Topic.TAGS_WAITED, waited_percent=share * 100)
