@@ -29,7 +29,7 @@ INSTALLED_FROM := pyproject.toml CMakeLists.txt $(CPP) \
   $(shell find engine gateway plumbing -name CMakeLists.txt -o -name '*.cmake') \
   $(shell find natxy -name '*.py' -o -name '*.pyi')
 
-.PHONY: help demo install wheel deb sdist release rebuild check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference man docs docs-serve \
+.PHONY: help demo install wheel deb image sdist release rebuild check test test-long unit planted hardware mutants bench report fuzz tidy format format-check lint types reference man docs docs-serve \
   cpp-dev cpp-asan-ubsan cpp-tsan cpp-dev-build cpp-asan-ubsan-build cpp-tsan-build cpp-optimised optimised-build records schemas samples lock clean packages-python packages-demo packages-test packages-guest packages-long
 
 # Lists the groups (##@) and the targets that have a description (##).
@@ -85,12 +85,15 @@ tidy: $(DEVELOPMENT) packages-test ## Run clang-tidy over all C++ sources (minut
 
 ##@ Package
 # Times of files are those of the commit, so that two builds are equal.
-release deb sdist wheel rebuild: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y pyproject.toml)
+release deb image sdist wheel rebuild: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y pyproject.toml)
 wheel: .venv/.requirements ## Build a wheel for other machines, with the programs (build/dist).
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) packaging/wheel
 
 deb: wheel ## Build a Debian package of the wheel (build/dist).
 	@packaging/deb
+
+image: deb ## Build an image of the Debian package with podman (natxy; packaging/in-image runs it).
+	@podman build --quiet --file packaging/Containerfile --tag natxy .
 
 sdist: .venv/.requirements ## Build the source distribution (build/dist).
 	@mkdir -p build/dist && rm -f build/dist/*.tar.gz

@@ -98,7 +98,8 @@ def thread_napi(namespace: str, interface: str, cpu: int) -> tuple[int, ...]:
     write_file(namespace, f"/sys/class/net/{interface}/threaded", "1")
     if not within(NAPI_APPEARS_WITHIN_S, lambda: bool(napi_threads(interface))):
         raise DutError(
-            f"The kernel made no NAPI thread for {interface} (expected Linux 5.12 or newer)."
+            f"{interface}: there is no NAPI thread (expected Linux 5.12 or newer, and in a "
+            "container the host's PID namespace)"
         )
     threads = tuple(napi_threads(interface))
     for pid in threads:
