@@ -16,7 +16,7 @@ import pytest
 
 if TYPE_CHECKING:
     from natxy.api import Testbed
-    from natxy.cli.compare import Measured
+    from natxy.campaign.data import CampaignData
 
 SAVE, COMPARE, FAIL_IF = "--natxy-save", "--natxy-compare", "--natxy-fail-if"
 FOLDER = "natxy"  # property of a test's report: where the test's results are
@@ -138,7 +138,7 @@ class _Run:
         from natxy.report.found_words import found
 
         now = _measured(self.folders)
-        for cell in now.data.cells if now else ():
+        for cell in now.cells if now else ():
             for words in (*found(cell.results, summed=False), *filter(None, [cell.error])):
                 self.said += f"{cell.column}: {words}\n"
         return False
@@ -160,7 +160,7 @@ class _Run:
         comparison = Comparison(
             before=[before],
             after=[now],
-            shown_as=before.data.plan.experiment,
+            shown_as=before.plan.experiment,
             variation=RUN_VARIATION,
             level=LEVEL,
         )
@@ -175,15 +175,13 @@ class _Run:
         return bool(reasons or (self.share is not None and comparison.failed))
 
 
-def _measured(folders: dict[str, Path]) -> "Measured | None":
+def _measured(folders: dict[str, Path]) -> "CampaignData | None":
     """Returns the measurements of tests as one campaign, whose columns are the tests."""
     from natxy.campaign.data import read_data
-    from natxy.campaign.folder import CampaignFolder
     from natxy.campaign.journal import FILE_NAME
-    from natxy.cli.compare import Measured
 
     known = [
-        (test, journal.parent.name, read_data(CampaignFolder(path=journal.parent)))
+        (test, journal.parent.name, read_data(journal.parent))
         for test, folder in folders.items()
         for journal in sorted(folder.glob(f"*/{FILE_NAME}"))
     ]
@@ -195,4 +193,4 @@ def _measured(folders: dict[str, Path]) -> "Measured | None":
         for cell in data.cells
     )
     folder = next(iter(folders.values())).parent
-    return Measured(folder=folder, data=replace(known[0][2], cells=cells))
+    return replace(known[0][2], folder=folder, cells=cells)

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from natxy.campaign.data import read_data
 from natxy.campaign.folder import read_asked
-from natxy.campaign.report import Report
+from natxy.campaign.report import tables_of
 from natxy.errors import NatxyError
 from natxy.model.published import read_published
 from natxy.report.beside import beside
@@ -58,13 +59,15 @@ def _place(file: Path) -> tuple[int, bool, str]:
 def _measured(folder: Path) -> str:
     """Returns the table of a campaign and the notes about both sides; empty if it has no result."""
     try:
-        report = Report.of(folder)
+        data = read_data(folder)
+        tables = tables_of(data)
     except NatxyError:
         return ""
-    if not any(cell.results for cell in report.data.cells):
+    if not any(cell.results for cell in data.cells):
         return ""
-    drawn = report.published is None or not report.published.rows
-    return _shown(report.table if drawn else report.published or report.table, drawn=drawn)
+    published = tables.get("published")
+    drawn = published is None or not published.rows
+    return _shown(tables["table"] if drawn or published is None else published, drawn=drawn)
 
 
 def _published(experiment: Path) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 import vl_convert
 
 from natxy.campaign.data import read_data
-from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.report import charts_of, table_of
 from natxy.report.drawing_parts import Look
 from natxy.report.drawings import picture
@@ -30,7 +29,7 @@ LOOK = Look(is_alone=True, width_px=720, font_px=10)
 
 def draw(results: Path, plot: Path) -> None:
     """Draws a plot of a measurement's results; KeyError if it is unknown or has no such chart."""
-    data = read_data(CampaignFolder(path=results))
+    data = read_data(results)
     table = table_of(data)
     charts = {chart.key: chart for chart in charts_of(data, table)}
     shown = picture(charts[PLOTS[plot.name]], table.title, look=LOOK)

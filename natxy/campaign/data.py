@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Self
 
 from natxy.campaign.delay_curves import (
@@ -29,6 +30,7 @@ from natxy.report.cell_figures import CellResult, as_shown
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignData:
+    folder: Path
     experiment: Experiment  # with all columns, also those that --quick leaves out
     plan: CampaignPlan
     files: Mapping[str, str]  # what was asked for, by the names of the files
@@ -76,8 +78,9 @@ class _Reading:
     begin: datetime | None = None  # of the first trial that was read
 
 
-def read_data(folder: CampaignFolder) -> CampaignData:
+def read_data(path: Path) -> CampaignData:
     """Reads the folder of a campaign, or of one measurement."""
+    folder = CampaignFolder(path=path)
     if folder.journal.exists() and not (folder.path / EXPERIMENT).exists():
         return _of_measurement(folder)
     asked = folder.asked()
@@ -96,6 +99,7 @@ def read_data(folder: CampaignFolder) -> CampaignData:
     )
     _read_all(folder, reading)
     return CampaignData(
+        folder=path,
         experiment=asked.experiment,
         plan=plan,
         files={
@@ -198,6 +202,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     )
     _read_all(folder, reading)
     return CampaignData(
+        folder=folder.path,
         experiment=experiment,
         plan=plan,
         files=_testbed_of(header),

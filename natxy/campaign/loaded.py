@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from natxy.campaign.data import CampaignData, read_data
-from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.report import Report, charts_of
+from natxy.campaign.report import charts_of, table_of
 from natxy.errors import ConfigurationError
 from natxy.model.measurement import Measurement
 from natxy.report.campaign_html import table_html
@@ -23,11 +22,12 @@ class Results(Sequence[Measurement]):
     """The measurements of a folder, one for each frame size and mix; a notebook shows them."""
 
     def __init__(self, data: CampaignData) -> None:
-        self._report = Report.of_data(data)
+        self._data = data
+        self._table = table_of(data)
 
     @property
     def _measurements(self) -> list[Measurement]:
-        return [result for cell in self._report.data.cells for result in cell.results]
+        return [result for cell in self._data.cells for result in cell.results]
 
     @overload
     def __getitem__(self, index: int) -> Measurement: ...
@@ -52,12 +52,11 @@ class Results(Sequence[Measurement]):
         return pandas.DataFrame(list(self._rows()))
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        data = self._report.data
-        for cell in data.cells:
+        for cell in self._data.cells:
             place = {"column": cell.column, "measure": cell.measure, "round": cell.round}
             for result in cell.results:
                 for row in rows(result):
-                    yield {**(place if data.files else {}), **row}
+                    yield {**(place if self._data.files else {}), **row}
 
     @property
     def plots(self) -> list[str]:
@@ -66,7 +65,7 @@ class Results(Sequence[Measurement]):
 
     @property
     def _charts(self) -> list[Chart]:
-        charts = charts_of(self._report.data, self._report.table)
+        charts = charts_of(self._data, self._table)
         return [chart for chart in charts if chart.is_drawn]
 
     def plot(self, name: str | None = None) -> Any:
@@ -89,12 +88,12 @@ class Results(Sequence[Measurement]):
         return picture(chart, look=Look(is_alone=True, width_px=WIDTH_PX, font_px=FONT_PX))
 
     def __repr__(self) -> str:
-        return re.sub(r"\n{2,}", "\n", summary_text(self._report.table)).strip("\n")
+        return re.sub(r"\n{2,}", "\n", summary_text(self._table)).strip("\n")
 
     def _repr_html_(self) -> str:
         """Returns the report's table and its first plot, which load nothing from elsewhere."""
         try:
-            shown = table_html(self._report.table)
+            shown = table_html(self._table)
             import vl_convert
         except ConfigurationError:  # without the extra
             return f"<pre>{html.escape(repr(self))}</pre>"
@@ -103,7 +102,7 @@ class Results(Sequence[Measurement]):
 
 def load(folder: str | Path) -> Results:
     """Returns the results in the folder of a measurement or a campaign, also of one that runs."""
-    return Results(read_data(CampaignFolder(path=Path(folder))))
+    return Results(read_data(Path(folder)))
 
 
 def _missing(package: str) -> ConfigurationError:

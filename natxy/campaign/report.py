@@ -2,15 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import natxy
-from natxy.campaign.data import CampaignData, read_data
+from natxy.campaign.data import CampaignData
 from natxy.campaign.delay_files import delay_course, write_delays
-from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.head import head_of
 from natxy.campaign.machines import machine_notes
 from natxy.campaign.trial_points import TrialPoint
@@ -42,59 +41,37 @@ OF_EITHER = ("scale-up", "degradation", "churn")  # by their options
 TEXTS = {"txt": text, "md": markdown, "csv": table_csv, "tex": latex}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Report:
-    """The data of a campaign or a measurement, and its tables."""
-
-    data: CampaignData
-    table: CampaignTable
-    published: CampaignTable | None  # a published table beside what was measured
-    further: CampaignTable  # figures beside the main ones
-    counted: CampaignTable  # what the trials counted
-
-    @classmethod
-    def of(cls, folder: Path) -> Self:
-        return cls.of_data(read_data(CampaignFolder(path=folder)))
-
-    @classmethod
-    def of_data(cls, data: CampaignData) -> Self:
-        table = table_of(data)
-        return cls(
-            data=data,
-            table=table,
-            published=beside_of(data, table),
-            further=replace(
-                further_table(data.plan.experiment, data.cells), warning=_warning(data)
-            ),
-            counted=replace(
-                counted_table(table.columns, data.cells),
-                title=f"{table.title}: what the trials counted",
-                warning=_warning(data),
-            ),
-        )
-
-    @property
-    def tables(self) -> dict[str, CampaignTable]:
-        """The tables that say something, by the names of their files."""
-        known = {"table": self.table, "published": self.published}
-        known |= {"further": self.further, "counted": self.counted}
-        shown = {name: table for name, table in known.items() if table is not None}
-        return {
-            name: table
-            for name, table in shown.items()
-            if table.rows or name not in ("further", "counted")
-        }
+def tables_of(data: CampaignData) -> dict[str, CampaignTable]:
+    """Returns the table, a published one beside what was measured, the figures beside the main
+    ones, and what the trials counted, by the names of their files; only those that say something.
+    """
+    table = table_of(data)
+    published = beside_of(data, table)
+    further = further_table(data.plan.experiment, data.cells)
+    counted = counted_table(table.columns, data.cells)
+    tables = {"table": table}
+    if published is not None:
+        tables["published"] = published
+    if further.rows:
+        tables["further"] = replace(further, warning=_warning(data))
+    if counted.rows:
+        title = f"{table.title}: what the trials counted"
+        tables["counted"] = replace(counted, title=title, warning=_warning(data))
+    return tables
 
 
-def write_report(report: Report, into: Path, *, html: bool, records: Path | None = None) -> None:
+def write_report(
+    data: CampaignData, into: Path, *, html: bool, records: Path | None = None
+) -> None:
     """Writes the files of a report; `html`: also the page, and the plots as pictures.
 
     `records` is a file that --records wrote; its delays are plotted over time.
     """
-    data, table = report.data, report.table
+    tables = tables_of(data)
+    table = tables["table"]
     texts = {
         f"{name}.{ending}": made(shown)
-        for name, shown in report.tables.items()
+        for name, shown in tables.items()
         for ending, made in TEXTS.items()
     }
     charts = charts_of(data, table, records)
@@ -111,9 +88,7 @@ def write_report(report: Report, into: Path, *, html: bool, records: Path | None
         files += write_pictures(charts, into / "data", table.title, table.warning)
         beside = [path.relative_to(into).as_posix() for path in files]
         files.append(into / "report.html")
-        write_whole(
-            files[-1], campaign_html(report.tables, charts, told(data, written=sorted(beside)))
-        )
+        write_whole(files[-1], campaign_html(tables, charts, told(data, written=sorted(beside))))
     keep_only(files, into)
 
 
@@ -130,8 +105,8 @@ def _suite(data: CampaignData) -> Cases:
 
 def page_of(data: CampaignData) -> str:
     """Returns the HTML report."""
-    report = Report.of_data(data)
-    return campaign_html(report.tables, charts_of(data, report.table), told(data))
+    tables = tables_of(data)
+    return campaign_html(tables, charts_of(data, tables["table"]), told(data))
 
 
 def table_of(data: CampaignData) -> CampaignTable:

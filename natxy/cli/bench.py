@@ -10,13 +10,14 @@ from typing import Annotated
 
 import click
 
+from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.campaign.plan import plan_again
 from natxy.campaign.records import CampaignState, read_campaign
 from natxy.campaign.runner import check_hook, run_hook
 from natxy.cli.campaigns import check, default_folder, go_on, say, start, tell
-from natxy.cli.compare import WORSE, Comparison, read, share_of, show
+from natxy.cli.compare import WORSE, Comparison, share_of, show
 from natxy.cli.options import progress_console
 from natxy.cli.run import ExperimentArgument, asked_of, planned_of
 from natxy.cli.sentences import joined, say_lines
@@ -196,12 +197,13 @@ def _install(side: str, command: list[str], timeout_s: float) -> None:
 
 def _comparison(folder: Path, rounds: int) -> Comparison:
     before, after = (
-        [read(folder / f"{side}-{number}") for number in range(1, rounds + 1)] for side in SIDES
+        [read_data(folder / f"{side}-{number}") for number in range(1, rounds + 1)]
+        for side in SIDES
     )
     return Comparison(
         before=before,
         after=after,
-        shown_as=before[0].data.plan.experiment,
+        shown_as=before[0].plan.experiment,
         variation=None,
         names=SIDES,
         level=FALSE_ALARMS,

@@ -15,7 +15,6 @@ from rich import box
 from rich.table import Table
 
 from natxy.campaign.data import CampaignData, read_data
-from natxy.campaign.folder import CampaignFolder
 from natxy.cli.campaigns import tell
 from natxy.cli.options import JsonOption, result_console
 from natxy.cli.sentences import quote
@@ -98,13 +97,13 @@ def compare(
     share, variation = share_of(fail_if), _percent("--run-variation", run_variation)
     if after and len(other) > 1:
         raise ConfigurationError(AFTER, ": is possible with one OTHER (expected one)")
-    known = [read(folder) for folder in (base, *(before or ()))]
+    known = [read_data(folder) for folder in (base, *(before or ()))]
     # All with the rates that the first one shows: per direction, or the sum of both.
-    experiment = known[0].data.plan.experiment
+    experiment = known[0].plan.experiment
     made = [
         Comparison(
             before=known,
-            after=[read(each) for each in (folder, *(after or ()))],
+            after=[read_data(each) for each in (folder, *(after or ()))],
             shown_as=experiment,
             variation=variation,
             level=LEVEL / len(other),
@@ -124,21 +123,11 @@ def compare(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    folder: Path
-    data: CampaignData
-
-
-def read(folder: Path) -> Measured:
-    return Measured(folder=folder, data=read_data(CampaignFolder(path=folder)))
-
-
-@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """Two gateways, of each of which there may be several runs."""
 
-    before: Sequence[Measured]
-    after: Sequence[Measured]
+    before: Sequence[CampaignData]
+    after: Sequence[CampaignData]
     shown_as: Experiment
     variation: float | None  # from run to run; None: only the runs themselves show it
     names: tuple[str, str] = ("before", "after")
@@ -154,11 +143,11 @@ class Comparison:
 
     @cached_property
     def was(self) -> list[list[CellResult]]:
-        return [as_shown(self.shown_as, each.data.cells) for each in self.before]
+        return [as_shown(self.shown_as, each.cells) for each in self.before]
 
     @cached_property
     def now(self) -> list[list[CellResult]]:
-        return [as_shown(self.shown_as, each.data.cells) for each in self.after]
+        return [as_shown(self.shown_as, each.cells) for each in self.after]
 
     @cached_property
     def differences(self) -> list[Difference]:
@@ -170,7 +159,7 @@ class Comparison:
 
     def notes(self) -> Iterator[str]:
         runs = [*self.before, *self.after]
-        yield from _scaled_down([each.folder for each in runs if each.data.plan.quick], len(runs))
+        yield from _scaled_down([each.folder for each in runs if each.plan.quick], len(runs))
         yield from untold(self.differences)
         yield from missing(list(chain(*self.was)), list(chain(*self.now)))
         yield from self.failures()

@@ -12,9 +12,10 @@ import click
 from rich.console import Console
 
 import natxy
+from natxy.campaign.data import read_data
 from natxy.campaign.folder import PAGE, CampaignFolder, read_asked
 from natxy.campaign.plan import CampaignPlan, Cell, plan_of
-from natxy.campaign.report import Report, write_report
+from natxy.campaign.report import write_report
 from natxy.campaign.runner import Place, now
 from natxy.cli.campaigns import check, start, tell
 from natxy.cli.narrator import Narrator
@@ -172,7 +173,7 @@ def _title(throughputs: Sequence[Measurement]) -> str:
 def _report(folder: Path) -> str:
     """Writes the report; returns where it is, or how to get it."""
     try:
-        write_report(Report.of(folder), folder / "report", html=True)
+        write_report(read_data(folder), folder / "report", html=True)
     except ConfigurationError as error:  # tables and data are written
         return f"No HTML report: {error.in_options}; then `natxy report {folder}` writes it."
     return f"Report: {folder / PAGE}"

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-from natxy.campaign.report import Report, write_report
+from natxy.campaign.data import read_data
+from natxy.campaign.report import tables_of, write_report
 from natxy.cli.campaigns import tell
 from natxy.cli.options import result_console
 from natxy.cli.run import FolderArgument
@@ -50,9 +51,10 @@ def report(
         natxy report natxy-results/monday --output monday-report
         natxy report natxy-results/monday --no-html
     """
-    made = Report.of(folder)
-    say_lines(result_console, summary_text(made.table))
-    if made.published is not None:
-        say_lines(result_console, text(made.published))
-    write_report(made, output or folder / "report", html=not no_html, records=records)
+    data = read_data(folder)
+    tables = tables_of(data)
+    say_lines(result_console, summary_text(tables["table"]))
+    if "published" in tables:
+        say_lines(result_console, text(tables["published"]))
+    write_report(data, output or folder / "report", html=not no_html, records=records)
     tell(f"Report: {output or folder / 'report'}, with all figures in table.txt")

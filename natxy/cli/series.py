@@ -105,9 +105,10 @@ def _write(work: Work, folder: Path, results: Sequence[Measurement], made: Made)
     write_results(folder / RESULTS, results, made)
     write_whole(folder / CSV, results_csv(results))
     if work.options.report:
-        from natxy.campaign.report import Report, write_report  # a third of a measurement's modules
+        from natxy.campaign.data import read_data  # with these, a third of the modules
+        from natxy.campaign.report import write_report
 
-        write_report(Report.of(folder), folder / "report", html=True, records=work.records)
+        write_report(read_data(folder), folder / "report", html=True, records=work.records)
 
 
 def show(

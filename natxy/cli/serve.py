@@ -74,7 +74,7 @@ def served(folder: Path, host: str = LOOPBACK, port: int = 0) -> CampaignServer:
 
     pages = {
         "/": of(lambda: live_page(live(campaign)), LIVE_POLICY),
-        "/report.html": of(lambda: page_of(read_data(campaign)), POLICY),
+        "/report.html": of(lambda: page_of(read_data(folder)), POLICY),
         "/metrics": of(lambda: metrics(campaign), POLICY, CONTENT_TYPE),
     }
     events = {EVENTS: of(lambda: json.dumps(live(campaign)), LIVE_POLICY)}

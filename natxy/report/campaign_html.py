@@ -67,7 +67,7 @@ class Told:
 
 
 def campaign_html(tables: Mapping[str, CampaignTable], charts: Sequence[Chart], told: Told) -> str:
-    """Returns the page; `tables` are those of a Report, by their names."""
+    """Returns the page; `tables` are those of a report, by their names."""
     jinja2, vl_convert = libraries()
     page = _page(jinja2)
     drawn = [chart for chart in charts if chart.is_drawn]

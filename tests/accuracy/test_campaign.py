@@ -152,7 +152,7 @@ def check_trials(folder: Path) -> None:
         column, measure, _ = json.loads(key)
         assert numbers == list(range(1, len(numbers) + 1)), key
         written += [(column, measure, number) for number in numbers]
-    points = read_data(CampaignFolder(path=folder)).trials
+    points = read_data(folder).trials
     counted = [(point.column, point.measure, point.number) for point in points]
     assert sorted(counted) == sorted(written)
 

@@ -10,7 +10,8 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from natxy.campaign.report import Report, write_report
+from natxy.campaign.data import read_data
+from natxy.campaign.report import table_of, write_report
 from natxy.cli.serve import served
 from natxy.report.summary_table import MOST_ROWS
 from tests.browser.gallery import SIZE, kept, kept_whole
@@ -67,7 +68,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("NATXY_ENGINE", str(fake_engine(folder)))
         run(folder / "experiment.toml", folder / "campaign")
-    write_report(Report.of(folder / "campaign"), folder / "campaign" / "report", html=True)
+    write_report(read_data(folder / "campaign"), folder / "campaign" / "report", html=True)
     return folder / "campaign"
 
 
@@ -108,7 +109,7 @@ def test_the_summary_is_short_and_each_note_stands_once(browser: Chrome, demo: P
 
 def test_a_running_campaign_has_the_figure_of_the_report(browser: Chrome, demo: Path) -> None:
     show(browser, demo)
-    figure = Report.of(demo).table.rows[0].values[0].text
+    figure = table_of(read_data(demo)).rows[0].values[0].text
     assert figure in kept(browser, "7-report", "Summary")
     with running(served(demo)) as address:
         browser.get(address)

@@ -13,7 +13,8 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from natxy.campaign.report import Report, write_report
+from natxy.campaign.data import read_data
+from natxy.campaign.report import write_report
 from natxy.model.measurement import Figure
 from natxy.model.trial_spec import Direction
 from natxy.report.campaign_html import Told, campaign_html
@@ -74,7 +75,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     run(path, tmp_path / "campaign")
     frames = tmp_path / "frames.parquet"
     pq.write_table(pa.Table.from_pylist(some_frames()), frames)
-    write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=True, records=frames)
+    write_report(read_data(tmp_path / "campaign"), tmp_path / "report", html=True, records=frames)
     return tmp_path / "report" / "report.html"
 
 

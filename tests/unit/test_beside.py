@@ -91,7 +91,7 @@ def test_the_tester_alone_is_measured_without_a_gateway(tmp_path: Path) -> None:
         TrafficPlan(testbed=testbed, source=asked.testbed_source).check()
     folder = CampaignFolder(path=tmp_path / "campaign")
     start(asked, plan, folder, "natxy run")
-    data = read_data(folder)
+    data = read_data(folder.path)
     conditions = [result.conditions for each in data.cells for result in each.results]
     assert [of.frame_timeout_s for of in conditions] == [0, 0.01]
     assert {(of.networks, of.direction) for of in conditions} == {("256", "both")}

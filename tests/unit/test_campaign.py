@@ -130,7 +130,7 @@ def has_begun(folder: Path) -> bool:
 
 def trials_of_report(folder: Path) -> list[tuple[Any, ...]]:
     """Each trial of the report's data, without its time."""
-    points = read_data(CampaignFolder(path=folder)).trials
+    points = read_data(folder).trials
     return [
         (each.column, each.measure, each.round, each.number, each.rate_fps, each.verdict)
         for each in points

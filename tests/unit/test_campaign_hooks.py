@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from natxy.campaign.data import read_data
-from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.records import HookRecord, read_campaign
 from natxy.campaign.runner import run_hook
 from natxy.cli import run_command
@@ -86,7 +85,7 @@ def test_a_command_after_a_column_that_fails_takes_no_result_away(
     assert [cell.failed for cell in state.cells.values()] == [False] * 4
     assert [len(cell.results) for cell in state.cells.values()] == [1] * 4
     assert [cell.trials for cell in state.cells.values()] == trials, "those of the first time went"
-    assert len(read_data(CampaignFolder(path=folder)).trials) == sum(trials)
+    assert len(read_data(folder).trials) == sum(trials)
 
 
 def test_a_cell_that_fails_on_its_own_and_in_the_command_after_it_says_both(

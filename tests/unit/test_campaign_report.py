@@ -16,7 +16,7 @@ import pytest
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.plan import plan_of
-from natxy.campaign.report import Report, beside_of, charts_of, table_of, told, write_report
+from natxy.campaign.report import beside_of, charts_of, table_of, tables_of, told, write_report
 from natxy.cli import run_command
 from natxy.cli.campaigns import check, start
 from natxy.errors import ConfigurationError
@@ -101,14 +101,13 @@ def test_figures_beside_the_main_ones_have_a_table_of_their_own(
     experiment: Path, tmp_path: Path
 ) -> None:
     run(experiment, tmp_path / "campaign")
-    report = Report.of(tmp_path / "campaign")
-    main, further = (
-        {row.figure for row in report.tables[name].rows} for name in ("table", "further")
-    )
+    data = read_data(tmp_path / "campaign")
+    tables = tables_of(data)
+    main, further = ({row.figure for row in tables[name].rows} for name in ("table", "further"))
     assert {"throughput", "pdv PDV"} & main
     assert {"pdv minimum delay", "minimum delay"} & further
     assert not main & further
-    write_report(report, tmp_path / "report", html=True)
+    write_report(data, tmp_path / "report", html=True)
     assert "further figures" in (tmp_path / "report" / "report.html").read_text()
     assert (tmp_path / "report" / "further.csv").exists()
 
@@ -178,7 +177,7 @@ def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -
     sums = written.replace('"throughput"', '"throughput"\nboth_directions = true')
     experiment.write_text(sums)
     run(experiment, tmp_path / "campaign")
-    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    data = read_data(tmp_path / "campaign")
     table = table_of(data)
     charts = {chart.key: chart for chart in charts_of(data, table)}
     assert [row.name for row in table.rows] == [
@@ -308,7 +307,7 @@ def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -
     experiment.write_text(experiment.read_text() + named + pairs)
     folder = tmp_path / "campaign"
     run(experiment, folder)
-    data = read_data(CampaignFolder(path=folder))
+    data = read_data(folder)
     assert (folder / "published.toml").read_text() == published.read_text()
     table = table_of(data)
     shown = beside_of(data, table)
@@ -317,7 +316,7 @@ def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -
     page = campaign_html({"table": table, "published": shown}, [], told(data))
     assert "SD Figure 2" in page
     host = f"none, {os.cpu_count()} CPU"
-    write_report(Report.of(folder), tmp_path / "report", html=True)
+    write_report(read_data(folder), tmp_path / "report", html=True)
     for name in ("published.txt", "published.md", "published.tex", "report.html"):
         written = (tmp_path / "report" / name).read_text()
         assert f"Measured here: the gateway. Machine of the tester: {host}" in written, name
@@ -349,7 +348,7 @@ def test_a_measurement_has_a_report_as_well(testbed_file: Path, tmp_path: Path) 
 
 def test_the_report_of_what_is_no_measurement_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="holds no campaign"):
-        write_report(Report.of(tmp_path), tmp_path / "report", html=False)
+        write_report(read_data(tmp_path), tmp_path / "report", html=False)
 
 
 def test_figures_of_one_point_in_each_column_are_in_one_row() -> None:
@@ -386,7 +385,7 @@ def test_a_quick_campaign_says_so_in_each_file_of_its_report(
     folder = CampaignFolder(path=tmp_path / "campaign")
     start(read_asked(experiment), plan, folder, "natxy run")
     made = tmp_path / "report"
-    write_report(Report.of(folder.path), made, html=True)
+    write_report(read_data(folder.path), made, html=True)
     listed = made / LIST  # names of files, and nothing that was measured
     files = [path for path in made.rglob("*") if path.is_file() and path != listed]
     unmarked = [path.name for path in files if not says_it_is_quick(path)]
@@ -442,7 +441,7 @@ def test_a_whole_campaign_was_not_scaled_down_and_says_how_it_deviates(
     experiment: Path, tmp_path: Path
 ) -> None:
     run(experiment, tmp_path / "campaign")
-    write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=False)
+    write_report(read_data(tmp_path / "campaign"), tmp_path / "report", html=False)
     for ending in ("txt", "md", "tex"):
         shown = (tmp_path / "report" / f"table.{ending}").read_text()
         assert "throughput, fps per direction" in shown

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from natxy.campaign.data import read_data
-from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.campaign.report import charts_of, table_of
 from natxy.dut.none import NoDut
@@ -24,7 +23,7 @@ COLUMNS = ("busy_percent", "memory_bytes", "connections", "dropped")
 
 def trials_of(experiment: Path, folder: Path) -> list[dict[str, str]]:
     run(experiment, folder)
-    data = read_data(CampaignFolder(path=folder))
+    data = read_data(folder)
     write_data(charts_of(data, table_of(data)), folder / "data", scaled_down=False)
     assert set(COLUMNS) <= set(pq.read_table(folder / "data" / "trials.parquet").column_names)
     return list(csv.DictReader((folder / "data" / "trials.csv").read_text().splitlines()))
@@ -69,7 +68,7 @@ def test_times_count_from_the_first_trial_whichever_cell_was_written_first(
 
     run(experiment, tmp_path / "campaign")
     monkeypatch.setattr("natxy.campaign.data.read_journal", backwards)
-    times_s = [trial.at_s for trial in read_data(CampaignFolder(path=tmp_path / "campaign")).trials]
+    times_s = [trial.at_s for trial in read_data(tmp_path / "campaign").trials]
     assert min(times_s) == 0
     assert max(times_s) > len(times_s)
     assert len(set(times_s)) == len(times_s)

@@ -6,8 +6,7 @@ from pathlib import Path
 from natxy.campaign.data import read_data
 from natxy.campaign.delay_curves import DelayCurve
 from natxy.campaign.delay_files import HEAD, percentile_text, write_delays
-from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.report import Report, write_report
+from natxy.campaign.report import write_report
 from tests.unit.campaigns import run
 
 # Buckets of 1 µs with ten frames each, up to 100 µs.
@@ -65,12 +64,12 @@ def test_one_bucket_has_all_percentiles() -> None:
 
 def test_a_report_has_a_file_for_each_distribution(experiment: Path, tmp_path: Path) -> None:
     run(experiment, tmp_path / "campaign")
-    write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=False)
+    write_report(read_data(tmp_path / "campaign"), tmp_path / "report", html=False)
     files = sorted(path.name for path in (tmp_path / "report" / "data").glob("*.hgrm"))
     assert files == sorted(
         f"delays-pdv-{size}-B-{way}.hgrm" for size in (84, 512) for way in ("forward", "reverse")
     )
-    curve = read_data(CampaignFolder(path=tmp_path / "campaign")).delays[0]
+    curve = read_data(tmp_path / "campaign").delays[0]
     text = (tmp_path / "report" / "data" / "delays-pdv-84-B-forward.hgrm").read_text()
     *_, (value, share, count) = lines_of(text)
     assert (value * 1000, share, count) == (

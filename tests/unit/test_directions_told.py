@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.report import Report
+from natxy.campaign.report import table_of
 from natxy.cli import run_command
 from natxy.cli.now_and_then import Lines, NowAndThen
 from natxy.cli.serve import live
@@ -102,6 +103,6 @@ def test_run_status_serve_and_report_tell_one_figure(
     for text in (said, shown, served):
         assert "throughput 100,000 fps sum of both directions" in text
         assert "throughput 50,000 fps" not in text
-    row = Report.of(folder).table.rows[0]
+    row = table_of(read_data(folder)).rows[0]
     assert [value.text for value in row.values] == ["100,000", "100,000"]
     assert row.title == "throughput, fps sum of both directions"

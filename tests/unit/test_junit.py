@@ -5,9 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import Cell
-from natxy.campaign.report import Report, write_report
+from natxy.campaign.report import write_report
 from natxy.campaign.runner import Place
 from natxy.cli import run_command
 from natxy.cli.narrator import Narrator
@@ -50,7 +51,7 @@ def test_a_report_has_one_with_the_rates_of_its_table(experiment: Path, tmp_path
     written = experiment.read_text()
     experiment.write_text(written.replace('"throughput"', '"throughput"\nboth_directions = true'))
     run(experiment, tmp_path / "campaign")
-    write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=False)
+    write_report(read_data(tmp_path / "campaign"), tmp_path / "report", html=False)
     cases = list(read(tmp_path / "report" / "junit.xml").iter("testcase"))
     assert len(cases) == 8
     assert [case.attrib["name"] for case in cases[:4]] == [
@@ -71,7 +72,7 @@ def test_cells_of_an_interrupted_campaign_are_failed_or_skipped(
     monkeypatch.setattr(Narrator, "cell_started", interrupted)
     folder = CampaignFolder(path=tmp_path / "campaign")
     assert run_command(["run", str(experiment), "--output", str(folder.path)]) != 0
-    write_report(Report.of(folder.path), tmp_path / "report", html=False)
+    write_report(read_data(folder.path), tmp_path / "report", html=False)
     root = read(tmp_path / "report" / "junit.xml")
     assert int(root.attrib["tests"]) == 8
     assert int(root.attrib["skipped"]) + int(root.attrib["failures"]) == 6

@@ -184,7 +184,7 @@ def test_the_campaign_remembers_its_gateway(
         for result in cell.results:
             assert result.remarks[-2:] == (first, second)
     assert folder.asked().testbed == read_asked(experiment, dut=other).testbed
-    data = read_data(folder)
+    data = read_data(folder.path)
     assert data.files[DUT] == OTHER
     assert any(str(first) in note for note in table_of(data).notes[NOTES])
     assert run_command(["resume", str(folder.path)]) == 0

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 import pytest
 import vl_convert
 
-from natxy.campaign.report import Report, charts_of, write_report
+from natxy.campaign.data import read_data
+from natxy.campaign.report import charts_of, table_of, write_report
 from natxy.model.measurement import Figure, Unit
 from natxy.report.cell_figures import CellResult
 from natxy.report.charts import Chart, distribution_charts, time_chart, trace_chart
@@ -151,13 +152,13 @@ def test_pictures_stand_beside_the_data_of_what_the_page_shows(tmp_path: Path) -
 
 def test_a_report_has_the_pictures_of_its_plots(experiment: Path, tmp_path: Path) -> None:
     run(experiment, tmp_path / "campaign")
-    made = Report.of(tmp_path / "campaign")
-    write_report(made, tmp_path / "report", html=True)
-    keys = {chart.key for chart in charts_of(made.data, made.table) if chart.is_drawn}
+    data = read_data(tmp_path / "campaign")
+    write_report(data, tmp_path / "report", html=True)
+    keys = {chart.key for chart in charts_of(data, table_of(data)) if chart.is_drawn}
     for ending in ("svg", "pdf"):
         files = {path.stem for path in (tmp_path / "report" / "data").glob(f"*.{ending}")}
         assert files == keys
-    write_report(made, tmp_path / "plain", html=False)
+    write_report(data, tmp_path / "plain", html=False)
     assert not list((tmp_path / "plain" / "data").glob("*.svg")), "--no-html"
     assert COLUMN.is_alone
 

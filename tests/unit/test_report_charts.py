@@ -17,10 +17,10 @@ import pytest
 from natxy.campaign.data import read_data
 from natxy.campaign.delay_curves import DelayHistograms, own_trials
 from natxy.campaign.delay_files import delay_course
-from natxy.campaign.folder import CampaignFolder, read_asked
+from natxy.campaign.folder import read_asked
 from natxy.campaign.journal import read_journal
 from natxy.campaign.plan import CampaignPlan, plan_of
-from natxy.campaign.report import Report, charts_of, rate_quantity, table_of, write_report
+from natxy.campaign.report import charts_of, rate_quantity, table_of, write_report
 from natxy.cli import run_command
 from natxy.errors import ConfigurationError
 from natxy.model.reason import Code
@@ -133,7 +133,7 @@ def test_a_search_for_connections_is_traced_by_their_number(
 ) -> None:
     """A capacity is searched at one rate, with more and more connections."""
     run(experiment, tmp_path / "campaign")
-    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    data = read_data(tmp_path / "campaign")
     (search, other) = data.plan.experiment.measure
     counting = search.model_copy(update={"command": "capacity", "label": search.name})
     asked = data.plan.experiment.model_copy(update={"measure": (counting, other)})
@@ -155,7 +155,7 @@ def test_a_search_for_connections_is_traced_by_their_number(
 
 def test_a_search_of_a_series_is_named_by_its_point(experiment: Path, tmp_path: Path) -> None:
     run(experiment, tmp_path / "campaign")
-    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    data = read_data(tmp_path / "campaign")
     cell = next(each for each in data.cells if each.measure == "throughput")
     (result,) = cell.results
     points = tuple(
@@ -180,7 +180,7 @@ def test_the_result_of_a_search_stands_among_its_trials(experiment: Path, tmp_pa
     written = experiment.read_text()
     experiment.write_text(written.replace('"throughput"', '"throughput"\nboth_directions = true'))
     run(experiment, tmp_path / "campaign")
-    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    data = read_data(tmp_path / "campaign")
     charts = {chart.key: chart for chart in charts_of(data, table_of(data))}
     rows = charts["trials"].rows
     assert {row["result"] for row in rows if row["measure"] == "throughput"} == {50_000}
@@ -298,7 +298,7 @@ def test_delays_are_those_of_the_measurements_own_trials(
     added: Counter[str] = Counter()
     monkeypatch.setattr(DelayHistograms, "add", lambda _, key, *trial: added.update([key]))
     run(experiment, tmp_path / "campaign")
-    data = read_data(CampaignFolder(path=tmp_path / "campaign"))
+    data = read_data(tmp_path / "campaign")
     measured = [cell for cell in data.cells if cell.measure == "pdv"]
     assert len(added) == len(measured) == 2
     for cell in measured:
@@ -358,7 +358,7 @@ def test_a_report_plots_a_file_of_records(experiment: Path, tmp_path: Path) -> N
 def test_the_data_of_each_plot_can_be_read_in_one_line(experiment: Path, tmp_path: Path) -> None:
     folder = tmp_path / "campaign"
     run(experiment, folder)
-    data = read_data(CampaignFolder(path=folder))
+    data = read_data(folder)
     charts = [chart for chart in charts_of(data, table_of(data)) if chart.rows]
     write_data(charts, tmp_path, scaled_down=False)
     assert {chart.key for chart in charts} >= {"throughput", "pdv", "trials", "delays"}
@@ -387,7 +387,7 @@ def test_a_plot_without_data_has_no_file(experiment: Path, tmp_path: Path) -> No
     (tmp_path / "report" / LIST).write_text(f"{HEAD}\n{names_of_earlier}")
     (tmp_path / "kept.csv").touch()
     (made / "own.csv").write_text("nobody has listed it")
-    write_report(Report.of(tmp_path / "campaign"), tmp_path / "report", html=False)
+    write_report(read_data(tmp_path / "campaign"), tmp_path / "report", html=False)
     names = {path.name for path in made.iterdir()}
     assert {"trials.csv", "trials.parquet"} <= names
     assert not {"gone.csv", "gone.parquet"} & names
@@ -415,11 +415,11 @@ def test_a_report_of_a_thousand_trials_is_small(experiment: Path, tmp_path: Path
     lines = [header, *(line for size in columns for line in of_column(records, f"{size} B", keys))]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     journal.write_bytes(gzip.compress(text.encode()))
-    data = read_data(CampaignFolder(path=folder))
+    data = read_data(folder)
     assert len(data.trials) == TRIALS
     assert len(data.delays) == 2 * len(columns)
     assert min(len(curve.points) for curve in data.delays) > 50
-    write_report(Report.of(folder), tmp_path / "report", html=True)
+    write_report(read_data(folder), tmp_path / "report", html=True)
     assert (tmp_path / "report" / "report.html").stat().st_size < MOST_OCTETS
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from natxy.campaign.data import CampaignData, read_data
-from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.head import SHORT, head_of
 from natxy.campaign.trial_points import trial_members
 from natxy.cli import run_command
@@ -27,7 +26,7 @@ GIVEN = Deviation.of(Differs.GIVEN_RATE, "RFC 8219 section 7.2")
 @pytest.fixture
 def data(experiment: Path, tmp_path: Path) -> CampaignData:
     run(experiment, tmp_path / "campaign")
-    return read_data(CampaignFolder(path=tmp_path / "campaign"))
+    return read_data(tmp_path / "campaign")
 
 
 def with_deviations(data: CampaignData, *deviations: Deviation, reference: str) -> CampaignData:
@@ -174,7 +173,7 @@ def test_a_single_measurement_has_a_head_as_well(
     words += ["--repetitions", "1", "--seed", "3", "--output", str(tmp_path / "pdv"), "--report"]
     monkeypatch.setattr("sys.argv", ["natxy", "pdv", *words])
     assert run_command(["pdv", *words]) == 0
-    data = read_data(CampaignFolder(path=tmp_path / "pdv"))
+    data = read_data(tmp_path / "pdv")
     head = head_of(data)
     assert head["Command"].startswith("natxy ")
     assert " UTC" in head["When"]

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from natxy.campaign.data import read_data
-from natxy.campaign.folder import CampaignFolder
-from natxy.campaign.report import Report, charts_of
+from natxy.campaign.report import charts_of, table_of
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import Figure, Measurement, SearchConditions
 from natxy.report.campaign_table import campaign_table
@@ -80,7 +79,7 @@ def test_there_is_a_delay_curve_for_each(folder: Path) -> None:
 
 def test_a_delay_curve_has_the_frames_of_its_own_size_and_mix(folder: Path) -> None:
     """Ten a direction, of which the tables of delays have the foreground, and the background."""
-    for curve in read_data(CampaignFolder(path=folder)).delays:
+    for curve in read_data(folder).delays:
         assert sum(frames for *_, frames in curve.buckets) == 10, (curve.series, curve.direction)
 
 
@@ -91,15 +90,15 @@ def test_a_test_case_of_junit_has_the_keys(folder: Path) -> None:
 
 
 def test_the_trials_of_each_can_be_chosen(folder: Path) -> None:
-    made = Report.of(folder)
-    charts = {chart.key: chart for chart in charts_of(made.data, made.table)}
+    data = read_data(folder)
+    charts = {chart.key: chart for chart in charts_of(data, table_of(data))}
     params = {each["name"]: each for each in specification(charts["trials"])["params"]}
     assert params["chosen_search"]["bind"]["options"] == [f"pdv, {key}" for key in KEYS]
 
 
 def test_the_figures_are_lines_over_the_size_one_for_each_mix(folder: Path) -> None:
-    made = Report.of(folder)
-    (chart,) = (each for each in charts_of(made.data, made.table) if each.key == "pdv")
+    data = read_data(folder)
+    (chart,) = (each for each in charts_of(data, table_of(data)) if each.key == "pdv")
     assert (chart.kind, chart.words["x"]) == ("lines", "frame_size_bytes")
     assert chart.words["axis"] == "PDV, µs, at 1,000 fps"
     assert {(row["line"], row["frame_size_bytes"]) for row in chart.rows} == {
@@ -111,7 +110,7 @@ def test_the_figures_are_lines_over_the_size_one_for_each_mix(folder: Path) -> N
 
 
 def test_the_summary_has_each_point_of_a_short_series(folder: Path) -> None:
-    rows = summary_table(Report.of(folder).table).rows
+    rows = summary_table(table_of(read_data(folder))).rows
     assert [row.title for row in rows] == [f"PDV {key}, at 1,000 fps" for key in KEYS]
 
 
@@ -244,7 +243,7 @@ def test_a_loss_that_was_never_measured_is_not_0() -> None:
 
 
 def test_an_invalid_trial_has_no_loss(folder: Path) -> None:
-    data = read_data(CampaignFolder(path=folder))
+    data = read_data(folder)
     assert all(
         (trial.lost_percent is None) == (trial.verdict == "INVALID") for trial in data.trials
     )

@@ -16,7 +16,6 @@ import pytest
 
 import natxy
 from natxy.campaign.data import read_data
-from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.cli.verbs import command_of
 from natxy.errors import DutError
@@ -311,7 +310,7 @@ def test_a_campaign_is_loaded(engine: list[str], testbed_file: Path, tmp_path: P
     path.write_text(EXPERIMENT)
     run(path, tmp_path / "campaign")
     results = natxy.load(tmp_path / "campaign")
-    cells = read_data(CampaignFolder(path=tmp_path / "campaign")).cells
+    cells = read_data(tmp_path / "campaign").cells
     assert [*results] == [result for cell in cells for result in cell.results]
     assert {*results.df["column"]} == {cell.column for cell in cells}
     assert {*results.df["measure"]} == {cell.measure for cell in cells}

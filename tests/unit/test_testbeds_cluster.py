@@ -11,7 +11,6 @@ import pytest
 from distributed import LocalCluster, Security
 
 from natxy.campaign.data import read_data
-from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
 from natxy.campaign.report import table_of
 from natxy.cli import run_command
@@ -51,7 +50,7 @@ def test_two_testbeds_find_what_one_finds(experiment: Path, tmp_path: Path) -> N
     ended = [at for at, kind in enumerate(kinds) if kind == "cell-end"]
     assert len(begun) == CELLS
     assert begun[1:] == [at + 1 for at in ended[:-1]], "the records of a cell stand together"
-    data = read_data(CampaignFolder(path=tmp_path / "two"))
+    data = read_data(tmp_path / "two")
     assert {cell.testbed for cell in data.cells} == {1, 2}
     assert len(data.machines) == 2
     assert "testbed-2.toml" in data.files
