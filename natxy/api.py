@@ -43,7 +43,7 @@ from natxy.records.extra import records_to
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
-from natxy.report.results_json import Made, write_results
+from natxy.report.results_json import made_by, write_results
 from natxy.search.settings import loss_tolerance, search_error
 from natxy.trial.observer import Observer
 from natxy.trial.seeds import SEED, new_seed
@@ -168,7 +168,7 @@ class Testbed(Measurements):
                     journal,
                     lambda place: measure.run(plan, defaults.ready(measure, place)),
                 )
-            write_results(folder / RESULTS, results, Made.of(header))
+            write_results(folder / RESULTS, results, made_by(header))
             write_whole(folder / CSV, results_csv(results))
             return load(folder)
 

@@ -22,7 +22,7 @@ from natxy.model.published import Published, read_published
 from natxy.model.remark import Remarks
 from natxy.model.source import Source
 from natxy.report.results_json import FILE_NAME as RESULTS
-from natxy.report.results_json import Made, cell_entry, write_entries
+from natxy.report.results_json import cell_entry, made_by, write_entries
 from natxy.whole_file import write_whole
 
 EXPERIMENT, TESTBED, LOCK = "experiment.toml", "testbed.toml", "lock"
@@ -267,11 +267,8 @@ def write_campaign_results(folder: CampaignFolder, state: CampaignState) -> None
 def _entries(state: CampaignState) -> Iterator[dict[str, Any]]:
     for cell in state.cells.values():
         version = cell.begun.provenance.get("natxy_version", state.header["natxy_version"])
-        made = Made(
-            command=state.header["command"][0],
-            started=cell.begun.started,
-            natxy_version=version,
-        )
+        own = {"started": cell.begun.started, "natxy_version": version}
+        made = made_by({**state.header, **own})
         for result in cell.results:
             yield cell_entry(
                 result,

@@ -29,7 +29,7 @@ from natxy.report.charts import (
     trace_chart,
 )
 from natxy.report.figure_charts import computed_charts, figure_charts
-from natxy.report.junit import Cases, junit
+from natxy.report.junit import junit
 from natxy.report.report_files import keep_only, write_data
 from natxy.report.table_rows import CampaignTable, Notes
 from natxy.whole_file import write_whole
@@ -75,7 +75,7 @@ def write_report(
         for ending, made in TEXTS.items()
     }
     charts = charts_of(data, table, records)
-    texts["junit.xml"] = junit(_suite(data))
+    texts["junit.xml"] = _junit(data)
     for name, written in texts.items():
         write_whole(into / name, written)
     files = [into / name for name in texts]
@@ -92,13 +92,14 @@ def write_report(
     keep_only(files, into)
 
 
-def _suite(data: CampaignData) -> Cases:
+def _junit(data: CampaignData) -> str:
     begun = {(cell.measure, cell.column, cell.round) for cell in data.cells}
     planned = ((cell.measure.name, cell.column.label, cell.round) for cell in data.plan.cells)
-    return Cases(
-        title=data.plan.experiment.title,
-        cells=as_shown(data.plan.experiment, data.cells),
-        not_measured=sorted(set(planned) - begun),
+    experiment = data.plan.experiment
+    return junit(
+        experiment.title,
+        as_shown(experiment, data.cells),
+        sorted(set(planned) - begun),
         quick=data.plan.quick,
     )
 

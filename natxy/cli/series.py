@@ -30,7 +30,7 @@ from natxy.report.result_text import brief_text, headline, verbose_text
 from natxy.report.results_csv import FILE_NAME as CSV
 from natxy.report.results_csv import results_csv
 from natxy.report.results_json import FILE_NAME as RESULTS
-from natxy.report.results_json import Made, result_entry, write_results
+from natxy.report.results_json import Made, made_by, result_entry, write_results
 from natxy.trial.setup import set_up
 from natxy.whole_file import write_whole
 
@@ -56,10 +56,10 @@ def run_series(work: Work) -> None:
     try:
         _measure(work, asked, source, folder, results, header)
         with naming(folder / JOURNAL):  # it holds the figures if the disk is full
-            _write(work, folder, results, Made.of(header))
+            _write(work, folder, results, made_by(header))
     finally:  # a file that cannot be written takes no result away
         if results:
-            show(results, options, made=Made.of(header) if options.json_output else None)
+            show(results, options, made=made_by(header) if options.json_output else None)
     if not options.json_output:
         show_places(options, folder)
 

@@ -5,7 +5,6 @@ skipped.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from xml.etree import ElementTree as ET
 
@@ -19,23 +18,18 @@ from natxy.visible import one_line
 CellName = tuple[str, str, int]  # measurement, column, round
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cases:
-    """The cells of a campaign, as a suite of tests has them."""
+def junit(
+    title: str, shown: Sequence[CellResult], not_measured: Sequence[CellName] = (), *, quick: bool
+) -> str:
+    """Returns the text of the file; it has no text that XML cannot hold.
 
-    title: str
-    cells: Sequence[CellResult]  # with the rates that are shown
-    not_measured: Sequence[CellName] = ()
-    quick: bool
-
-
-def junit(suite: Cases) -> str:
-    """Returns the text of the file; it has no text that XML cannot hold."""
-    cases = [*map(_measured, suite.cells), *(_skipped(*each) for each in suite.not_measured)]
-    root, of_suite = _suites(suite.title, cases, sum(map(_seconds, suite.cells)))
-    if begun := min((cell.started for cell in suite.cells if cell.started), default=""):
+    `shown` are the cells of a campaign, with the rates that are shown.
+    """
+    cases = [*map(_measured, shown), *(_skipped(*each) for each in not_measured)]
+    root, of_suite = _suites(title, cases, sum(map(_seconds, shown)))
+    if begun := min((cell.started for cell in shown if cell.started), default=""):
         of_suite.set("timestamp", datetime.fromisoformat(begun).isoformat(timespec="seconds"))
-    known = {"name": SCALED_DOWN, "value": str(suite.quick).lower()}
+    known = {"name": SCALED_DOWN, "value": str(quick).lower()}
     ET.SubElement(ET.SubElement(of_suite, "properties"), "property", known)
     of_suite.extend(cases)
     return _text(root)

@@ -2,11 +2,9 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-import natxy
 from natxy.model.coded import Statement
 from natxy.model.deviation import STANDING
 from natxy.model.measurement import Measurement
@@ -30,27 +28,23 @@ OF_SEARCH = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Made:
-    """The command, versions and machine that made a result."""
-
-    command: str
-    started: str  # ISO 8601, UTC
-    natxy_version: str = natxy.__version__
-
-    @classmethod
-    def of(cls, provenance: Mapping[str, Any]) -> Self:
-        """Returns what the first line of a journal says."""
-        (command,) = provenance["command"]
-        started, version = provenance["started"], provenance["natxy_version"]
-        return cls(command=command, started=started, natxy_version=version)
+Made = Mapping[str, str]  # members of an entry: how the result was made
+NOT_KNOWN: Made = {}
 
 
-def result_entry(result: Measurement, made: Made | None = None) -> dict[str, Any]:
-    """Returns the entry of a result; `made` is None if it is not known how it was made."""
+def made_by(provenance: Mapping[str, Any]) -> Made:
+    """Returns the command, the time (ISO 8601, UTC) and the version in the first line of a
+    journal."""
+    command, *_ = provenance["command"]
+    started, version = provenance["started"], provenance["natxy_version"]
+    return {"command": command, "started": started, "natxy_version": version}
+
+
+def result_entry(result: Measurement, made: Made = NOT_KNOWN) -> dict[str, Any]:
+    """Returns the entry of a result."""
     conditions = result.conditions
     return {
-        **({} if made is None else asdict(made)),
+        **made,
         "procedure": result.procedure,
         "reference": result.reference,
         **conditions.model_dump(mode="json", exclude={"search": OF_SEARCH}),
@@ -95,7 +89,7 @@ def cell_entry(
     return {**place, **result_entry(result, made)}
 
 
-def write_results(path: Path, results: Sequence[Measurement], made: Made | None = None) -> None:
+def write_results(path: Path, results: Sequence[Measurement], made: Made = NOT_KNOWN) -> None:
     write_entries(path, [result_entry(result, made) for result in results])
 
 

@@ -12,7 +12,7 @@ from natxy.campaign.report import write_report
 from natxy.campaign.runner import Place
 from natxy.cli import run_command
 from natxy.cli.narrator import Narrator
-from natxy.report.junit import Cases, junit
+from natxy.report.junit import junit
 from tests.unit.campaign_report import cell
 from tests.unit.campaigns import run
 
@@ -28,8 +28,7 @@ def test_a_cell_is_a_test_case_and_one_that_failed_a_failure() -> None:
         cell("one", 1000.0, started=START, ended=END),
         cell("two", error="the gateway died", started=START, ended=START),
     ]
-    suite = Cases(title="t", cells=cells, not_measured=[("pdv", "one", 2)], quick=False)
-    root = ElementTree.fromstring(junit(suite))
+    root = ElementTree.fromstring(junit("t", cells, [("pdv", "one", 2)], quick=False))
     (of_suite,) = root
     for each in (root, of_suite):
         found = {name: each.attrib[name] for name in ("tests", "failures", "errors", "skipped")}

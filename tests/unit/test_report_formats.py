@@ -19,7 +19,7 @@ from natxy.report.cell_figures import CellResult
 from natxy.report.charts import Chart, file_name, named_apart, trace_chart
 from natxy.report.figure_charts import figure_charts
 from natxy.report.html_text import live_page
-from natxy.report.junit import Cases, junit
+from natxy.report.junit import junit
 from natxy.report.report_files import rows_csv, write_data
 from natxy.report.results_csv import results_csv
 from natxy.report.table_rows import CampaignTable, Row, Spread, Value
@@ -277,8 +277,7 @@ def test_junit_takes_no_label_for_an_element(label: str) -> None:
         CellResult(column=label, measure=label, round=1, results=(result,)),
         CellResult(column="b", measure="m", round=1, results=(), error=label),
     ]
-    suite = Cases(title=label, cells=cells, not_measured=[(label, label, 1)], quick=False)
-    root = ElementTree.fromstring(junit(suite))
+    root = ElementTree.fromstring(junit(label, cells, [(label, label, 1)], quick=False))
     assert root.attrib["name"] == one_line(label)
     (case, failed, skipped) = root.iter("testcase")
     assert case.attrib["classname"] == skipped.attrib["classname"] == one_line(label)
