@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Self
 
-from natxy.dut.base import Dut, Renewable
+from natxy.dut.base import Dut
 from natxy.errors import DutError
 
 
@@ -12,7 +12,7 @@ class KeptLab:
     """The lab of the cell before, until a cell needs another one or `drop` ends it."""
 
     def __init__(self) -> None:
-        self._lab: Renewable | None = None
+        self._lab: Dut | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -38,7 +38,7 @@ class KeptLab:
             if not renewed:
                 dut.start()
             yield
-            if isinstance(dut, Renewable):
+            if dut.serves_as(dut):
                 ending.pop_all()
                 self._lab = dut
 

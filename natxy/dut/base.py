@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from natxy.errors import DutError
 from natxy.model.disturbance import Absence
@@ -143,16 +143,17 @@ class Dut(Protocol):
         """Returns the ports that a lab made for the tester, which override the testbed's."""
         return None
 
+    def serves_as(self, other: "Dut") -> bool:
+        """Returns whether another device, once started, would be as this one after `renew`.
 
-@runtime_checkable
-class Renewable(Dut, Protocol):
-    """A device that is so slow to start that one measurement after another uses it."""
-
-    def serves_as(self, other: Dut) -> bool:
-        """Returns whether another device, once started, would be as this one after `renew`."""
+        One that is slow to start serves as itself, so that one measurement after another uses it.
+        """
+        del other
+        return False
 
     def renew(self) -> None:
         """Restores the state after `start`, all settings included; DutError if it is gone."""
+        return
 
 
 def name_in(described: Mapping[str, str]) -> str:

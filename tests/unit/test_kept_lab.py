@@ -9,7 +9,7 @@ from natxy.campaign.journal import read_journal
 from natxy.campaign.kept_lab import KeptLab
 from natxy.campaign.records import read_campaign
 from natxy.cli import campaigns
-from natxy.dut.base import Dut, Renewable
+from natxy.dut.base import Dut
 from natxy.dut.none import NoDut
 from natxy.errors import DutError
 from natxy.model.source import Source
@@ -73,8 +73,9 @@ def measured(experiment: Path, monkeypatch: pytest.MonkeyPatch, needs: Any = Non
 
 
 def test_the_slow_lab_is_renewable() -> None:
-    assert isinstance(SlowLab(), Renewable)
-    assert not isinstance(NoDut(), Renewable)
+    slow, none = SlowLab(), NoDut()
+    assert slow.serves_as(slow)
+    assert not none.serves_as(none)
 
 
 def test_the_cells_of_a_column_share_a_lab_and_each_has_its_provenance(
