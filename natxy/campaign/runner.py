@@ -76,19 +76,11 @@ class Work(Protocol):
         """Measures one after another; `display` gets the title of each, and observes it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """The state of a campaign when a cell starts."""
-
-    number: int  # of the cell, from 1
-    count: int  # of all cells
-    left: Sequence[Cell]  # this one and those after it
-
-
 class Watcher:
     """Shows what a campaign does; this one shows nothing."""
 
-    def cell_started(self, cell: Cell, place: Place) -> None: ...
+    def cell_started(self, left: Sequence[Cell], number: int, count: int) -> None:
+        """Shows the first of the cells that are left; it has a number, from 1, among all cells."""
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None: ...
 
@@ -146,12 +138,14 @@ class Runner:
 
     def _cells(self, left: Sequence[tuple[int, Cell]]) -> None:
         for done, (number, cell) in enumerate(left):
-            self.watcher.cell_started(cell, self._place(number, left[done:]))
+            self._tell_of_start(left[done:])
             following = [after.column.label for _, after in left[done + 1 : done + 2]]
             self._cell(cell, number, leaves=following != [cell.column.label])
 
-    def _place(self, number: int, left: Sequence[tuple[int, Cell]]) -> Place:
-        return Place(number=number, count=len(self.plan.cells), left=[cell for _, cell in left])
+    def _tell_of_start(self, left: Sequence[tuple[int, Cell]]) -> None:
+        """Tells the watcher that the first of the cells that are left starts."""
+        number, _ = left[0]
+        self.watcher.cell_started([cell for _, cell in left], number, len(self.plan.cells))
 
     def _open(self, cell: Cell) -> bool:
         known = self.state.cells.get(cell.key)

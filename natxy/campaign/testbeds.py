@@ -95,7 +95,7 @@ class TestbedsRunner(Runner):
         while waiting or running:
             while waiting and len(running) < self._testbeds:
                 number, cell = waiting[0]
-                self.watcher.cell_started(cell, self._place(number, list(waiting)))
+                self._tell_of_start(list(waiting))
                 running[self._submitted(client, number, cell)] = waiting.popleft()
             ended, now_there = _looked(client, list(running))
             for notice in worker_changes(workers, now_there):

@@ -16,7 +16,7 @@ from natxy.campaign.data import read_data
 from natxy.campaign.folder import PAGE, CampaignFolder, read_asked
 from natxy.campaign.plan import CampaignPlan, Cell, plan_of
 from natxy.campaign.report import write_report
-from natxy.campaign.runner import Place, now
+from natxy.campaign.runner import now
 from natxy.cli.campaigns import check, start, tell
 from natxy.cli.narrator import Narrator
 from natxy.cli.options import (
@@ -193,9 +193,9 @@ class GatewayTables(Narrator):
     _left: Sequence[Cell] = field(default=(), init=False)  # after the cell that runs
     _shown: set[str] = field(default_factory=set, init=False)  # gateways
 
-    def cell_started(self, cell: Cell, place: Place) -> None:
-        super().cell_started(cell, place)
-        self._left = place.left[1:]
+    def cell_started(self, left: Sequence[Cell], number: int, count: int) -> None:
+        super().cell_started(left, number, count)
+        self._left = left[1:]
         self._started = now()
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:

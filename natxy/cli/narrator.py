@@ -12,7 +12,7 @@ from rich.console import Console
 
 from natxy.campaign.plan import Cell
 from natxy.campaign.records import CampaignState
-from natxy.campaign.runner import Notice, Place, Watcher
+from natxy.campaign.runner import Notice, Watcher
 from natxy.cli.now_and_then import Lines, watching
 from natxy.cli.progress import lost_of
 from natxy.cli.sentences import joined, say
@@ -78,11 +78,12 @@ class Narrator(Watcher):
     _unit: Unit = field(default="fps", init=False)  # of the rates that the cell tries
     _lines: Lines = field(init=False)  # about the cell that runs
 
-    def cell_started(self, cell: Cell, place: Place) -> None:
+    def cell_started(self, left: Sequence[Cell], number: int, count: int) -> None:
+        cell = left[0]
         rounds = f", round {cell.round}" if cell.round > 1 else ""
-        left_s = self.pace.left_s(place.left)
-        left = "" if left_s is None else f" (about {seconds_left(left_s)} left)"
-        self._say(f"[{place.number}/{place.count}] {cell.title}{rounds}{left}")
+        left_s = self.pace.left_s(left)
+        words = "" if left_s is None else f" (about {seconds_left(left_s)} left)"
+        self._say(f"[{number}/{count}] {cell.title}{rounds}{words}")
         self._unit = "cps" if cell.measure.command in LOOKS_FOR_CONNECTIONS else "fps"
         self._lines = Lines(say=self._say)
         self.pace.began(cell)
@@ -117,16 +118,16 @@ class JsonNarrator(Watcher):
 
     pace: Pace = field(default_factory=Pace)
 
-    def cell_started(self, cell: Cell, place: Place) -> None:
-        left_s = self.pace.left_s(place.left)
+    def cell_started(self, left: Sequence[Cell], number: int, count: int) -> None:
+        left_s = self.pace.left_s(left)
         _print_event(
             "cell-started",
-            **_named(cell),
-            number=place.number,
-            count=place.count,
+            **_named(left[0]),
+            number=number,
+            count=count,
             seconds_left=None if left_s is None else round(left_s),
         )
-        self.pace.began(cell)
+        self.pace.began(left[0])
 
     def cell_ended(self, cell: Cell, results: Sequence[Measurement], error: str) -> None:
         seconds = round(self.pace.ended(cell, failed=bool(error)), 3)

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +16,6 @@ import natxy.cli.demo
 from natxy.campaign.folder import Asked, CampaignFolder, read_asked
 from natxy.campaign.plan import CampaignPlan, Cell, plan_again, plan_of
 from natxy.campaign.records import read_campaign
-from natxy.campaign.runner import Place
 from natxy.cli import campaigns, run_command
 from natxy.cli.campaigns import check
 from natxy.cli.demo import TITLE, GatewayTables, _lacking, demo_experiment
@@ -230,10 +230,10 @@ def test_the_results_of_a_demo_that_is_resumed_are_those_of_a_whole_one(
     assert run_command(once) == 0
     whole = json.loads(two_gateways.read_text())
 
-    def interrupted(self: Narrator, cell: Cell, place: Place) -> None:
-        if place.number == 3:
+    def interrupted(self: Narrator, left: Sequence[Cell], number: int, count: int) -> None:
+        if number == 3:
             raise KeyboardInterrupt
-        started(self, cell, place)
+        started(self, left, number, count)
 
     started = Narrator.cell_started
     with monkeypatch.context() as patched:

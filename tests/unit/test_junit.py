@@ -1,5 +1,6 @@
 """The cells of a campaign as JUnit's XML, as a CI system reads it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,7 +10,6 @@ from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.plan import Cell
 from natxy.campaign.report import write_report
-from natxy.campaign.runner import Place
 from natxy.cli import run_command
 from natxy.cli.narrator import Narrator
 from natxy.report.junit import junit
@@ -62,10 +62,10 @@ def test_a_report_has_one_with_the_rates_of_its_table(experiment: Path, tmp_path
 def test_cells_of_an_interrupted_campaign_are_failed_or_skipped(
     experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(self: Narrator, cell: Cell, place: Place) -> None:
-        if place.number == 3:
+    def interrupted(self: Narrator, left: Sequence[Cell], number: int, count: int) -> None:
+        if number == 3:
             raise KeyboardInterrupt
-        started(self, cell, place)
+        started(self, left, number, count)
 
     started = Narrator.cell_started
     monkeypatch.setattr(Narrator, "cell_started", interrupted)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from natxy.campaign.runner import Place
 from natxy.cli.narrator import Narrator
 from natxy.cli.now_and_then import EVERY_S
 from natxy.model.event import ByDirection, Progress
@@ -66,7 +65,7 @@ class Cell:
         self._file = StringIO()
         self.narrator = Narrator(console=Console(file=self._file, width=80))
         self._cell, *_ = planned(experiment).cells
-        self.narrator.cell_started(self._cell, Place(number=1, count=1, left=[self._cell]))
+        self.narrator.cell_started([self._cell], 1, 1)
 
     def measure(self, traffic: TrafficPlan, during: Callable[[], None]) -> Measurement:
         seen = 0
