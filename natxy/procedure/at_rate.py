@@ -37,6 +37,7 @@ from natxy.trial.timing import RATE
 from natxy.verdict.delay_error import QUIET, DelayError, doubts, error_remarks
 
 NO_TRIALS = TrialCounts()
+Key = tuple[Direction, str]  # of a figure: its direction and its name
 SEARCH_S = Fraction(60)  # longest trial of the search (RFC 2544 section 24)
 KNOWN_THROUGHPUT = Setting(
     "throughput_fps",
@@ -165,30 +166,29 @@ def _not_of_search(session: Session, repetitions: int) -> Deviations:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Value:
-    """A figure of one repetition."""
-
-    name: str
-    unit: Unit
-    value: float
-    primary: bool = True
-    error: float | None = None  # largest error by timing; None: the value is not a time
-    is_lower_bound: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class AtRate:
     """The definition of such a procedure: its names, what it records, and its figures."""
 
     procedure: str
     title: str
     reference: str
-    values: Callable[[StreamResult], Sequence[Value]]
+    figures: Callable[[StreamResult], Sequence[Figure]]  # of one repetition
     recording: Recording = NO_RECORDING
     errors: Callable[[TrialResult, Disturbance], Sequence[DelayError]] = lambda *_: ()
     refuses: Doubts = lambda _: ()  # other reasons for INVALID
     deviations: Deviations = ()
     remarks: Callable[[Session, Sequence[TrialRecord]], Remarks] = lambda *_: ()
+
+
+def figures_of(
+    stream: StreamResult, unit: Unit, values: Mapping[str, float], *, primary: bool = True
+) -> list[Figure]:
+    """Returns figures of one repetition, in the stream's direction; `values` has them by name."""
+    way = stream.direction
+    return [
+        Figure(name=name, unit=unit, direction=way, values=(float(value),), primary=primary)
+        for name, value in values.items()
+    ]
 
 
 def measure(what: AtRate, plan: RatePlan, session: Session) -> Measurement:
@@ -268,33 +268,27 @@ def _shown(what: AtRate, trial: TrialRecord) -> tuple[Figure, ...]:
         raise
 
 
-def _values(what: AtRate, trial: TrialRecord) -> dict[tuple[Direction, str], Value]:
-    errors = {
-        (e.direction, e.name): e.error_ns for e in what.errors(trial.result, trial.disturbance)
-    }
-    return {
-        (key := (stream.direction, value.name)): replace(value, error=errors.get(key))
-        for stream in trial.result.streams
-        for value in what.values(stream)
-    }
-
-
 def _figures(what: AtRate, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    collected: dict[tuple[Direction, str], list[Value]] = {}
+    collected: dict[Key, list[Figure]] = {}
+    errors_ns: dict[Key, list[float]] = {}
     for trial in trials:
-        for key, value in _values(what, trial).items():
-            collected.setdefault(key, []).append(value)
+        for error in what.errors(trial.result, trial.disturbance):
+            errors_ns.setdefault((error.direction, error.name), []).append(error.error_ns)
+        for stream in trial.result.streams:
+            for figure in what.figures(stream):
+                collected.setdefault((stream.direction, figure.name), []).append(figure)
     return tuple(
-        Figure(
-            name=name,
-            unit=values[0].unit,
-            direction=direction,
-            values=tuple(value.value for value in values),
-            lower_bound=tuple(value.is_lower_bound for value in values)
-            if any(value.is_lower_bound for value in values)
-            else (),
-            errors=tuple(value.error for value in values if value.error is not None),
-            primary=values[0].primary,
-        )
-        for (direction, name), values in collected.items()
+        _of_repetitions(figures, errors_ns.get(key, ())) for key, figures in collected.items()
+    )
+
+
+def _of_repetitions(figures: Sequence[Figure], errors: Sequence[float]) -> Figure:
+    """Returns a figure with the values of several, and the errors that the timing caused."""
+    bounds = tuple(bound for each in figures for bound in each.lower_bound)
+    return figures[0].model_copy(
+        update={
+            "values": tuple(value for each in figures for value in each.values),
+            "lower_bound": bounds if any(bounds) else (),
+            "errors": tuple(errors),
+        }
     )

@@ -10,14 +10,14 @@ from fractions import Fraction
 from natxy.errors import DutError
 from natxy.model.distribution import P999, Delays
 from natxy.model.disturbance import Disturbance
-from natxy.model.measurement import Measurement
+from natxy.model.measurement import Figure, Measurement
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.stream_counters import DelayVariation
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Recording
-from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.at_rate import AtRate, RatePlan, figures_of, measure
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.session import Session
 from natxy.trial.tester_delay import delay_remarks
@@ -58,7 +58,7 @@ def pdv(plan: PdvPlan, session: Session) -> Measurement:
         procedure="pdv",
         title="Packet delay variation",
         reference="RFC 8219 section 7.3.1",
-        values=lambda stream: pdv_values(stream, plan.lost_ns),
+        figures=lambda stream: pdv_figures(stream, plan.lost_ns),
         errors=lambda result, noise: pdv_errors(result, plan.lost_ns, noise),
         deviations=deviations(plan.timing, RFC, repetitions=plan.repetitions),
         remarks=delay_remarks,
@@ -87,11 +87,11 @@ def pdv_errors(
             DelayError(
                 name=each.name,
                 direction=stream.direction,
-                value_ns=each.value,
+                value_ns=each.values[0],
                 error_ns=of_figures_ns[each.name],
                 judged=each.name == PDV,
             )
-            for each in pdv_values(stream, lost_ns)
+            for each in pdv_figures(stream, lost_ns)
             if each.name in of_figures_ns
         ]
     return errors
@@ -106,15 +106,14 @@ def _delays(stream: StreamResult, lost_ns: float) -> Delays:
     )
 
 
-def pdv_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
+def pdv_figures(stream: StreamResult, lost_ns: float) -> Sequence[Figure]:
     delays = _delays(stream, lost_ns)
     lowest_ns, highest_ns = delays.minimum_ns, delays.percentile_ns(P999)
+    further = {MINIMUM: lowest_ns, P999_DELAY: highest_ns, MAXIMUM: delays.maximum_ns}
     return (
-        Value(name=PDV, unit="ns", value=highest_ns - lowest_ns),
-        Value(name=MINIMUM, unit="ns", value=lowest_ns, primary=False),
-        Value(name=P999_DELAY, unit="ns", value=highest_ns, primary=False),
-        Value(name=MAXIMUM, unit="ns", value=delays.maximum_ns, primary=False),
-        Value(name=LOST, unit="frames", value=float(delays.lost), primary=False),
+        *figures_of(stream, "ns", {PDV: highest_ns - lowest_ns}),
+        *figures_of(stream, "ns", further, primary=False),
+        *figures_of(stream, "frames", {LOST: delays.lost}, primary=False),
     )
 
 
@@ -129,7 +128,7 @@ def ipdv(plan: IpdvPlan, session: Session) -> Measurement:
         procedure="ipdv",
         title="Inter-packet delay variation",
         reference="RFC 8219 section 7.3.2",
-        values=ipdv_values,
+        figures=ipdv_figures,
         errors=ipdv_errors,
         recording=Recording(ipdv=True),
         deviations=deviations(plan.timing, RFC_IPDV, repetitions=plan.repetitions),
@@ -138,7 +137,7 @@ def ipdv(plan: IpdvPlan, session: Session) -> Measurement:
     return measure(what, plan, session)
 
 
-def ipdv_values(stream: StreamResult) -> Sequence[Value]:
+def ipdv_figures(stream: StreamResult) -> Sequence[Figure]:
     """Returns the figures of a stream whose trial recorded IPDV."""
     pairs = _pairs(stream)
     if pairs.count == 0:
@@ -146,11 +145,14 @@ def ipdv_values(stream: StreamResult) -> Sequence[Value]:
             f"{stream.direction}: no two consecutive frames arrived, so there is no IPDV; use "
             "`natxy throughput` to find a rate at which frames arrive."
         )
+    variations_ns = {
+        MINIMUM_IPDV: pairs.minimum_ns,
+        MEDIAN_IPDV: pairs.median_ns,
+        MAXIMUM_IPDV: pairs.maximum_ns,
+    }
     return (
-        Value(name=MINIMUM_IPDV, unit="ns", value=pairs.minimum_ns),
-        Value(name=MEDIAN_IPDV, unit="ns", value=pairs.median_ns),
-        Value(name=MAXIMUM_IPDV, unit="ns", value=pairs.maximum_ns),
-        Value(name=UNDEFINED, unit="frames", value=float(_undefined(stream)), primary=False),
+        *figures_of(stream, "ns", variations_ns),
+        *figures_of(stream, "frames", {UNDEFINED: _undefined(stream)}, primary=False),
     )
 
 

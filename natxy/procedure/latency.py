@@ -8,14 +8,14 @@ from typing import Annotated
 from natxy.exact import check
 from natxy.model.deviation import Deviation, Deviations, Differs
 from natxy.model.distribution import P999, Delays, Distribution
-from natxy.model.measurement import Measurement
+from natxy.model.measurement import Figure, Measurement
 from natxy.model.remark import Remark, Remarks, Topic
 from natxy.model.stream_counters import TagCounters
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import MAX_TAGS, Recording, Tags
-from natxy.procedure.at_rate import TAGS_AFTER, AtRate, RatePlan, Value, measure
+from natxy.procedure.at_rate import TAGS_AFTER, AtRate, RatePlan, figures_of, measure
 from natxy.setting import Setting
 from natxy.trial.profile import deviations, profiles
 from natxy.trial.session import Session
@@ -82,7 +82,7 @@ def latency(plan: LatencyPlan, session: Session) -> Measurement:
         procedure="latency",
         title="Latency",
         reference="RFC 8219 section 7.2",
-        values=lambda stream: latency_values(stream, plan.lost_ns),
+        figures=lambda stream: latency_figures(stream, plan.lost_ns),
         errors=lambda result, _: latency_errors(result, plan.lost_ns),
         refuses=too_few,
         recording=Recording(tags=Tags(after_ns=int(plan.after_s * 10**9), count=plan.tags)),
@@ -126,7 +126,7 @@ def latency_errors(result: TrialResult, lost_ns: float) -> Sequence[DelayError]:
     return errors
 
 
-def latency_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
+def latency_figures(stream: StreamResult, lost_ns: float) -> Sequence[Figure]:
     """Returns the figures of a stream whose trial had tagged frames.
 
     A figure that is the latency of a lost frame is a lower bound.
@@ -136,12 +136,18 @@ def latency_values(stream: StreamResult, lost_ns: float) -> Sequence[Value]:
     delays = _delays(tags.delay, tags, lost_ns)
     typical_ns, worst_ns = delays.median_ns, delays.percentile_ns(P999)
     longest_ns = tags.delay.max_ns
-    return (
-        Value(name=TYPICAL, unit="ns", value=typical_ns, is_lower_bound=typical_ns > longest_ns),
-        Value(name=WORST_CASE, unit="ns", value=worst_ns, is_lower_bound=worst_ns > longest_ns),
-        Value(name=TAGGED, unit="frames", value=float(tags.sent + tags.disturbed), primary=False),
-        Value(name=LOST_TAGS, unit="frames", value=float(tags.lost), primary=False),
-    )
+    delayed = [
+        Figure(
+            name=name,
+            unit="ns",
+            direction=stream.direction,
+            values=(delay_ns,),
+            lower_bound=(delay_ns > longest_ns,),
+        )
+        for name, delay_ns in ((TYPICAL, typical_ns), (WORST_CASE, worst_ns))
+    ]
+    counts = {TAGGED: tags.sent + tags.disturbed, LOST_TAGS: tags.lost}
+    return (*delayed, *figures_of(stream, "frames", counts, primary=False))
 
 
 def _delays(arrived: Distribution, tags: TagCounters, lost_ns: float) -> Delays:

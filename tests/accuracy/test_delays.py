@@ -8,7 +8,6 @@ import pytest
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Recording, Tags
-from natxy.procedure.at_rate import Value
 from natxy.procedure.delay_variation import (
     LOST,
     MAXIMUM_IPDV,
@@ -18,10 +17,10 @@ from natxy.procedure.delay_variation import (
     PDV,
     UNDEFINED,
     ipdv_errors,
-    ipdv_values,
-    pdv_values,
+    ipdv_figures,
+    pdv_figures,
 )
-from natxy.procedure.latency import LOST_TAGS, TYPICAL, WORST_CASE, latency_errors, latency_values
+from natxy.procedure.latency import LOST_TAGS, TYPICAL, WORST_CASE, latency_errors, latency_figures
 from natxy.trial.load import steady
 from natxy.trial.trial_plan import TrialPlan
 from tests.accuracy.calibration import (
@@ -45,8 +44,8 @@ IPDV_ERROR_NS = 100_000  # the same of few frames; two IPDVs of the pattern diff
 QUIET_NS = 2_000_000.0  # the longest that gateway and tester may have been away, for an extreme
 
 
-def by_name(values: tuple[Value, ...] | Any) -> dict[str, float]:
-    return {value.name: value.value for value in values}
+def by_name(values: Any) -> dict[str, float]:
+    return {value.name: value.values[0] for value in values}
 
 
 def both(result: TrialResult) -> tuple[StreamResult, StreamResult]:
@@ -67,7 +66,7 @@ def test_typical_latency_is_the_gateways_delay(delay_ns: int, tmp_path: Path) ->
     with gateway_that(fault, tmp_path, tolerance_us=MOVES_NO_MEDIAN_US) as (session, dut):
         result, record = valid_trial(session, dut, load, doubt=uncertain_median)
     for stream in both(result):
-        found = by_name(latency_values(stream, LOST_NS))
+        found = by_name(latency_figures(stream, LOST_NS))
         given = record["directions"][stream.direction]["delay_ns"]
         assert abs(found[TYPICAL] - given["p50"]) <= SLACK_NS + MEDIAN_ERROR_NS
         assert given["p50"] >= delay_ns
@@ -88,7 +87,7 @@ def test_pdv_is_the_gateways(least_ns: int, most_ns: int, tmp_path: Path) -> Non
         result, record = valid_trial(session, dut, load, quiet_ns=QUIET_NS)
     late_ns = away_ns(result, record)
     for stream in both(result):
-        found = by_name(pdv_values(stream, LOST_NS))
+        found = by_name(pdv_figures(stream, LOST_NS))
         given = record["directions"][stream.direction]["delay_ns"]
         assert given["max"] > least_ns + 0.99 * (most_ns - least_ns)
         truth_ns = given["p999"] - given["min"]
@@ -122,7 +121,7 @@ def test_ipdv_is_that_of_a_pattern_of_delays(tmp_path: Path) -> None:
         result, record = valid_trial(session, dut, load, quiet_ns=QUIET_NS, doubt=moved_median)
     late_ns, error_ns = away_ns(result, record), median_ipdv_error_ns(result)
     for stream in both(result):
-        found = by_name(ipdv_values(stream))
+        found = by_name(ipdv_figures(stream))
         assert found[MINIMUM_IPDV] == pytest.approx(-1_900_000, abs=SLACK_NS + late_ns)
         assert found[MEDIAN_IPDV] == pytest.approx(700_000, abs=SLACK_NS + error_ns)
         assert found[MAXIMUM_IPDV] == pytest.approx(1_200_000, abs=SLACK_NS + late_ns)
@@ -143,8 +142,8 @@ def test_lost_tags_and_pairs_are_those_of_every_kth_frame(
     lost = {number for number in range(FRAMES) if (number + 1) % every == 0}
     for stream in both(result):
         assert record["directions"][stream.direction]["dropped"]["loss"] == FRAMES // every
-        assert by_name(pdv_values(stream, LOST_NS))[LOST] == FRAMES // every
-        latency = by_name(latency_values(stream, LOST_NS))
+        assert by_name(pdv_figures(stream, LOST_NS))[LOST] == FRAMES // every
+        latency = by_name(latency_figures(stream, LOST_NS))
         assert stream.tags is not None
         assert set(stream.tags.lost_numbers) <= lost & set(range(0, FRAMES, step))
         if not stream.tags.disturbed:
@@ -154,7 +153,7 @@ def test_lost_tags_and_pairs_are_those_of_every_kth_frame(
         assert latency[TYPICAL] < LOST_NS
         pairs = [(number - 1, number) for number in range(1, FRAMES)]
         undefined = sum(1 for pair in pairs if lost & set(pair))
-        assert by_name(ipdv_values(stream))[UNDEFINED] == undefined
+        assert by_name(ipdv_figures(stream))[UNDEFINED] == undefined
 
 
 def test_with_every_frame_tagged_latency_and_pdv_agree(tmp_path: Path) -> None:
@@ -171,7 +170,7 @@ def test_with_every_frame_tagged_latency_and_pdv_agree(tmp_path: Path) -> None:
         result = valid(attempt, lambda result: result.invalid_reasons)
     for stream in both(result):
         latency, variation = (
-            by_name(values(stream, LOST_NS)) for values in (latency_values, pdv_values)
+            by_name(values(stream, LOST_NS)) for values in (latency_figures, pdv_figures)
         )
         assert latency[LOST_TAGS] == variation[LOST]
         wanted_ns = variation[MINIMUM] + variation[PDV]

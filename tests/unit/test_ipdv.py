@@ -20,9 +20,9 @@ from natxy.procedure.delay_variation import (
     PDV,
     UNDEFINED,
     ipdv_errors,
-    ipdv_values,
+    ipdv_figures,
     pdv_errors,
-    pdv_values,
+    pdv_figures,
 )
 from natxy.procedure.latency import (
     LOST_TAGS,
@@ -31,7 +31,7 @@ from natxy.procedure.latency import (
     WORST_CASE,
     LatencyPlan,
     latency_errors,
-    latency_values,
+    latency_figures,
 )
 from natxy.trial.timing import Timing
 from natxy.verdict.delay_error import doubts, error_remarks
@@ -57,7 +57,7 @@ def varying(*kinds: tuple[Distribution, int], gap_us: float = 2) -> StreamResult
 
 
 def values_of(stream: StreamResult) -> dict[str, float]:
-    return {each.name: each.value for each in ipdv_values(stream)}
+    return {each.name: each.values[0] for each in ipdv_figures(stream)}
 
 
 def test_the_variations_of_both_kinds_are_taken_together() -> None:
@@ -68,14 +68,14 @@ def test_the_variations_of_both_kinds_are_taken_together() -> None:
         MAXIMUM_IPDV: 7 * US,
         UNDEFINED: 9,
     }
-    primary = [each.name for each in ipdv_values(stream) if each.primary]
+    primary = [each.name for each in ipdv_figures(stream) if each.primary]
     assert primary == [MINIMUM_IPDV, MEDIAN_IPDV, MAXIMUM_IPDV]
 
 
 def test_without_two_consecutive_frames_there_is_no_variation() -> None:
     stream = varying((spread(), 99))
     with pytest.raises(DutError, match=r"^forward: no two consecutive frames arrived, so there is"):
-        ipdv_values(stream)
+        ipdv_figures(stream)
     assert ipdv_errors(result_of(stream)) == []
     one = varying((spread((5, 1)), 98))
     assert values_of(one)[MEDIAN_IPDV] == 5 * US
@@ -125,8 +125,8 @@ def tagged(delays: Distribution, *, lost: int = 0) -> StreamResult:
 @pytest.mark.parametrize(("lost", "worst_ns"), [(0, 80 * US), (1, 80 * US), (2, LOST_NS)])
 def test_more_than_one_lost_tag_in_a_thousand_is_the_worst_case(lost: int, worst_ns: float) -> None:
     stream = tagged(spread((50, 900), (80, 100 - lost)), lost=lost)
-    found = {each.name: each for each in latency_values(stream, LOST_NS)}
-    assert {name: each.value for name, each in found.items()} == {
+    found = {each.name: each for each in latency_figures(stream, LOST_NS)}
+    assert {name: each.values[0] for name, each in found.items()} == {
         TYPICAL: 50 * US,
         WORST_CASE: worst_ns,
         TAGGED: 1000,
@@ -157,9 +157,9 @@ def test_the_delays_beside_pdv_are_no_main_figures() -> None:
     arrived = stream_of(sent=1000, missing=7)
     (_, counters), *_ = arrived.counters()
     kinds = Kinds(foreground=counters.model_copy(update={"delay": spread((50, 993))}))
-    found = pdv_values(arrived.model_copy(update={"kinds": kinds}), LOST_NS)
+    found = pdv_figures(arrived.model_copy(update={"kinds": kinds}), LOST_NS)
     assert [each.name for each in found if each.primary] == [PDV]
-    values = {each.name: (each.value, each.unit) for each in found}
+    values = {each.name: (each.values[0], each.unit) for each in found}
     assert values[LOST] == (7, "frames")
     assert values[P999_DELAY] == (LOST_NS, "ns")
 
@@ -169,7 +169,7 @@ def test_the_delays_of_a_direction_in_which_nothing_came_have_no_error() -> None
     nothing = stream_of(sent=10, missing=10)
     assert pdv_errors(result_of(nothing), LOST_NS) == []
     with pytest.raises(DutError, match="No frame arrived"):
-        pdv_values(nothing, LOST_NS)
+        pdv_figures(nothing, LOST_NS)
 
 
 LATENCY: dict[str, Any] = {

@@ -20,7 +20,7 @@ from natxy.model.remark import Remark, Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.traffic_spec import Series
 from natxy.model.trial_spec import Stream, TrialSpec
-from natxy.procedure.at_rate import AtRate, RatePlan, Value, measure
+from natxy.procedure.at_rate import AtRate, RatePlan, figures_of, measure
 from natxy.procedure.back_to_back import BackToBackPlan
 from natxy.procedure.benchmarks import BENCHMARKS, Benchmarked
 from natxy.procedure.delay_variation import IpdvPlan, PdvPlan
@@ -347,9 +347,10 @@ def longest_delay(plan: RatePlan, session: Session) -> Measurement:
         procedure="pdv",
         title="Longest delay",
         reference="none",
-        values=lambda stream: [
-            Value(name="delay", unit="ns", value=counters.delay.max_ns)
+        figures=lambda stream: [
+            figure
             for _, counters in stream.counters()
+            for figure in figures_of(stream, "ns", {"delay": counters.delay.max_ns})
         ],
         remarks=lambda *_: (Remark.of(Topic.IPDV),),
     )

@@ -15,7 +15,7 @@ from natxy.procedure.delay_variation import (
     P999_DELAY,
     PDV,
     pdv_errors,
-    pdv_values,
+    pdv_figures,
 )
 from natxy.verdict.delay_error import TimingErrors, doubts, error_remarks
 from tests.unit.delay_error import US, spread
@@ -34,9 +34,9 @@ def stream(*, lost: int) -> StreamResult:
 
 def test_more_than_one_lost_frame_in_a_thousand_is_the_percentile() -> None:
     for lost in (0, 1):
-        values = {each.name: each.value for each in pdv_values(stream(lost=lost), LOST_NS)}
+        values = {each.name: each.values[0] for each in pdv_figures(stream(lost=lost), LOST_NS)}
         assert values[P999_DELAY] < 2000.0
-    values = {each.name: each.value for each in pdv_values(stream(lost=2), LOST_NS)}
+    values = {each.name: each.values[0] for each in pdv_figures(stream(lost=2), LOST_NS)}
     assert values[P999_DELAY] == LOST_NS
     assert values[PDV] == LOST_NS - 1000.0
 
