@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from natxy.campaign.delay_curves import (
     MEASURES_DELAYS,
     DelayCurve,
-    DelayHistograms,
+    Histograms,
+    add_delays,
+    curves_of,
     measurements_of,
     own_trials,
 )
@@ -44,38 +46,32 @@ class CampaignData:
     ended: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Trials:
-    """The trials of a cell that are read, by their places in the journal."""
-
-    counted: range
-    of_delays: frozenset[int]  # trials of a measurement of delays itself, not of its searches
-    series: Mapping[int, str]  # the words of the result that each trial belongs to
-
-    @classmethod
-    def of(
-        cls, numbers: Sequence[int], command: str, series: Sequence[str], *, first: int = 0
-    ) -> Self:
-        """`first` is the place of the first trial, whose number is the first of `numbers`."""
-        own = own_trials(numbers, len(series)) if command in MEASURES_DELAYS else ()
-        results = measurements_of(numbers, len(series))
-        return cls(
-            counted=range(first, first + len(numbers)),
-            of_delays=frozenset(first + place for place in own),
-            series={first + place: series[result] for place, result in results.items()},
-        )
+Trial = tuple[str, int]  # the key of its cell, and its place among the cell's trials in the journal
 
 
 @dataclass(kw_only=True)
 class _Reading:
-    """The records that were read so far; `cell` is the last one that began."""
+    """What is read of a journal, and was read so far; `cell` is the last one that began."""
 
-    wanted: Mapping[str, _Trials]  # by the cell's key
+    # Of the trials that count: the words of the result that each belongs to.
+    series: dict[Trial, str] = field(default_factory=dict)
+    # Those of a measurement of delays itself, not of its searches.
+    of_delays: set[Trial] = field(default_factory=set)
     cell: dict[str, Any] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)  # trials, by the cell's key
     trials: dict[str, list[TrialPoint]] = field(default_factory=dict)  # by the cell's key
-    delays: DelayHistograms = field(default_factory=DelayHistograms)
+    delays: Histograms = field(default_factory=dict)
     begin: datetime | None = None  # of the first trial that was read
+
+    def counts(self, numbers: Sequence[int], of: Cell, shown: CellResult, first: int = 0) -> None:
+        """Counts the trials of a cell with these numbers, the first of which has this place."""
+        results = measurements_of(numbers, len(shown.series))
+        for place in range(len(numbers)):
+            series = shown.series[results[place]] if place in results else ""
+            self.series[of.key, first + place] = series
+        if of.measure.command in MEASURES_DELAYS:
+            own = own_trials(numbers, len(shown.series))
+            self.of_delays |= {(of.key, first + place) for place in own}
 
 
 def read_data(path: Path) -> CampaignData:
@@ -86,17 +82,12 @@ def read_data(path: Path) -> CampaignData:
     asked = folder.asked()
     state = read_campaign(folder.journal)
     plan = plan_again(asked.experiment, asked.testbed, state.header)
-    commands = {cell.key: cell.measure.command for cell in plan.cells}
-    known = [state.cells[cell.key] for cell in _in_order(plan) if cell.key in state.cells]
+    begun = [cell for cell in _in_order(plan) if cell.key in state.cells]
+    known = [state.cells[cell.key] for cell in begun]
     cells = tuple(map(result_of, known))
-    reading = _Reading(
-        wanted={
-            cell.key: _Trials.of(
-                cell.numbers, commands[cell.key], shown.series, first=cell.uncounted
-            )
-            for cell, shown in zip(known, as_shown(plan.experiment, cells), strict=True)
-        }
-    )
+    reading = _Reading()
+    for cell, of, shown in zip(known, begun, as_shown(plan.experiment, cells), strict=True):
+        reading.counts(cell.numbers, of, shown, cell.uncounted)
     _read_all(folder, reading)
     return CampaignData(
         folder=path,
@@ -114,7 +105,7 @@ def read_data(path: Path) -> CampaignData:
         published=asked.published,
         cells=cells,
         trials=_since_the_first(reading.trials.values()),
-        delays=tuple(reading.delays.curves(plan)),
+        delays=tuple(curves_of(reading.delays, plan)),
         machines=machines_of(cell.begun for cell in known),
         command=" ".join(state.header.get("command", [])),
         started=_moment(state.header.get("started")),
@@ -185,7 +176,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
     title = f"{results[0].title} of {results[0].conditions.dut}" if results else str(folder.path)
     experiment = Experiment(title=title, testbed="", measure=(MeasureSection(command=command),))
     plan = plan_of(experiment, header.get("testbed", {}), header.get("seed") or 0)
-    key = plan.cells[0].key
+    (only,) = plan.cells
     cell = CellResult(
         column="",
         measure=command,
@@ -196,10 +187,8 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         ended=ended,
     )
     (shown,) = as_shown(experiment, [cell])
-    reading = _Reading(
-        wanted={key: _Trials.of(numbers, command, shown.series)},
-        cell={"key": key, "column": "", "measure": command, "round": 1},
-    )
+    reading = _Reading(cell={"key": only.key, "column": "", "measure": command, "round": 1})
+    reading.counts(numbers, only, shown)
     _read_all(folder, reading)
     return CampaignData(
         folder=folder.path,
@@ -209,7 +198,7 @@ def _of_measurement(folder: CampaignFolder) -> CampaignData:
         published=None,
         cells=(cell,),
         trials=_since_the_first(reading.trials.values()),
-        delays=tuple(reading.delays.curves(plan)),
+        delays=tuple(curves_of(reading.delays, plan)),
         machines={
             MACHINE: {
                 name: value for name, value in header.items() if name not in ("record", "testbed")
@@ -255,14 +244,14 @@ def _read(record: dict[str, Any], reading: _Reading) -> None:
         reading.cell = record
     elif record["record"] == "trial" and reading.cell:
         key = reading.cell["key"]
-        place, wanted = reading.seen[key], reading.wanted.get(key)
+        trial = (key, reading.seen[key])
         reading.seen[key] += 1
-        if wanted is None or place not in wanted.counted:
+        if trial not in reading.series:
             return  # the cell failed then, or the trial came after the file was read first
-        series = wanted.series.get(place, "")
+        series = reading.series[trial]
         reading.trials.setdefault(key, []).append(_point(record, reading, series))
-        if place in wanted.of_delays and record["verdict"] != INVALID:
-            reading.delays.add(key, record, series)
+        if trial in reading.of_delays and record["verdict"] != INVALID:
+            add_delays(reading.delays, key, record, series)
 
 
 def _point(record: dict[str, Any], reading: _Reading, series: str) -> TrialPoint:

@@ -1,7 +1,7 @@
 """The distributions of delays in a campaign, from the histograms of its trials."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from natxy.campaign.plan import CampaignPlan
@@ -9,6 +9,7 @@ from natxy.campaign.plan import CampaignPlan
 MEASURES_DELAYS = ("latency", "pdv", "ipdv")
 POINTS = 120  # of a curve; the tail has half of them
 Histogram = dict[tuple[float, float], int]  # frames by the ends of their bucket, in nanoseconds
+Histograms = dict[tuple[str, str, str], Histogram]  # by the cell's key, series and direction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,43 +24,38 @@ class DelayCurve:
     buckets: tuple[tuple[float, float, int], ...]  # sorted: both ends in nanoseconds, frames
 
 
-@dataclass(kw_only=True)
-class DelayHistograms:
-    """The histograms of the trials of measurements, added up by cell, series and direction."""
+def add_delays(found: Histograms, cell: str, trial: dict[str, Any], series: str = "") -> None:
+    """Adds a trial's record of the journal."""
+    for stream in trial["result"]["streams"]:
+        histogram = found.setdefault((cell, series, stream["direction"]), {})
+        for kind in stream["kinds"].values():
+            for lower_ns, upper_ns, count in kind["delay"]["buckets"] if kind else ():
+                bucket = (lower_ns, upper_ns)
+                histogram[bucket] = histogram.get(bucket, 0) + count
 
-    found: dict[tuple[str, str, str], Histogram] = field(default_factory=dict)
 
-    def add(self, cell: str, trial: dict[str, Any], series: str = "") -> None:
-        """Adds a trial's record of the journal."""
-        for stream in trial["result"]["streams"]:
-            histogram = self.found.setdefault((cell, series, stream["direction"]), {})
-            for kind in stream["kinds"].values():
-                for lower_ns, upper_ns, count in kind["delay"]["buckets"] if kind else ():
-                    bucket = (lower_ns, upper_ns)
-                    histogram[bucket] = histogram.get(bucket, 0) + count
-
-    def curves(self, plan: CampaignPlan) -> Iterator[DelayCurve]:
-        """Yields the curves of each measurement of delays, by the columns of the experiment."""
-        labels = [column.label for column in plan.experiment.columns]
-        together: dict[tuple[str, str, str, str], Histogram] = {}
-        for cell in sorted(plan.cells, key=lambda cell: labels.index(cell.column.label)):
-            for (key, series, direction), histogram in self.found.items():
-                if key != cell.key:
-                    continue
-                of = (cell.column.label, cell.measure.name, series, direction)
-                into = together.setdefault(of, {})
-                for bucket, count in histogram.items():
-                    into[bucket] = into.get(bucket, 0) + count
-        for (column, measure, series, direction), histogram in together.items():
-            if histogram:
-                yield DelayCurve(
-                    column=column,
-                    measure=measure,
-                    series=series,
-                    direction=direction,
-                    points=tuple(_cumulative(histogram)),
-                    buckets=tuple((*ends, count) for ends, count in sorted(histogram.items())),
-                )
+def curves_of(found: Histograms, plan: CampaignPlan) -> Iterator[DelayCurve]:
+    """Yields the curves of each measurement of delays, by the columns of the experiment."""
+    labels = [column.label for column in plan.experiment.columns]
+    together: dict[tuple[str, str, str, str], Histogram] = {}
+    for cell in sorted(plan.cells, key=lambda cell: labels.index(cell.column.label)):
+        for (key, series, direction), histogram in found.items():
+            if key != cell.key:
+                continue
+            of = (cell.column.label, cell.measure.name, series, direction)
+            into = together.setdefault(of, {})
+            for bucket, count in histogram.items():
+                into[bucket] = into.get(bucket, 0) + count
+    for (column, measure, series, direction), histogram in together.items():
+        if histogram:
+            yield DelayCurve(
+                column=column,
+                measure=measure,
+                series=series,
+                direction=direction,
+                points=tuple(_cumulative(histogram)),
+                buckets=tuple((*ends, count) for ends, count in sorted(histogram.items())),
+            )
 
 
 def own_trials(numbers: Sequence[int], measurements: int) -> set[int]:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from natxy.campaign.data import read_data
-from natxy.campaign.delay_curves import DelayHistograms, own_trials
+from natxy.campaign.delay_curves import Histograms, add_delays, curves_of, own_trials
 from natxy.campaign.delay_files import delay_course
 from natxy.campaign.folder import read_asked
 from natxy.campaign.journal import read_journal
@@ -264,11 +264,11 @@ def test_delays_of_all_trials_of_a_cell_are_one_distribution(
     tmp_path: Path, testbed_file: Path
 ) -> None:
     plan = plan_for("latency", tmp_path, testbed_file)
-    histograms = DelayHistograms()
-    histograms.add(plan.cells[0].key, record(1000, (10_000, 11_000, 3)))
-    histograms.add(plan.cells[0].key, record(1000, (10_000, 11_000, 5), (20_000, 21_000, 2)))
-    histograms.add("another cell", record(1000, (1e6, 2e6, 1000)))
-    (curve,) = histograms.curves(plan)
+    found: Histograms = {}
+    add_delays(found, plan.cells[0].key, record(1000, (10_000, 11_000, 3)))
+    add_delays(found, plan.cells[0].key, record(1000, (10_000, 11_000, 5), (20_000, 21_000, 2)))
+    add_delays(found, "another cell", record(1000, (1e6, 2e6, 1000)))
+    (curve,) = curves_of(found, plan)
     assert curve.points == ((10.0, 0.0), (11.0, 0.8), (21.0, 1.0))
 
 
@@ -296,7 +296,9 @@ def test_delays_are_those_of_the_measurements_own_trials(
     text = experiment.read_text().replace("{ rate = 1000 }", "{}").replace("rounds = 2", "")
     experiment.write_text(text)
     added: Counter[str] = Counter()
-    monkeypatch.setattr(DelayHistograms, "add", lambda _, key, *trial: added.update([key]))
+    monkeypatch.setattr(
+        "natxy.campaign.data.add_delays", lambda _, key, *trial: added.update([key])
+    )
     run(experiment, tmp_path / "campaign")
     data = read_data(tmp_path / "campaign")
     measured = [cell for cell in data.cells if cell.measure == "pdv"]
