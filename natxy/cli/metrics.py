@@ -4,7 +4,6 @@ https://prometheus.io/docs/specs/om/open_metrics_spec/
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from natxy.campaign.data import result_of
 from natxy.campaign.folder import Asked, CampaignFolder
@@ -22,40 +21,34 @@ ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 # What the name of a sample has behind that of its family, by the family's type.
 ENDS = {"counter": "_total", "info": "_info"}
 EVENTS = ("lost", "misdelivered", "duplicated", "reordered")  # members of TrialCounts
-
-
-class Family(NamedTuple):
-    """Samples of one metric; each has other labels."""
-
-    name: str
-    type: str
-    help: str
-    samples: Sequence[tuple[Mapping[str, str], float]]
+Sample = tuple[Mapping[str, str], float]  # labels and value
 
 
 def metrics(campaign: CampaignFolder) -> str:
     """Returns what the campaign's journal says now."""
     asked, state = campaign.asked(), read_campaign(campaign.journal)
-    families = [
+    lines = [
         *_progress(campaign, asked, state),
         *(_trial(state) if campaign.is_run else ()),
         *_measured(asked, state),
+        "# EOF",
     ]
-    return "".join(f"{line}\n" for each in families for line in _lines(each)) + "# EOF\n"
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(family: Family) -> Iterator[str]:
-    yield f"# TYPE {family.name} {family.type}"
-    yield f"# HELP {family.name} {family.help}"
-    for labels, value in family.samples:
+def _family(name: str, kind: str, words: str, samples: Sequence[Sample]) -> Iterator[str]:
+    """Yields the lines of one metric; each sample has other labels."""
+    yield f"# TYPE {name} {kind}"
+    yield f"# HELP {name} {words}"
+    for labels, value in samples:
         pairs = ",".join(
-            f'{name}="{visible(text).translate(ESCAPES)}"' for name, text in labels.items()
+            f'{label}="{visible(text).translate(ESCAPES)}"' for label, text in labels.items()
         )
         braces = f"{{{pairs}}}" if pairs else ""
-        yield f"{family.name}{ENDS.get(family.type, '')}{braces} {value!r}"
+        yield f"{name}{ENDS.get(kind, '')}{braces} {value!r}"
 
 
-def _progress(campaign: CampaignFolder, asked: Asked, state: CampaignState) -> Iterator[Family]:
+def _progress(campaign: CampaignFolder, asked: Asked, state: CampaignState) -> Iterator[str]:
     plan = plan_again(asked.experiment, asked.testbed, state.header)
     ended = sum(state.ended(cell.key) for cell in plan.cells)
     at_rest = "ended" if ended == len(plan.cells) else "interrupted"
@@ -65,9 +58,9 @@ def _progress(campaign: CampaignFolder, asked: Asked, state: CampaignState) -> I
         "natxy_version": state.header["natxy_version"],
         "scaled_down": str(plan.quick).lower(),
     }
-    yield Family("natxy_campaign", "info", "The campaign.", [(labels, 1)])
+    yield from _family("natxy_campaign", "info", "The campaign.", [(labels, 1)])
     states = ("running", "interrupted", "ended")
-    yield Family(
+    yield from _family(
         "natxy_state",
         "stateset",
         "What the campaign does.",
@@ -84,15 +77,15 @@ def _progress(campaign: CampaignFolder, asked: Asked, state: CampaignState) -> I
             campaign.journal.stat().st_mtime,
         ),
     ):
-        yield Family(f"natxy_{name}", "gauge", words, [({}, value)])
+        yield from _family(f"natxy_{name}", "gauge", words, [({}, value)])
     for name, words, value in (
         ("trials", "Trials of all cells.", sum(each.trials for each in known)),
         ("invalid_trials", "Trials that say nothing.", sum(each.invalid for each in known)),
     ):
-        yield Family(f"natxy_{name}", "counter", words, [({}, value)])
+        yield from _family(f"natxy_{name}", "counter", words, [({}, value)])
 
 
-def _trial(state: CampaignState) -> Iterator[Family]:
+def _trial(state: CampaignState) -> Iterator[str]:
     """Yields what the last trial of the cell that runs has shown; nothing if it was INVALID."""
     cell = state.cells.get(state.last)
     trials = [each for each in cell.past if each["record"] == "trial"] if cell else []
@@ -103,20 +96,20 @@ def _trial(state: CampaignState) -> Iterator[Family]:
     if known["verdict"] == INVALID:
         return
     place = {"column": cell.begun.column, "measure": cell.begun.measure}
-    yield Family(
+    yield from _family(
         "natxy_trial_rate_fps",
         "gauge",
         "Frames or connections a second per direction in the last trial.",
         [(place, known["rate_fps"])],
     )
     if known["lost_percent"] is not None:
-        yield Family(
+        yield from _family(
             "natxy_trial_lost_ratio",
             "gauge",
             "Share of the frames that the last trial lost.",
             [(place, known["lost_percent"] / 100)],
         )
-    yield Family(
+    yield from _family(
         "natxy_trial_delay_seconds",
         "gauge",
         "Delays of the last trial, of the direction in which they are longer.",
@@ -128,7 +121,7 @@ def _trial(state: CampaignState) -> Iterator[Family]:
     )
 
 
-def _measured(asked: Asked, state: CampaignState) -> Iterator[Family]:
+def _measured(asked: Asked, state: CampaignState) -> Iterator[str]:
     results = [result_of(cell) for cell in state.cells.values() if cell.results]
     results.sort(key=lambda cell: cell.round)
     last: dict[tuple[str, str], CellResult] = {}
@@ -137,13 +130,13 @@ def _measured(asked: Asked, state: CampaignState) -> Iterator[Family]:
         place = (cell.column, cell.measure)
         last[place] = cell
         counts.setdefault(place, []).extend(each.counts for each in cell.results)
-    yield Family(
+    yield from _family(
         "natxy_figure",
         "gauge",
         "The benchmark of a main figure in the last round that has ended, in its unit.",
         [sample for cell in last.values() for sample in _figures(cell)],
     )
-    yield Family(
+    yield from _family(
         "natxy_frames",
         "counter",
         "Frames of all trials with this event.",
@@ -156,7 +149,7 @@ def _measured(asked: Asked, state: CampaignState) -> Iterator[Family]:
     )
 
 
-def _figures(cell: CellResult) -> Iterator[tuple[dict[str, str], float]]:
+def _figures(cell: CellResult) -> Iterator[Sample]:
     for series, result in cell.told:
         for figure in result.figures:
             if not figure.primary or not figure.values:
