@@ -9,16 +9,12 @@ PACKAGED = Path(__file__).parent / "programs"  # where a wheel has them
 HOW = "reinstall natxy; in a source tree, `make install`"  # to get them
 
 
-class NotInstalled(Exception):
-    """The message is a sentence for a person."""
-
-
 def find_program(name: str, variable: str) -> str:
     """Returns the path that the environment's variable names, or the program beside Python, in the
-    package or in PATH; NotInstalled if there is none."""
+    package or in PATH; FileNotFoundError, with a sentence for a person, if there is none."""
     if given := os.environ.get(variable):
         if not os.access(given, os.X_OK):
-            raise NotInstalled(
+            raise FileNotFoundError(
                 f"{variable}: {given} is not a program (expected the path of {name})"
             )
         return given
@@ -28,6 +24,6 @@ def find_program(name: str, variable: str) -> str:
             return str(path)
     if found := shutil.which(name):
         return found
-    raise NotInstalled(
+    raise FileNotFoundError(
         f"{name}: was not found (expected {places[0]}, {places[1]} or one in PATH; {HOW})"
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from natxy.doctor.finding import Finding, Machine, costs, cpu_list, good, impossible, only_if
 from natxy.doctor.kernel import ENGINE_MB
-from natxy.dut.af_xdp import RefusedError, load_program
+from natxy.dut.af_xdp import load_program
 from natxy.dut.namespaces import CAPABILITIES as OF_LABS
 from natxy.dut.namespaces import needed_for_a_lab
 
@@ -199,7 +199,7 @@ def bpf(load: Callable[[], int], *, filtered: bool) -> Finding:
     """Loads a program, which a filter of system calls (seccomp) may refuse to root as well."""
     try:
         os.close(load())
-    except (RefusedError, OSError) as error:
+    except OSError as error:
         why = "the container's filter of system calls (seccomp)" if filtered else "the kernel"
         return costs(
             "bpf()",

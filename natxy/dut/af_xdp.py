@@ -22,19 +22,15 @@ XDP_RX_RING, XDP_UMEM_REG, XDP_FILL_RING, XDP_COMPLETION_RING = 2, 4, 5, 6
 RING_ENTRIES, CHUNKS, CHUNK_BYTES = 64, 64, 4096
 
 
-class RefusedError(Exception):
-    pass
-
-
 def bpf(command: int, attributes: bytes) -> int:
     number = BPF_SYSCALL.get(platform.machine())
     if number is None:
-        raise RefusedError(f"the number of the bpf system call on {platform.machine()} is unknown")
+        raise OSError(f"the number of the bpf system call on {platform.machine()} is unknown")
     libc = ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(attributes, 128)
     result: int = libc.syscall(number, command, buffer, len(buffer))
     if result < 0:
-        raise RefusedError(f"bpf: {os.strerror(ctypes.get_errno())}")
+        raise OSError(f"bpf: {os.strerror(ctypes.get_errno())}")
     return result
 
 
@@ -58,7 +54,7 @@ def bind_socket(interface: int) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
         where = struct.pack("<HHIII", AF_XDP, 0, interface, 0, 0)
         if libc.bind(xdp.fileno(), where, len(where)) != 0:
-            raise RefusedError(f"bind: {os.strerror(ctypes.get_errno())}")
+            raise OSError(f"bind: {os.strerror(ctypes.get_errno())}")
 
 
 def probe(interface: str) -> None:
@@ -77,7 +73,7 @@ def probe(interface: str) -> None:
 def main() -> int:
     try:
         probe(sys.argv[1])
-    except (RefusedError, OSError) as error:
+    except OSError as error:
         print(f"AF_XDP is refused: {error}", file=sys.stderr)
         return 1
     return 0

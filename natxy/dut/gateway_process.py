@@ -5,7 +5,7 @@ from threading import Lock
 from typing import Any
 
 from natxy.errors import DutError
-from natxy.installed import HOW, NotInstalled, find_program
+from natxy.installed import HOW, find_program
 from natxy.line_process import TOO_LONG, LineProcess
 from natxy.program_output import OutputTooLong
 
@@ -18,7 +18,7 @@ def gateway_program() -> str:
     """Returns the calibration gateway's path; DutError if there is none."""
     try:
         return find_program("natxy-gateway", "NATXY_GATEWAY")
-    except NotInstalled as error:
+    except FileNotFoundError as error:
         raise DutError(f"{error}.") from None
 
 

@@ -4,7 +4,7 @@ import os
 import re
 
 from natxy.errors import ConfigurationError, EngineNotFound
-from natxy.installed import NotInstalled, find_program
+from natxy.installed import find_program
 from natxy.model.testbed import TesterSection
 
 PROGRAM = "natxy-engine"
@@ -30,7 +30,7 @@ def find_engine() -> str:
     """Returns the engine's path; EngineNotFound if there is none."""
     try:
         return find_program(PROGRAM, VARIABLE)
-    except NotInstalled as error:
+    except FileNotFoundError as error:
         raise EngineNotFound(str(error)) from None
 
 

@@ -10,7 +10,7 @@ import socket
 import struct
 import sys
 
-from natxy.dut.af_xdp import BPF_LINK_CREATE, BPF_PROG_LOAD, RefusedError, bpf
+from natxy.dut.af_xdp import BPF_LINK_CREATE, BPF_PROG_LOAD, bpf
 
 PROG_TYPE_SCHED_CLS = 3
 ATTACH_TCX_INGRESS, ATTACH_TCX_EGRESS = 46, 47  # Linux 6.6
@@ -51,7 +51,7 @@ def main() -> None:
         attach(interface, ATTACH_TCX_INGRESS, popped() * len(tags))
         inner_first = [pushed(*tag) for tag in reversed(tags)]
         attach(interface, ATTACH_TCX_EGRESS, b"".join(inner_first))
-    except RefusedError as refused:
+    except OSError as refused:
         sys.exit(f"the kernel refuses programs for VLAN tags: {refused}")
     print("ready", flush=True)
     sys.stdin.read()

@@ -11,7 +11,6 @@ from natxy.doctor.kernel import ENOUGH_KIB, examine_kernel
 from natxy.doctor.limits import examine_capabilities, examine_limits
 from natxy.doctor.ports import examine_nodes, examine_ports, stack, uplinks
 from natxy.doctor.processor import examine_processor
-from natxy.dut.af_xdp import RefusedError
 from natxy.dut.namespaces import CAPABILITIES, OF_A_LAB, OF_OTHERS
 from natxy.tester.kernel_stack import StackUse
 
@@ -418,7 +417,7 @@ def test_a_lab_needs_what_its_start_checks(
 
 def test_system_calls_that_are_refused(tmp_path: Path) -> None:
     def refused() -> int:
-        raise RefusedError("bpf: Operation not permitted")
+        raise OSError("bpf: Operation not permitted")
 
     machine = made(tmp_path, {"proc/self/status": f"CapEff:\t{ALL}\nSeccomp:\t2\n"})
     capabilities, bpf = examine_capabilities(machine, refused)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from natxy import installed
-from natxy.installed import NotInstalled, find_program
+from natxy.installed import find_program
 
 NAME, VARIABLE = "natxy-engine", "NATXY_ENGINE"
 
@@ -28,5 +28,5 @@ def test_each_place_comes_before_the_next(tmp_path: Path, monkeypatch: pytest.Mo
         assert find_program(NAME, VARIABLE) == str(place)
         monkeypatch.delenv(VARIABLE, raising=False)
         place.unlink()
-    with pytest.raises(NotInstalled, match=f"{NAME}: was not found"):
+    with pytest.raises(FileNotFoundError, match=f"{NAME}: was not found"):
         find_program(NAME, VARIABLE)
