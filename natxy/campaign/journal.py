@@ -38,10 +38,14 @@ GZIP = b"\x1f\x8b"  # the first octets of a gzip file (RFC 1952 section 2.3.1)
 
 
 class Records(Observer):
-    """An observer of a procedure that keeps a record of every trial that is run."""
+    """An observer of a procedure that keeps a record of every trial that is run, here as JSON."""
+
+    def __init__(self) -> None:
+        self.records: list[dict[str, Any]] = []
 
     def append(self, *records: Model) -> None:
         """Keeps the records together, so that there are all or none of them."""
+        self.records += [record.model_dump(mode="json") for record in records]
 
     def trial_ended(self, trial: TrialRecord) -> None:
         self.append(trial)
@@ -59,6 +63,7 @@ class Journal(Records):
     _tick_hz = 0  # rate of the engine's clock, from the last provenance; 0: unknown
 
     def __init__(self, path: Path, header: Mapping[str, Any], *, replace: bool = False) -> None:
+        super().__init__()
         self.path = path
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK  # a pipe refuses
         flags |= os.O_TRUNC if replace else os.O_EXCL

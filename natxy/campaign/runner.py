@@ -60,8 +60,7 @@ class Event(Sentences):
     NO_TESTBED = "There is no testbed process left; the campaign goes on when one comes."
 
 
-class Notice(Statement[Event, Fact]):
-    """`where` is the number of a testbed."""
+Notice = Statement[Event, Fact]  # `where` is the number of a testbed
 
 
 class Work(Protocol):
@@ -98,12 +97,14 @@ class Watcher:
 
 @dataclass(kw_only=True)
 class Runner:
+    """Runs the cells of a plan; by itself, it keeps their records, and shows nothing."""
+
     plan: CampaignPlan
     work_of: Callable[[Cell], Work]
     dut_of: Callable[[Testbed, Source], Dut]
-    journal: Records
-    state: CampaignState
-    watcher: Watcher
+    journal: Records = field(default_factory=Records)
+    state: CampaignState = field(default_factory=lambda: CampaignState(header={}))
+    watcher: Watcher = field(default_factory=Watcher)
     retries_failed: bool = False
     testbed: int = 1  # on which cells are measured
     _column: str | None = field(default=None, init=False)  # that the DUT is prepared for

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from natxy.campaign.cell_worker import Order, measure
+import natxy
+from natxy.campaign.cell_worker import measure
 from natxy.campaign.dask_workers import (
     DEATHS,
     RESOURCE,
@@ -113,16 +114,17 @@ class TestbedsRunner(Runner):
         ):
             for command in commands:
                 self.watcher.hook_started(when, command)
-        order = Order(
-            number=number,
-            on=tuple(
-                replace(plan, cells=(plan.cells[number - 1],))
-                for plan in (self.plan, *self.further)
-            ),
-            work_of=self.work_of,
-            dut_of=self.dut_of,
+        on = tuple(
+            Runner(
+                plan=replace(plan, cells=(plan.cells[number - 1],)),
+                work_of=self.work_of,
+                dut_of=self.dut_of,
+                testbed=testbed,
+            )
+            for testbed, plan in enumerate((self.plan, *self.further), start=1)
         )
-        return client.submit(measure, order, resources={RESOURCE: 1}, pure=False)
+        version = natxy.__version__
+        return client.submit(measure, number, on, version, resources={RESOURCE: 1}, pure=False)
 
     def _ended(self, number: int, cell: Cell, future: Any) -> None:
         """Writes the records of a cell; raises what a worker raised."""

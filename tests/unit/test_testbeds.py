@@ -3,6 +3,7 @@
 import json
 import sys
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from natxy.campaign.cell_worker import Kept, Order, measure
+import natxy
+from natxy.campaign.cell_worker import measure
 from natxy.campaign.cell_worker import testbed_of as number_of
 from natxy.campaign.dask_workers import check_scheduler, is_on_this_machine, wait_for_workers
 from natxy.campaign.folder import CampaignFolder, read_asked
 from natxy.campaign.journal import Journal
 from natxy.campaign.plan import CampaignPlan, plan_of
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.runner import Event, Runner, Watcher
+from natxy.campaign.runner import Event, Runner
 from natxy.campaign.testbeds import TestbedsRunner, shared_cpus, shared_tables, worker_changes
 from natxy.cli import run_command
 from natxy.cli.campaigns import work_of
@@ -172,20 +174,13 @@ def test_a_worker_returns_the_records_of_a_cell_whose_last_command_fails(
     files[0].write_text(text)
     asked = read_asked(files[0])
     plan = plan_of(asked.experiment, asked.testbed, 7)
-    kept = Kept()
-    runner = Runner(
-        plan=plan,
-        work_of=work_of,
-        dut_of=dut_of,
-        journal=kept,
-        state=CampaignState(header={}),
-        watcher=Watcher(),
-    )
+    runner = Runner(plan=plan, work_of=work_of, dut_of=dut_of)
     runner.run_alone(plan.cells[0], 1)
-    kinds = [record["record"] for record in kept.records]
+    records = runner.journal.records
+    kinds = [record["record"] for record in records]
     assert kinds.count("trial") > 1
     assert kinds[-2:] == ["measurement", "cell-end"]
-    assert kept.records[-1]["error"].startswith("after_column: `false` ended with status 1")
+    assert records[-1]["error"].startswith("after_column: `false` ended with status 1")
 
 
 def test_a_worker_that_leaves_or_comes_is_named() -> None:
@@ -276,12 +271,15 @@ class Submits:
     """A client that keeps what is given to workers."""
 
     def __init__(self) -> None:
-        self.orders: list[Order] = []
+        self.cells: list[tuple[int, list[int]]] = []  # numbers, and those of their testbeds
 
-    def submit(self, function: Any, order: Order, **more: Any) -> object:
-        assert function is measure
+    def submit(
+        self, function: Any, number: int, on: Sequence[Runner], version: str, **more: Any
+    ) -> object:
+        assert (function, version) == (measure, natxy.__version__)
         assert more["resources"] == {"testbed": 1}
-        self.orders.append(order)
+        assert all(len(runner.plan.cells) == 1 for runner in on)
+        self.cells.append((number, [runner.testbed for runner in on]))
         return object()
 
 
@@ -317,8 +315,7 @@ def test_the_commands_of_a_cell_are_shown_before_a_worker_gets_it(
     around = [("before_column", "of all"), ("after_column", "after all")]
     assert shown["b"] == around
     assert shown["a"] == [around[0], ("before_column", "of a"), around[1]]
-    assert [len(order.on) for order in client.orders] == [2, 2]
-    assert [order.number for order in client.orders] == [numbers["a"] + 1, numbers["b"] + 1]
+    assert client.cells == [(numbers[label] + 1, [1, 2]) for label in ("a", "b")]
 
 
 def test_sizes_of_the_machines_table_that_differ_are_named() -> None:
