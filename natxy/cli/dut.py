@@ -1,7 +1,6 @@
 """`natxy dut list | show NAME | check NAME`: what controls gateways, and whether it would here."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,15 +28,6 @@ CONTROLLED = {
     GUEST: "a guest (virtual machine) on this machine",
     MACHINE: "on a machine of its own, over SSH",
 }
-
-
-@dataclass(frozen=True)
-class Named:
-    """A recipe at one of the sites where it runs."""
-
-    name: str
-    runs: str
-    recipe: Recipe
 
 
 def dut(
@@ -68,48 +58,49 @@ def dut(
         _check(name, json_output)
 
 
-def entry_of(named: Named) -> dict[str, Any]:
-    """Returns what a recipe says of itself at a site, for a table or as JSON."""
-    recipe = named.recipe
+def entry_of(name: str, runs: str, recipe: Recipe) -> dict[str, Any]:
+    """Returns what a recipe says of itself where it runs, for a table or as JSON."""
     shared = {
-        "name": named.name,
+        "name": name,
         "ip_versions": recipe.versions,
         "stateful": recipe.stateful,
-        "runs": named.runs,
+        "runs": runs,
         "gateway": recipe.title,
     }
-    if named.runs == MACHINE:
+    if runs == MACHINE:
         commands = [key for key in Keys.model_fields if recipe.commands.of(key)]
         own = {"state": recipe.state, "packages": recipe.packages, "commands": commands}
         return {**shared, **own}
     packages = [*dict.fromkeys(recipe.in_lab.packages.values())]
-    if named.runs == GUEST:
+    if runs == GUEST:
         needed = ["qemu-system-x86", *packages]
     else:
         needed = sorted({*LAB_PACKAGES.values(), *packages})
     return {**shared, "state": MEASURED, "packages": ", ".join(needed)}
 
 
-def named_all() -> list[Named]:
-    """Returns all; the names of guests have a prefix, because labs and recipes have the same."""
+def named_all() -> list[tuple[str, str, Recipe]]:
+    """Returns the name of each recipe, where it runs, and itself; the names of guests have a
+    prefix, because labs and recipes have the same."""
     return [
-        *(Named(name, LAB, recipe) for name, recipe in drivers("namespace").items()),
-        *(Named(f"guest/{name}", GUEST, recipe) for name, recipe in drivers("guest").items()),
-        *(Named(name, MACHINE, read_recipe(name)) for name in recipe_names()),
+        *((name, LAB, recipe) for name, recipe in drivers("namespace").items()),
+        *((f"guest/{name}", GUEST, recipe) for name, recipe in drivers("guest").items()),
+        *((name, MACHINE, read_recipe(name)) for name in recipe_names()),
     ]
 
 
-def _named(name: str) -> Named:
+def _named(name: str) -> tuple[str, Recipe]:
+    """Returns where a recipe runs, and itself."""
     if name.endswith(".toml"):
-        return Named(name, MACHINE, read_recipe(name))
-    known = {named.name: named for named in named_all()}
+        return MACHINE, read_recipe(name)
+    known = {each: (runs, recipe) for each, runs, recipe in named_all()}
     if name not in known:
         raise unknown_value("NAME", name, list(known))
     return known[name]
 
 
 def _list(json_output: bool) -> None:
-    entries = [entry_of(named) for named in named_all()]
+    entries = [entry_of(*named) for named in named_all()]
     if json_output:
         print(json.dumps(entries, indent=2))
         return
@@ -129,18 +120,17 @@ def _list(json_output: bool) -> None:
 
 
 def _show(name: str, json_output: bool) -> None:
-    named = _named(name)
-    entry = entry_of(named)
+    runs, recipe = _named(name)
+    entry = entry_of(name, runs, recipe)
     if json_output:
-        recipe = {"recipe": named.recipe.model_dump(mode="json")}
-        print(json.dumps(entry | recipe, indent=2))
+        print(json.dumps(entry | {"recipe": recipe.model_dump(mode="json")}, indent=2))
         return
     _say(f"{entry['name']}: {entry['gateway']}")
     _say(f"  {CONTROLLED[entry['runs']]}, {entry['state']}")
     _say(f"  IP versions: {entry['ip_versions']}")
     _say(f"  connection tracking table: {'yes' if entry['stateful'] else 'no'}")
     _say(f"  needs: {entry['packages']}")
-    _show_recipe(named.recipe)
+    _show_recipe(recipe)
 
 
 def _show_recipe(recipe: Recipe) -> None:
@@ -174,10 +164,10 @@ def _findings(name: str) -> list[Finding]:
     path = Path(name)
     if path.suffix == ".toml" and path.exists() and "commands" not in _keys(path):
         return _of_testbed(path)
-    named = _named(name)
-    if named.runs == LAB:
-        return examine_driver(named.recipe)
-    return examine_guest() if named.runs == GUEST else examine_recipe()
+    runs, recipe = _named(name)
+    if runs == LAB:
+        return examine_driver(recipe)
+    return examine_guest() if runs == GUEST else examine_recipe()
 
 
 def _keys(path: Path) -> set[str]:
