@@ -1,13 +1,12 @@
 """Writes the report of a campaign or a measurement: tables, plots, data."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any
 
-import natxy
 from natxy.campaign.data import CampaignData
 from natxy.campaign.delay_files import delay_course, write_delays
 from natxy.campaign.head import head_of
@@ -15,7 +14,7 @@ from natxy.campaign.machines import machine_notes
 from natxy.campaign.trial_points import TrialPoint
 from natxy.model.measurement import Figure
 from natxy.report.beside import beside
-from natxy.report.campaign_html import QUICK, Told, campaign_html, libraries
+from natxy.report.campaign_html import QUICK, campaign_html, libraries
 from natxy.report.campaign_notes import campaign_notes, counted_table, testbed_notes
 from natxy.report.campaign_table import campaign_table, further_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
@@ -88,7 +87,7 @@ def write_report(
         files += write_pictures(charts, into / "data", table.title, table.warning)
         beside = [path.relative_to(into).as_posix() for path in files]
         files.append(into / "report.html")
-        write_whole(files[-1], campaign_html(tables, charts, told(data, written=sorted(beside))))
+        write_whole(files[-1], _page(data, tables, charts, written=sorted(beside)))
     keep_only(files, into)
 
 
@@ -107,7 +106,23 @@ def _junit(data: CampaignData) -> str:
 def page_of(data: CampaignData) -> str:
     """Returns the HTML report."""
     tables = tables_of(data)
-    return campaign_html(tables, charts_of(data, tables["table"]), told(data))
+    return _page(data, tables, charts_of(data, tables["table"]))
+
+
+def _page(
+    data: CampaignData,
+    tables: Mapping[str, CampaignTable],
+    charts: Sequence[Chart],
+    written: Sequence[str] = (),
+) -> str:
+    return campaign_html(
+        tables,
+        charts,
+        head=head_of(data),
+        files=data.files,
+        machines=data.machines,
+        written=written,
+    )
 
 
 def table_of(data: CampaignData) -> CampaignTable:
@@ -250,14 +265,3 @@ def _found(searched: dict[str, list[Figure]]) -> dict[str, float]:
 
 def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
-
-
-def told(data: CampaignData, *, written: Sequence[str] = ()) -> Told:
-    return Told(
-        written=written,
-        head=head_of(data),
-        files=data.files,
-        machines=data.machines,
-        quick=data.plan.quick,
-        made_by=f"Natxy {natxy.__version__}",
-    )

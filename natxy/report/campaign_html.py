@@ -7,10 +7,10 @@ import functools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib.resources import files
+from importlib import resources
 from typing import Any
 
+import natxy
 from natxy.errors import ConfigurationError
 from natxy.report.charts import Chart, dots_at_each_place
 from natxy.report.html_text import in_script, style
@@ -45,7 +45,7 @@ POLICY = (
 )
 TIES = re.compile(r"(?<=\d) (?=[%µa-zG])|(?<=[→←≥≤±=]) |(?<=\bn) (?==)")  # blanks
 QUICK = "Scaled down by --quick: the figures show that the campaign runs, no more."
-
+NONE: Mapping[str, Any] = {}
 PART = """<div class="natxy"><style>.natxy small { display: block; }</style>
 <h3>{{ table.title }}</h3>
 {% if table.warning %}<p><strong>{{ table.warning }}</strong></p>{% endif %}
@@ -54,38 +54,38 @@ PART = """<div class="natxy"><style>.natxy small { display: block; }</style>
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Told:
-    """The texts of a report beside its tables and charts."""
+def campaign_html(
+    tables: Mapping[str, CampaignTable],
+    charts: Sequence[Chart],
+    *,
+    head: Mapping[str, str] = NONE,
+    files: Mapping[str, str] = NONE,
+    machines: Mapping[str, Any] = NONE,
+    written: Sequence[str] = (),
+) -> str:
+    """Returns the page; `tables` are those of a report, by their names.
 
-    head: Mapping[str, str]  # who, when, where, how, by their names
-    files: Mapping[str, str]  # names and texts: experiment.toml
-    machines: Mapping[str, Any]  # what measured, by a title
-    quick: bool
-    made_by: str  # "Natxy 0.2.0"
-    written: Sequence[str] = ()  # files beside the page; empty: it stands alone
-
-
-def campaign_html(tables: Mapping[str, CampaignTable], charts: Sequence[Chart], told: Told) -> str:
-    """Returns the page; `tables` are those of a report, by their names."""
+    `head` says who, when, where and how, `files` has the texts of what was asked for, `machines`
+    what measured. `written` are files beside the page; empty: it stands alone.
+    """
     jinja2, vl_convert = libraries()
     page = _page(jinja2)
     drawn = [chart for chart in charts if chart.is_drawn]
-    machines = {name: json.dumps(about, indent=2) for name, about in told.machines.items()}
+    machine_texts = {name: json.dumps(about, indent=2) for name, about in machines.items()}
     summary = summary_table(tables["table"])
     text: str = page.render(
         policy=POLICY,
         style=style(),
-        quick=QUICK if told.quick else "",
+        quick=tables["table"].warning,
         summary=summary,
         reading=how_to_read((summary, *tables.values())),
         **{"published": None, "further": None, "counted": None, **tables},
         charts=drawn,
-        head=told.head,
-        versions=[text for text in map(_versions, told.machines.values()) if text],
-        folded={**told.files, **machines},
-        made_by=told.made_by,
-        written=told.written,
+        head=head,
+        versions=[text for text in map(_versions, machines.values()) if text],
+        folded={**files, **machine_texts},
+        made_by=f"Natxy {natxy.__version__}",
+        written=written,
         data=in_script(json.dumps(list(map(_drawn, drawn)), ensure_ascii=False)),
         bundle=_bundle_of(vl_convert).replace("</script", r"<\/script"),
     )
@@ -148,7 +148,7 @@ def _page(jinja2: Any) -> Any:
 
 
 def _template() -> str:
-    return (files("natxy.report") / "report.html").read_text(encoding="utf-8")
+    return (resources.files("natxy.report") / "report.html").read_text(encoding="utf-8")
 
 
 def _environment(jinja2: Any) -> Any:

@@ -17,7 +17,7 @@ from natxy.campaign.data import read_data
 from natxy.campaign.report import write_report
 from natxy.model.measurement import Figure
 from natxy.model.trial_spec import Direction
-from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.campaign_html import campaign_html
 from natxy.report.cell_figures import CellResult
 from natxy.report.charts import Chart, distribution_charts, file_name, time_chart, trace_chart
 from natxy.report.figure_charts import figure_charts
@@ -149,10 +149,9 @@ def test_a_choice_cuts_no_label(
 
 def page_of(folder: Path, *charts: Chart) -> Path:
     """Writes a report of these plots alone."""
-    told = Told(head={}, files={"name": "text"}, machines={}, quick=False, made_by="Natxy")
     table = CampaignTable(title="Plots", columns=(), rows=())
     page = folder / "report.html"
-    page.write_text(campaign_html({"table": table}, charts, told))
+    page.write_text(campaign_html({"table": table}, charts, files={"name": "text"}))
     return page
 
 
@@ -160,7 +159,6 @@ def test_a_narrow_page_tears_no_word_of_the_command_and_no_value(
     browser: Chrome, tmp_path: Path
 ) -> None:
     command = "natxy throughput bed.toml --profile quick --foreground-share 60 --both-directions"
-    told = Told(head={"Command": command}, files={}, machines={}, quick=False, made_by="Natxy")
     spread = Spread(n=3, minimum=0.0223, maximum=0.0657, deviation=0.0217, unit="s")
     rows = tuple(
         Row(
@@ -173,7 +171,7 @@ def test_a_narrow_page_tears_no_word_of_the_command_and_no_value(
     )
     table = CampaignTable(title="Reset", columns=("",), rows=rows)
     page = tmp_path / "report.html"
-    page.write_text(campaign_html({"table": table}, [], told))
+    page.write_text(campaign_html({"table": table}, [], head={"Command": command}))
     opened(browser, page, PHONE, "light")
     place = browser.find_element(By.CSS_SELECTOR, "dl.head dd")
     assert place.text.split() == command.split(), "it can be copied"

@@ -15,8 +15,9 @@ import pytest
 
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder, read_asked
+from natxy.campaign.head import head_of
 from natxy.campaign.plan import plan_of
-from natxy.campaign.report import beside_of, charts_of, table_of, tables_of, told, write_report
+from natxy.campaign.report import beside_of, charts_of, table_of, tables_of, write_report
 from natxy.cli import run_command
 from natxy.cli.campaigns import check, start
 from natxy.errors import ConfigurationError
@@ -198,7 +199,7 @@ def test_a_report_of_a_campaign_has_its_data(experiment: Path, tmp_path: Path) -
     shares = [point[1] for point in data.delays[0].points]
     assert shares == sorted(shares)
     assert shares[-1] == 1
-    head = told(data).head
+    head = head_of(data)
     assert "; 8 of 8 cells; seed 7" in head["Trials"]
     assert head["Trials"].startswith(f"{len(data.trials):,}, all valid; ")
 
@@ -313,7 +314,7 @@ def test_a_campaign_keeps_what_was_published(experiment: Path, tmp_path: Path) -
     shown = beside_of(data, table)
     assert shown is not None
     assert shown.rows[1].values[0].number is not None
-    page = campaign_html({"table": table, "published": shown}, [], told(data))
+    page = campaign_html({"table": table, "published": shown}, [])
     assert "SD Figure 2" in page
     host = f"none, {os.cpu_count()} CPU"
     write_report(read_data(folder), tmp_path / "report", html=True)

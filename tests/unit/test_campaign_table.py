@@ -11,7 +11,7 @@ from natxy.campaign.folder import read_asked
 from natxy.campaign.plan import plan_of
 from natxy.model.experiment import Experiment
 from natxy.model.measurement import ConnectionConditions, Figure
-from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.campaign_html import campaign_html
 from natxy.report.campaign_table import campaign_table
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult
@@ -21,7 +21,6 @@ from tests.unit.measurement_report import measurement
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 BUCKETS, ENTRIES = "connections per hash bucket", "connections per entry"
-TOLD = Told(head={}, files={}, machines={}, quick=False, made_by="Natxy")
 
 
 def conditions(count: int | None, **table: Any) -> ConnectionConditions:
@@ -217,7 +216,7 @@ def shown_in(table: CampaignTable) -> dict[str, str]:
         "Markdown": markdown(table),
         "CSV": table_csv(table),
         "LaTeX": latex(table),
-        "HTML": campaign_html({"table": table}, [], TOLD),
+        "HTML": campaign_html({"table": table}, []),
     }
 
 

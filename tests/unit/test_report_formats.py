@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from natxy.model.measurement import Figure
 from natxy.model.remark import Remark, Topic
-from natxy.report.campaign_html import Told, campaign_html, table_html
+from natxy.report.campaign_html import campaign_html, table_html
 from natxy.report.campaign_text import latex, markdown, table_csv, text
 from natxy.report.cell_figures import CellResult
 from natxy.report.charts import Chart, file_name, named_apart, trace_chart
@@ -188,9 +188,6 @@ def test_latex_takes_no_label_for_a_command(label: str) -> None:
 def test_a_page_takes_no_label_for_an_element() -> None:
     evil = "</script><img src=x onerror=alert(1)>"
     machine = {"host": {"name": evil}, "dut": {"software": evil}, "natxy_version": evil}
-    told = Told(
-        head={evil: evil}, files={evil: evil}, machines={evil: machine}, quick=False, made_by=evil
-    )
     trial = dict.fromkeys(("cell", "quantity", "verdict", "repetition", "result"), evil)
     trials = [{**trial, "number": n, "tried": 1} for n in (1, 2)]
     drawn = replace(trace_chart(trials), key=file_name(evil), title=evil)
@@ -202,9 +199,9 @@ def test_a_page_takes_no_label_for_an_element() -> None:
     ]
     evil_table = replace(evil_table, rows=tuple(figures), notes={evil: (evil,)})
     tables = {"table": evil_table, "published": evil_table, "counted": evil_table}
-    made = campaign_html(tables, [drawn], told)
-    harmless = Told(head={}, files={}, machines={}, quick=False, made_by="")
-    plain = campaign_html({"table": table("a")}, [], harmless)
+    texts, machines = {evil: evil}, {evil: machine}
+    made = campaign_html(tables, [drawn], head=texts, files=texts, machines=machines)
+    plain = campaign_html({"table": table("a")}, [])
     for element in ("<img", "</script>"):
         assert made.count(element) == plain.count(element)
     cell = {"name": evil, "said": evil, "state": "", "ended": True}
@@ -248,24 +245,22 @@ def test_the_plot_of_a_label_is_not_that_of_the_trials() -> None:
 
 
 def test_the_page_says_which_file_has_the_data_of_a_plot() -> None:
-    told = Told(head={}, files={}, machines={}, quick=False, made_by="")
     rows = [{"trial": "1", "direction": "forward", "at_s": second} for second in (0, 1)]
     plots = named_apart([plot("a", "A", *rows), plot("A", "A", *rows)])
     written = ("data/a.csv", "table.txt", "100%.hgrm")
-    made = campaign_html({"table": table("a")}, plots, replace(told, written=written))
+    made = campaign_html({"table": table("a")}, plots, written=written)
     for name in ("a.csv", "A-2.csv", "a.svg", "A-2.pdf"):
         assert f'<a href="data/{name}">data/{name}</a>' in made
     listed = made.partition("<summary>All files</summary>")[2]
     for name, address in (("table.txt", "table.txt"), ("100%.hgrm", "100%25.hgrm")):
         assert f'<a href="{address}">{name}</a>' in listed
-    alone = campaign_html({"table": table("a")}, plots, told)
+    alone = campaign_html({"table": table("a")}, plots)
     assert "<a href" not in alone, "a page that is served has no files beside it"
 
 
 def test_a_single_value_has_no_plot() -> None:
     """It is in the table; its data are in a file nevertheless."""
-    told = Told(head={}, files={}, machines={}, quick=False, made_by="")
-    made = campaign_html({"table": table("a")}, [plot("a", "A", {"x": 1})], told)
+    made = campaign_html({"table": table("a")}, [plot("a", "A", {"x": 1})])
     assert 'class="chart"' not in made
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from natxy.report.campaign_html import Told, campaign_html
+from natxy.report.campaign_html import campaign_html
 from natxy.report.html_text import style
 from natxy.report.table_rows import CampaignTable
 
@@ -49,10 +49,9 @@ def test_what_measured_and_was_measured_is_printed_though_it_is_folded() -> None
         "tester": {"dpdk_version": "DPDK 24.11"},
         "dut": {"software": "tayga 0.9.2", "kernel": "Linux 6.12"},
     }
-    told = Told(
-        head={}, files={"a": "b"}, machines={"Machine": machine}, quick=False, made_by="Natxy"
-    )
-    page = campaign_html({"table": CampaignTable(title="", columns=(), rows=())}, [], told)
+    table = CampaignTable(title="", columns=(), rows=())
+    about = {"Machine": machine}
+    page = campaign_html({"table": table}, [], files={"a": "b"}, machines=about)
     section = page.partition('<section class="folded">')[2].partition("</section>")[0]
     said = "box; Natxy 0.1.0; Python 3.11.2; DPDK 24.11; tayga 0.9.2; Linux 6.12"
     assert f'<p class="paper">{said}</p>' in section
