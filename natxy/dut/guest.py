@@ -25,7 +25,7 @@ from natxy.dut.proc_files import cpu_times, cpu_times_in, ring_drops
 from natxy.dut.recipe import Recipe
 from natxy.dut.site import GUEST_MTU_BYTES, GuestSite
 from natxy.errors import DutError
-from natxy.guest.image import Image, image_of_this_process
+from natxy.guest.image import image_of_this_process, versions_in
 from natxy.guest.machine import QEMU, Machine, MachineSpec, boot, need_qemu
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
@@ -61,7 +61,7 @@ class GuestDut(GatewayLab):
     _mtu_bytes: int = GUEST_MTU_BYTES
     _cores: int = 1
     _folder: Path | None = None
-    _image: Image | None = None
+    _image: Path | None = None  # its folder in the cache
     _machine: Machine | None = None
 
     def recover(self) -> None:
@@ -100,7 +100,7 @@ class GuestDut(GatewayLab):
             "name": f"guest-{self._config.driver}",
             "driver": self._config.driver,
             **self._running.describe(),
-            "packages": self._image.versions(packages),
+            "packages": versions_in(self._image, packages),
             "kernel": f"Linux {self._release}",
             "host_kernel": f"{platform.system()} {platform.release()}",
             "qemu": execute([QEMU, "--version"]).splitlines()[0],

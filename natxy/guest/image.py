@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -29,7 +28,7 @@ from natxy.guest.packages import (
 
 CACHE = Path("/var/cache/natxy/guest")
 VARIABLE = "NATXY_GUEST_CACHE"  # names another folder
-FILES = ("vmlinuz", "initramfs")
+KERNEL, INITRAMFS = FILES = "vmlinuz", "initramfs"  # of a guest's folder
 CHECKSUMS = "sha256.json"
 PACKAGES = "packages.txt"
 UNFINISHED = "unfinished-"
@@ -39,21 +38,12 @@ LOG = logging.getLogger(__name__)
 Build = Callable[[Packages, Path], None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Image:
-    kernel: Path
-    initramfs: Path
-
-    def versions(self, names: Sequence[str]) -> str:
-        """Returns these packages with their versions."""
-        listed = self.kernel.with_name(PACKAGES).read_text().splitlines()
-        files = (unquote(line.split()[0]).split("_") for line in listed)
-        found = {name: version for name, version, _ in files}
-        return ", ".join(f"{name} {found.get(name, '(version unknown)')}" for name in names)
-
-    @staticmethod
-    def of(folder: Path) -> "Image":
-        return Image(kernel=folder / FILES[0], initramfs=folder / FILES[1])
+def versions_in(folder: Path, names: Sequence[str]) -> str:
+    """Returns these packages of a guest with their versions."""
+    listed = (folder / PACKAGES).read_text().splitlines()
+    files = (unquote(line.split()[0]).split("_") for line in listed)
+    found = {name: version for name, version, _ in files}
+    return ", ".join(f"{name} {found.get(name, '(version unknown)')}" for name in names)
 
 
 def usable_image(
@@ -62,8 +52,8 @@ def usable_image(
     update: Callable[[], None] = update_lists,
     *,
     older_serves: bool = True,
-) -> Image:
-    """Returns the guest from the cache, or builds it; DutError if that fails.
+) -> Path:
+    """Returns the guest's folder in the cache, or builds it there; DutError if that fails.
 
     Without apt, or without its archive, the last guest that was built serves, if it may.
     """
@@ -79,20 +69,20 @@ def usable_image(
         if older is None:
             raise
         LOG.warning("natxy: %s The guest of %s is used.", error, built_on(older))
-        return Image.of(older)
+        return older
 
 
-def image_of_this_process() -> Image:
-    """Returns the usable image; asks apt, and reads the files, only the first time."""
+def image_of_this_process() -> Path:
+    """Returns the folder of the usable guest; asks apt, and reads its files, only once."""
     return _first_image(cache_folder())
 
 
 @functools.cache
-def _first_image(_: Path) -> Image:
+def _first_image(_: Path) -> Path:
     return usable_image()
 
 
-def renew_image(usable: Callable[..., Image] = usable_image) -> None:
+def renew_image(usable: Callable[..., Path] = usable_image) -> None:
     """Makes the next use ask apt again, since there may be other packages now; DutError if their
     guest cannot be built."""
     _first_image.cache_clear()
@@ -103,7 +93,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get(VARIABLE) or CACHE)
 
 
-def _image_of(packages: Packages, cache: Path, make: Build) -> Image:
+def _image_of(packages: Packages, cache: Path, make: Build) -> Path:
     folder = cache / key_of(packages)
     if not is_whole(folder):  # a whole one may be in a folder that cannot be written
         try:
@@ -116,7 +106,7 @@ def _image_of(packages: Packages, cache: Path, make: Build) -> Image:
                 f"{error.filename or cache}: {error.strerror} (expected a writable folder for the "
                 f"guest; the variable {VARIABLE} names another one)"
             ) from error
-    return Image.of(folder)
+    return folder
 
 
 def last_built(cache: Path) -> Path | None:

@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 from natxy.errors import DutError
 from natxy.guest.channel import Channel, ChannelError
-from natxy.guest.image import Image
+from natxy.guest.image import INITRAMFS, KERNEL
 from natxy.interrupts import without_interrupts
 from natxy.program_output import OutputTooLong, end_of, start
 from natxy.runtime_folder import opened, runtime_folder
@@ -60,7 +60,7 @@ class Clocks:
 class MachineSpec:
     """The guest's resources; `prefix` is the command that puts QEMU in its namespace."""
 
-    image: Image
+    image: Path  # the folder with its kernel and its programs
     taps: tuple[str, ...]
     prefix: tuple[str, ...]
     console: Path
@@ -233,7 +233,7 @@ def qemu_arguments(spec: MachineSpec, accelerator: Accelerator, control_fd: int)
         *("-accel", f"{accelerator}{threads}", "-machine", "q35"),
         *("-cpu", "host" if accelerator == "kvm" else "qemu64"),
         *("-smp", str(spec.cores), "-m", str(spec.memory_mb)),
-        *("-kernel", str(spec.image.kernel), "-initrd", str(spec.image.initramfs)),
+        *("-kernel", str(spec.image / KERNEL), "-initrd", str(spec.image / INITRAMFS)),
         *("-append", APPEND),
         *("-chardev", f"file,id=console,path={spec.console}", "-serial", "chardev:console"),
         *("-device", "virtio-serial-pci", "-chardev", f"socket,id=control,fd={control_fd}"),

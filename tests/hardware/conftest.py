@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.guest.image import image_of_this_process
+from natxy.guest.image import KERNEL, image_of_this_process
 from tests.hardware.bench import Bench
 from tests.hardware.guest_image import initramfs
 from tests.hardware.tester_guest import NICS
@@ -28,7 +28,7 @@ def _nic_of(item: pytest.Item) -> str:
 def boot(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The kernel and the initramfs."""
     image = image_of_this_process()
-    return image.kernel, initramfs(tmp_path_factory.mktemp("initramfs"), image)
+    return image / KERNEL, initramfs(tmp_path_factory.mktemp("initramfs"), image)
 
 
 @pytest.fixture(scope="session", params=list(NICS))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from natxy.dut.execution import execute
 from natxy.guest.build import copy_modules, unpack
-from natxy.guest.image import Image
+from natxy.guest.image import INITRAMFS
 from natxy.guest.packages import AS_ROOT
 
 INIT = Path(__file__).with_name("init")
@@ -20,7 +20,7 @@ MODULES = (
 )
 
 
-def initramfs(folder: Path, image: Image) -> Path:
+def initramfs(folder: Path, image: Path) -> Path:
     """Adds the modules and the first process to the image's initramfs.
 
     The kernel unpacks archives that follow each other, and later files replace earlier ones.
@@ -35,14 +35,14 @@ def initramfs(folder: Path, image: Image) -> Path:
     cpio = [str(busybox), "cpio", "-o", "-H", "newc", "-R", "0:0"]
     packed = subprocess.run(cpio, input=names.encode(), capture_output=True, check=True, cwd=root)
     whole = folder / "initramfs"
-    whole.write_bytes(image.initramfs.read_bytes() + gzip.compress(packed.stdout, 1))
+    whole.write_bytes((image / INITRAMFS).read_bytes() + gzip.compress(packed.stdout, 1))
     shutil.rmtree(system)
     return whole
 
 
-def _unpack_kernel(image: Image, debs: Path, system: Path) -> str:
+def _unpack_kernel(image: Path, debs: Path, system: Path) -> str:
     """Unpacks the kernel's package, in the version of the image; returns the kernel's release."""
-    listed = (image.kernel.parent / "packages.txt").read_text().split()
+    listed = (image / "packages.txt").read_text().split()
     (kernel,) = (name for name in listed if name.startswith("linux-image-"))
     package, version, _ = kernel.replace("%3a", ":").split("_")
     debs.mkdir()

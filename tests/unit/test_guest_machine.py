@@ -16,7 +16,6 @@ from natxy.errors import DutError
 from natxy.guest import machine
 from natxy.guest.build import INIT
 from natxy.guest.channel import Channel
-from natxy.guest.image import Image
 from natxy.guest.machine import Machine, MachineSpec, boot, last_words, need_qemu, qemu_arguments
 
 FAKE = Path(__file__).with_name("fake_qemu.py")
@@ -32,7 +31,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def spec_of(scene: str, folder: Path, **keys: Any) -> MachineSpec:
     return MachineSpec(
-        image=Image.of(folder),
+        image=folder,
         taps=("t0", "t1"),
         prefix=(sys.executable, str(FAKE), scene),
         console=folder / "console.log",
