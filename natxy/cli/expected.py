@@ -205,9 +205,8 @@ def _overload(plan: OverloadPlan, testbed: Testbed) -> Fraction:
 
 def _ramp_s(plan: OverloadPlan, flows: int) -> Fraction:
     """Returns the time in which the flows of a trial start; a drain follows each part."""
-    timing, parts = plan.test.timing, parts_of(flows)
-    lasts_s = (part.lasts_s(plan.step_s) for part in parts)
-    return _total(timing.drain_s + (timing.duration_s if s is None else s) for s in lasts_s)
+    timing, parts = plan.test.timing, parts_of(flows, plan.step_s)
+    return _total(timing.drain_s + (timing.duration_s if s is None else s) for _, s in parts)
 
 
 def _total(seconds: Iterable[Fraction]) -> Fraction:

@@ -130,37 +130,28 @@ def with_subscribers(session: Session, count: int) -> Session:
     return session.with_testbed(changed)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """A part of a trial in which some of the flows have not started."""
+def parts_of(flows: int, step_s: Fraction | None = None) -> list[tuple[int, Fraction | None]]:
+    """Returns the number of flows in each part of a trial before the last one, which has all, and
+    how long it lasts: until the next flows start; None: as long as the trial.
 
-    flows: int
-    adds: int  # flows that start after it
-
-    def lasts_s(self, step_s: Fraction | None) -> Fraction | None:
-        """Returns how long the part lasts: until the next flows start; None: as long as the
-        trial."""
-        return None if step_s is None else self.adds * step_s
-
-
-def parts_of(flows: int) -> list[Part]:
-    """Returns the parts before the last one, which has all flows; fewer flows than quarters have
-    fewer parts."""
+    Fewer flows than quarters have fewer parts.
+    """
     numbers = {flows * quarter // QUARTERS for quarter in range(1, QUARTERS)} - {0, flows}
     return [
-        Part(flows=part, adds=after - part) for part, after in pairwise((*sorted(numbers), flows))
+        (part, None if step_s is None else (after - part) * step_s)
+        for part, after in pairwise((*sorted(numbers), flows))
     ]
 
 
 def check_parts(flows: int) -> None:
     """Refuses numbers of flows whose parts cannot be made of ranges of ports."""
-    for part in parts_of(flows):
+    for part, _ in parts_of(flows):
         try:
-            ranges_of(part.flows)
+            ranges_of(part)
         except ConfigurationError as error:
             raise ConfigurationError(
                 *(FLOWS, f": {flows} is not possible with ", INCREMENTAL, ", since its part of "),
-                f"{part.flows} flows is no possible number of port pairs (expected a number whose "
+                f"{part} flows is no possible number of port pairs (expected a number whose "
                 "quarters are possible too)",
             ) from error
 
@@ -168,8 +159,8 @@ def check_parts(flows: int) -> None:
 def ramp_of(session: Session, flows: int, step_s: Fraction | None) -> tuple[Starting, ...]:
     """Returns what a trial sends before all flows have started."""
     return tuple(
-        Starting(traffic=with_flows(session, part.flows).traffic, lasts_s=part.lasts_s(step_s))
-        for part in parts_of(flows)
+        Starting(traffic=with_flows(session, part).traffic, lasts_s=lasts_s)
+        for part, lasts_s in parts_of(flows, step_s)
     )
 
 
@@ -189,7 +180,7 @@ def group_remarks(
     else:
         yield Remark.of(Topic.PARTS_BY_STEP, step_s=step_s, drain_s=timing.drain_s)
     for flows in numbers:
-        ranges = [ranges_of(each) for each in (*(part.flows for part in parts_of(flows)), flows)]
+        ranges = [ranges_of(each) for each in (*(part for part, _ in parts_of(flows)), flows)]
         if not all(before.is_within(after) for before, after in pairwise(ranges)):
             yield Remark.of(Topic.PARTS_DIFFER, f"{flows:,} flows", ports=tuple(map(str, ranges)))
 
@@ -221,33 +212,28 @@ def unused_flows(
 
 
 def unused_in_parts(
-    sent: Sequence[Sent], parts: Sequence[Part], step_s: Fraction | None, traffic: TrafficSection
+    sent: Sequence[Sent], flows: int, step_s: Fraction | None, traffic: TrafficSection
 ) -> Iterator[Remark]:
     """Yields a remark for each kind that has fewer frames than flows while flows start."""
-    mix = Mix(n=traffic.n, m=traffic.m)
+    mix, parts = Mix(n=traffic.n, m=traffic.m), parts_of(flows, step_s)
     lowest = min(sent, key=lambda each: each.rate_fps, default=None)
     if lowest is None or not parts:
         return
     for kind in _kinds(traffic):
-        frames = [mix.frames_of(kind, _frames_in(part, step_s, lowest)) for part in parts]
-        few = [
-            (float(has), float(part.flows))
-            for has, part in zip(frames, parts, strict=True)
-            if has < part.flows
-        ]
+        frames = [(mix.frames_of(kind, _frames_in(lasts_s, lowest)), n) for n, lasts_s in parts]
+        few = [(float(has), float(part)) for has, part in frames if has < part]
         if few:
             yield Remark.of(
                 Topic.FEW_IN_PARTS if step_s is None else Topic.FEW_IN_STEPS,
                 kind if traffic.has_background else "",
-                flows=parts[-1].flows + parts[-1].adds,
+                flows=flows,
                 rate_fps=lowest.rate_fps,
                 frames=tuple(has for has, _ in few),
-                part_flows=tuple(flows for _, flows in few),
+                part_flows=tuple(part for _, part in few),
             )
 
 
-def _frames_in(part: Part, step_s: Fraction | None, trial: Sent) -> int:
-    lasts_s = part.lasts_s(step_s)
+def _frames_in(lasts_s: Fraction | None, trial: Sent) -> int:
     return trial.frames if lasts_s is None else frames_of(trial.rate_fps, lasts_s)
 
 

@@ -17,7 +17,6 @@ from natxy.measure.flows import (
     check_parts,
     group_deviations,
     group_remarks,
-    parts_of,
     ramp_of,
     ranges_of,
     unused_flows,
@@ -327,4 +326,4 @@ def _unused(
         sent = plan.test.sent(result)
         yield from unused_flows(sent, number, traffic, f"{plan.noun}s")
         if plan.incremental:
-            yield from unused_in_parts(sent, parts_of(number), plan.step_s, traffic)
+            yield from unused_in_parts(sent, number, plan.step_s, traffic)
