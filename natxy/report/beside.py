@@ -4,7 +4,6 @@ Sentences say which published figures have no measured one beside them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress
 
 from natxy.model.experiment import Experiment
@@ -38,28 +37,21 @@ FACTORS: Mapping[tuple[Unit, str], float] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Both:
-    """What was published, and what was measured in the columns `shown`."""
-
-    experiment: Experiment
-    shown: Sequence[str]
-    published: Published
-    found: Found
-
-
 def beside(
     experiment: Experiment, shown: Sequence[str], published: Published, found: Found
 ) -> CampaignTable:
     """Returns a table of the columns `shown`, with three rows for each pair of the experiment."""
     source = published.source
     name = f"{source.document} {source.kind.title()} {source.number}"
-    both = _Both(experiment=experiment, shown=shown, published=published, found=found)
-    labels = labels_of(experiment, published)
+    rows: list[Row] = []
+    for pair, label in labels_of(experiment, published).items():
+        numbers = numbers_of(pair, experiment)
+        columns = [(numbers[each], found.get((pair.of, each))) for each in shown]
+        rows += _rows(pair, label, published, columns)
     return CampaignTable(
         title=f"{name}, and measured here",
         columns=tuple(shown),
-        rows=tuple(row for pair, label in labels.items() for row in _rows(pair, label, both)),
+        rows=tuple(rows),
         notes={
             "": (
                 *gap_notes(experiment, shown, published, found),
@@ -91,18 +83,23 @@ def _told_apart(pairs: Sequence[PairSection]) -> list[str]:
     return told if len(set(told)) == len(pairs) else [pair.row for pair in pairs]
 
 
-def _rows(pair: PairSection, label: str, both: _Both) -> Iterator[Row]:
-    published, numbers = both.published, numbers_of(pair, both.experiment)
+def _rows(
+    pair: PairSection,
+    label: str,
+    published: Published,
+    columns: Sequence[tuple[int, ColumnFigures | None]],
+) -> Iterator[Row]:
+    """Yields what was published, what was measured and the ratio. `columns` has, of each column
+    that is shown, the number of the published one, and what was measured."""
     row, values = published.rows[pair.row], published.numbers(pair.row)
     theirs: list[Value] = []
     ours: list[Value] = []
     ratios: list[Value] = []
-    for column in both.shown:
-        number = numbers[column]
+    for number, found in columns:
         unit = _unit(row, published, number)
         value = values[number - 1] if number else None
         theirs.append(Value() if value is None else Value(number=value, text=_text(value)))
-        figure = main_figure(both.found.get((pair.of, column)), pair.figure, pair.direction)
+        figure = main_figure(found, pair.figure, pair.direction)
         ours.append(_ours(figure, row.statistic, unit))
         ratios.append(_ratio(ours[-1], theirs[-1]))
     unit = row.unit if row.unit != BY_COLUMN else ""
