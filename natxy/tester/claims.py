@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import IO, Self
 
 from natxy.errors import InUse
+from natxy.model.address_checks import SIDES
 from natxy.model.testbed import TesterSection
-from natxy.model.trial_spec import Side
 from natxy.runtime_folder import UNUSABLE, is_made, lock_now, opened, runtime_folder
 
 NAMESPACES = Path("/run/netns")
@@ -39,7 +39,6 @@ NO = ("no", "0", "false")
 VARIABLE = "NATXY_LOCKS"
 PATIENCE_S = 0.5  # a process that sweeps the folder holds each lock for a moment
 SHOWN_CHARACTERS = 80
-SIDES: tuple[Side, ...] = ("left", "right")
 
 
 @dataclass(frozen=True, kw_only=True)
