@@ -43,7 +43,6 @@ SHORT: Mapping[Code, str] = {
     Code.TOO_MANY_ADDRESSES: "too many external addresses",
     Code.GATEWAY_AWAY: "the gateway's core was away",
     Code.TESTER_AWAY: TESTER,
-    Code.LATE_IN_DOUBT: TESTER,
     Code.DELAY_IN_DOUBT: TESTER,
     Code.SILENCE_IN_DOUBT: TESTER,
     Code.CORES_APART: "the host moved the cores apart",

@@ -131,11 +131,6 @@ class Code(Sentences):
         "pauses of the tester or the gateway reduced {rate_fps} fps to {counted_fps} fps, but a "
         "rate at least as high has passed already",
     )
-    LATE_IN_DOUBT = (
-        Cause.TESTER,
-        "the tester was away when {frames} late frames were sent or arrived: they may have been in "
-        "time (frame timeout {timeout_ns})",
-    )
     DELAY_IN_DOUBT = (
         Cause.TESTER,
         "{where} of {value_ns} may be {error_ns} too long, because the tester was away when frames "

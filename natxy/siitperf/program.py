@@ -42,7 +42,6 @@ from natxy.trial.session import Session
 from natxy.trial.setup import set_up
 from natxy.trial.trial import Trial
 from natxy.verdict.clean_tags import too_few, waits
-from natxy.verdict.delay_error import late_in_doubt
 from natxy.verdict.losses import excuse
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow, long_pauses
 from natxy.verdict.placement import bad_placement
@@ -164,10 +163,9 @@ def reasons_of(arguments: Arguments, trial: Trial, testbed: Testbed) -> tuple[Re
         trial.invalid_reasons or too_slow(arguments, result, testbed) or too_few(result)
     ):
         return reasons
-    late = late_in_doubt(result, spec.frame_timeout_ns) if spec.frame_timeout_ns else None
     lost = any(stream.lost for stream in result.streams)
     placed = bad_placement(result, trial.absence) if lost else None
-    excused = excuse(spec, result, trial.absence) or late or placed
+    excused = excuse(spec, result, trial.absence) or placed
     return (excused,) if excused else ()
 
 

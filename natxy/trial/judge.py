@@ -17,7 +17,6 @@ from natxy.trial.connection_table import (
 from natxy.trial.load import Load
 from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.trial import Trial
-from natxy.verdict.delay_error import late_in_doubt
 from natxy.verdict.losses import excuse, full_of
 from natxy.verdict.pacing import long_pauses
 from natxy.verdict.placement import bad_placement
@@ -85,9 +84,9 @@ class Judge:
         placed = None if self.resets else _badly_placed(trial)
         if placed:
             return Judged(Verdict.INVALID, (placed,), excused=True)
-        doubt = (None if self.resets else _late(trial)) or self._paused_too_long(trial)
-        if doubt:
-            return Judged(Verdict.INVALID, (doubt,))
+        paused = self._paused_too_long(trial)
+        if paused:
+            return Judged(Verdict.INVALID, (paused,))
         return Judged(Verdict.FAIL, full=full_of([trial.losses], _phases(trial)))
 
     def _lost_connections(self, trial: Trial, verdict: Verdict) -> LossOfConnections | None:
@@ -175,8 +174,3 @@ def _phases(trial: Trial) -> set[str]:
 
 def _badly_placed(trial: Trial, forwarded: float | None = None) -> Reason | None:
     return bad_placement(trial.result, trial.absence, forwarded, trial.spec)
-
-
-def _late(trial: Trial) -> Reason | None:
-    timeout_ns = trial.spec.frame_timeout_ns
-    return late_in_doubt(trial.measured, timeout_ns) if timeout_ns else None

@@ -206,14 +206,3 @@ def late_by_tester(stream: StreamResult, frame_timeout_ns: int) -> bool:
         frames for _, upper_ns, frames in stream.step_gap.buckets if upper_ns > frame_timeout_ns / 4
     )
     return stream.late <= stream.uncertain_late + slow_steps
-
-
-def late_in_doubt(result: TrialResult, frame_timeout_ns: int) -> Reason | None:
-    """Returns a reason if an absence of the tester may be why every late frame was late, and no
-    other frame was lost."""
-    if any(stream.missing or stream.misdelivered for stream in result.streams):
-        return None
-    late = sum(stream.late for stream in result.streams)
-    if not late or not all(late_by_tester(each, frame_timeout_ns) for each in result.streams):
-        return None
-    return Reason.of(Code.LATE_IN_DOUBT, frames=late, timeout_ns=frame_timeout_ns)

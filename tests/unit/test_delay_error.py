@@ -4,20 +4,17 @@ import math
 import random
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from natxy.model.distribution import P999, Delays, Distribution
 from natxy.model.reason import Code
 from natxy.model.remark import Remark, Topic
 from natxy.model.stream_counters import TagCounters
-from natxy.model.stream_result import StreamResult
 from natxy.procedure.latency import latency_errors
 from natxy.verdict.delay_error import (
     DelayError,
     TimingErrors,
     doubts,
     error_remarks,
-    late_in_doubt,
 )
 from tests.unit.delay_error import US, spread
 from tests.unit.results import result_of, stream_of
@@ -124,20 +121,3 @@ def test_a_variation_is_wrong_by_the_longest_gaps_either_way_and_refuses_nothing
     assert doubts([error]) == ()
     (said,) = error_remarks([[error]])
     assert said == Remark.of(Topic.WRONG_EITHER_WAY, errors_ns={"maximum IPDV": 5e6})
-
-
-def late_stream(*, late: int, uncertain: int, missing: int = 0) -> StreamResult:
-    changed: dict[str, Any] = {"uncertain_late": uncertain}
-    return stream_of(sent=1000, late=late, missing=missing).model_copy(update=changed)
-
-
-def test_late_frames_are_in_doubt_where_the_tester_was_away_and_only_there() -> None:
-    timeout_ns = 10_000_000
-    doubtful = result_of(late_stream(late=20, uncertain=20))
-    reason = late_in_doubt(doubtful, timeout_ns)
-    assert reason is not None
-    assert reason.facts == {"frames": 20, "timeout_ns": timeout_ns}
-    assert late_in_doubt(result_of(late_stream(late=21, uncertain=20)), timeout_ns) is None
-    assert late_in_doubt(result_of(late_stream(late=0, uncertain=0)), timeout_ns) is None
-    lost = result_of(late_stream(late=20, uncertain=20, missing=1))
-    assert late_in_doubt(lost, timeout_ns) is None, "a frame that never came was lost"
