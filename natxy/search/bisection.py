@@ -70,14 +70,11 @@ class Bisection:
     """
 
     upper_fps: int
-    lower_fps: int = 0  # it is tested only if all rates above it fail; 0 is never tested
     first_fps: int | None = None
     error: SearchError = DEFAULT_ERROR
     growth: int = 2
 
     def __post_init__(self) -> None:
-        if not 0 <= self.lower_fps < self.upper_fps:
-            raise ValueError(f"the bracket {self.lower_fps} to {self.upper_fps} is empty")
         self._passed_fps: int | None = None
         self._failed_fps: int | None = None
         self._ceilings_fps: set[int] = set()
@@ -110,8 +107,7 @@ class Bisection:
         if self._top is None:
             return self._upwards()
         if self._top - self._floor <= self.error.at(self._floor):
-            untested = self._passed_fps is None and 0 < self.lower_fps < self._top
-            return self.lower_fps if untested else None
+            return None
         return _middle(self._floor, self._top)
 
     def tell(self, rate_fps: int, verdict: Verdict) -> None:
@@ -151,7 +147,7 @@ class Bisection:
 
     @property
     def _floor(self) -> int:
-        return self.lower_fps if self._passed_fps is None else self._passed_fps
+        return self._passed_fps or 0
 
     @property
     def _top(self) -> int | None:

@@ -125,17 +125,6 @@ def test_the_maximum_is_tried_unless_what_passed_is_within_the_error() -> None:
     assert (search.next(), search.limit) == (None, Limit.MAXIMUM)
 
 
-def test_the_lower_end_is_tested_if_all_above_it_fails() -> None:
-    search = Bisection(lower_fps=100, upper_fps=200, error=SearchError(rate_fps=50))
-    assert run(search, capacity=100)[-1] == (100, Verdict.PASS)
-    assert search.result_fps == 100
-    search = Bisection(lower_fps=100, upper_fps=200, error=SearchError(rate_fps=50))
-    run(search, capacity=99)
-    assert search.result_fps is None
-    search = Bisection(lower_fps=1, upper_fps=2)
-    assert run(search, capacity=1) == [(2, Verdict.FAIL), (1, Verdict.PASS)]
-
-
 def test_an_error_is_as_it_was_written_and_says_itself() -> None:
     assert (str(SearchError()), str(SearchError(rate_fps=7))) == ("0.1 %", "7 fps")
     # What a caller writes whom no type checker stops.
@@ -167,8 +156,3 @@ def test_an_error_that_ends_no_search_is_refused(error: dict[str, Any], said: st
     assert str(refused.value).startswith(
         f"{next(iter(error))}: {said} is out of range (expected {expected}"
     )
-
-
-def test_an_empty_bracket_is_refused() -> None:
-    with pytest.raises(ValueError, match="empty"):
-        Bisection(lower_fps=5, upper_fps=5)

@@ -68,7 +68,7 @@ def share_below(results: list[Found], rate_fps: float) -> float:
 
 
 def at_400k() -> LossVerification:
-    return LossVerification(search=Bisection(upper_fps=400_000, lower_fps=1000), repeats=2)
+    return LossVerification(search=Bisection(upper_fps=400_000), repeats=2)
 
 
 def test_a_rate_fails_when_all_repetitions_have_failed() -> None:
@@ -78,7 +78,7 @@ def test_a_rate_fails_when_all_repetitions_have_failed() -> None:
         assert verified.search.next() == 400_000
     verified.tell(400_000, FAIL, FEW)
     assert verified.search.next() != 400_000
-    assert (verified.search.bracket, verified.overturned) == ((1000, 400_000), 0)
+    assert (verified.search.bracket, verified.overturned) == ((0, 400_000), 0)
 
 
 def test_a_repetition_that_passes_overturns_the_failures() -> None:
