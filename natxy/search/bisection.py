@@ -76,7 +76,7 @@ class Bisection:
 
     def __post_init__(self) -> None:
         self._passed_fps: int | None = None
-        self._failed_fps: int | None = None
+        self._failed_fps: set[int] = set()
         self._ceilings_fps: set[int] = set()
         self._retried_fps: int | None = None
 
@@ -98,7 +98,7 @@ class Bisection:
         """Returns what limits the result; valid only after the search has ended."""
         if self._top is None:
             return Limit.MAXIMUM
-        return Limit.DUT if self._top == self._failed_fps else Limit.TESTER
+        return Limit.DUT if self._top in self._failed_fps else Limit.TESTER
 
     def next(self) -> int | None:
         """Returns the rate to try next; None if the search has ended."""
@@ -110,23 +110,25 @@ class Bisection:
             return None
         return _middle(self._floor, self._top)
 
-    def tell(self, rate_fps: int, verdict: Verdict) -> None:
+    def tell(self, rate_fps: int, verdict: Verdict, counted_fps: int | None = None) -> None:
+        """Takes the verdict of a trial; `counted_fps` is the rate that counts if it passed, and by
+        default `rate_fps`."""
         self._retried_fps = None
         if verdict is Verdict.PASS:
-            self._passed_fps = max(rate_fps, self._passed_fps or 0)
+            passed_fps = rate_fps if counted_fps is None else counted_fps
+            self._passed_fps = max(passed_fps, self._passed_fps or 0)
             # A pass overturns what failed at lower rates.
-            if self._failed_fps is not None and self._failed_fps <= rate_fps:
-                self._failed_fps = None
-            self._ceilings_fps = {each for each in self._ceilings_fps if each > rate_fps}
+            self._failed_fps = {each for each in self._failed_fps if each > rate_fps}
+            self._ceilings_fps = {each for each in self._ceilings_fps if each > passed_fps}
         elif verdict is Verdict.FAIL:
-            self._failed_fps = min(rate_fps, self._failed_fps or rate_fps)
+            self._failed_fps.add(rate_fps)
         else:
             self._ceilings_fps.add(rate_fps)
 
-    def forget_failures(self, kept_fps: int | None) -> None:
-        """Goes on above the result; of the rates that failed, `kept_fps` is the lowest that counts
-        (None: no failure counts)."""
-        self._failed_fps = kept_fps
+    def keep_failures(self, kept_fps: set[int]) -> None:
+        """Forgets the failures at other rates than these, which tell nothing; goes on above the
+        result."""
+        self._failed_fps &= kept_fps
 
     def restart(self, first_fps: int) -> None:
         """Goes on below the result, which failed, and forgets what passed."""
@@ -152,8 +154,7 @@ class Bisection:
     @property
     def _top(self) -> int | None:
         """The lowest rate that failed or stayed INVALID, or None."""
-        failed = () if self._failed_fps is None else (self._failed_fps,)
-        return min((*failed, *self._ceilings_fps), default=None)
+        return min(self._failed_fps | self._ceilings_fps, default=None)
 
 
 def _middle(lower_fps: int, upper_fps: int) -> int:

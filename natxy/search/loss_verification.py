@@ -28,7 +28,6 @@ class LossVerification:
     repeats: int
     overturned: int = field(default=0, init=False)  # failed trials at a rate that passed
     _failures: Counter[int] = field(default_factory=Counter, init=False)  # by rate
-    _confirmed: set[int] = field(default_factory=set, init=False)  # rates that failed
 
     def tell(
         self,
@@ -49,15 +48,9 @@ class LossVerification:
             self._failures[rate_fps] += 1
             if not spread and self._is_doubtful(rate_fps, lost, spread is None):
                 return
-            self._confirmed.add(rate_fps)
         elif verdict is Verdict.PASS:
             self.overturned += self._failures.pop(rate_fps, 0)
-            rate_fps = rate_fps if counted_fps is None else counted_fps
-        self.search.tell(rate_fps, verdict)
-
-    def forget_failures(self, *, up_to_fps: int) -> None:
-        """Forgets the failures at lower rates than one that passed, and at this rate."""
-        self.keep_failures({rate_fps for rate_fps in self._confirmed if rate_fps > up_to_fps})
+        self.search.tell(rate_fps, verdict, counted_fps)
 
     def keep_failures(self, kept: set[int]) -> None:
         """Forgets the failures at other rates than these, which tell nothing; the search goes on.
@@ -65,8 +58,7 @@ class LossVerification:
         A failure that was not confirmed still does not count.
         """
         self._failures.clear()
-        self._confirmed &= kept
-        self.search.forget_failures(min(self._confirmed, default=None))
+        self.search.keep_failures(kept)
 
     def _is_doubtful(self, rate_fps: int, lost: Fraction | None, is_unknown: bool) -> bool:
         gross = lost is not None and lost > GROSS

@@ -188,7 +188,7 @@ class ConfirmedSearch:
             if not telling_fps or telling_fps in tried or self._is_late:
                 break
             tried.add(telling_fps)
-            trial = self._attempt_above(telling_fps, result_fps)
+            trial = self._attempt(telling_fps, result_fps, TWICE * self._longer)
             if trial.verdict is Verdict.PASS:
                 return True
             if trial.verdict is Verdict.INVALID:
@@ -219,18 +219,12 @@ class ConfirmedSearch:
                 is_known = near is not None and near.rate_fps <= rate_fps
                 if is_known or rate_fps > self.search.upper_fps or self._is_late:
                     return False
-                trial = self._attempt_above(rate_fps, result_fps)
+                trial = self._attempt(rate_fps, result_fps, TWICE * self._longer)
                 if trial.verdict is Verdict.PASS:
                     return True
                 if trial.verdict is Verdict.INVALID or trial.is_explained:
                     break  # another one tells no more, even if a failure above forwarded more
         return False
-
-    def _attempt_above(self, rate_fps: int, result_fps: int) -> TrialRecord:
-        trial = self._attempt(rate_fps, result_fps, TWICE * self._longer)
-        if trial.verdict is Verdict.PASS:
-            self.verified.forget_failures(up_to_fps=rate_fps)
-        return trial
 
     def _fails_longer(self) -> bool:
         """Repeats the result, for longer if a bucket or a queue may have helped the pass; returns
@@ -263,9 +257,7 @@ class ConfirmedSearch:
             ):
                 rate_fps = failures[0].rate_fps
                 again = self._attempt(rate_fps, result_fps, self._longer).verdict
-                if again is Verdict.PASS:
-                    self._refills = True
-                    self.verified.keep_failures(set())
+                self._refills |= again is Verdict.PASS
                 if again is Verdict.FAIL:
                     continue
                 if again is Verdict.INVALID:

@@ -156,3 +156,14 @@ def test_an_error_that_ends_no_search_is_refused(error: dict[str, Any], said: st
     assert str(refused.value).startswith(
         f"{next(iter(error))}: {said} is out of range (expected {expected}"
     )
+
+
+def test_a_pass_overturns_failures_up_to_the_rate_that_was_tried_and_no_others() -> None:
+    """Its counted rate may be lower, and above the result the next failure counts on."""
+    search = Bisection(upper_fps=1000, first_fps=500)
+    for rate_fps in (500, 300, 400):
+        search.tell(rate_fps, Verdict.FAIL)
+    search.tell(400, Verdict.PASS, counted_fps=390)
+    assert (search.bracket, search.limit) == ((390, 500), Limit.DUT)
+    search.keep_failures(set())
+    assert (search.bracket, search.limit) == ((390, 1000), Limit.MAXIMUM)
