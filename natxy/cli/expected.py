@@ -237,7 +237,7 @@ def _tried(search: Bisection, device_fps: int, loss_verifications: int = 0) -> l
     while (rate_fps := search.next()) is not None:
         tried.append(rate_fps)
         passes = rate_fps <= device_fps
-        lost = None if passes else Fraction(rate_fps - device_fps, rate_fps)
+        lost = max(0.0, 1 - device_fps / rate_fps)
         verified.tell(rate_fps, Verdict.PASS if passes else Verdict.FAIL, lost)
     return tried
 

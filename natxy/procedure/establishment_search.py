@@ -13,7 +13,7 @@ from natxy.measure.plan import repeat
 from natxy.measure.search_plan import EARLY_END, SearchPlan
 from natxy.model.measurement import Figure
 from natxy.model.trial_record import TrialRecord
-from natxy.model.trial_spec import AGAIN, CLOSE, MAX_RATE_FPS, VALIDATE
+from natxy.model.trial_spec import CLOSE, MAX_RATE_FPS, VALIDATE
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import DEFAULT_ERROR, GROWTH, Bisection, SearchError
 from natxy.search.settings import LOSS, error_of, max_rate_of
@@ -161,7 +161,6 @@ def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maxim
         repeats=plan.loss_verifications,
         load=lambda rate_cps, above_cps, _: plan.load(rate_cps, above_cps),
         can_last=False,
-        lost=_lost_share,
         accepted=plan.loss.fraction if plan.loss else Fraction(0),
     )
     confirmed.run(lambda: _hopeless(bisection, valid_trials, asked.count))
@@ -171,22 +170,6 @@ def _search(plan: EstablishmentPlan, trials: Trials, number: int, maximum: Maxim
 def first_guess(frames: int) -> int:
     """Returns the first rate if the maximum is unknown: a trial takes 0.25 s, within limits."""
     return max(LOWEST_GUESS_CPS, min(frames * 4, HIGHEST_GUESS_CPS))
-
-
-def _lost_share(trial: TrialRecord) -> Fraction | None:
-    """Returns the lost share of the phase that lost most; None if a trial ended early.
-
-    Phases that repeat lost frames do not count. A mapping that changed, or a reply to the wrong
-    connection, counts as the loss of all frames.
-    """
-    result = trial.result
-    if result.ended_early:
-        return None
-    if result.changed or result.wrong:
-        return Fraction(1)
-    asked = [stream for stream in result.streams if stream.phase not in AGAIN and stream.sent]
-    shares = (Fraction(stream.sent - stream.received, stream.sent) for stream in asked)
-    return max(shares, default=Fraction(0))
 
 
 def _hopeless(bisection: Bisection, valid_trials: ValidTrials, frames: int) -> bool:

@@ -10,6 +10,7 @@ from math import ceil, sqrt
 from typing import Self
 
 from natxy.model.trial_record import TrialRecord
+from natxy.model.trial_spec import AGAIN
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import SearchError
 
@@ -115,7 +116,7 @@ class Confirmation:
     def is_alone(self, near: TrialRecord) -> bool:
         """Returns whether this failure may have lost its frames by chance, the same share at each
         rate: no pass is too long for that, and no failure above lost more."""
-        lost = _lost_share(near)
+        lost = lost_share(near)
         longest = max((at * seconds for at, seconds in self.passed), default=0.0)
         if near.fail_reason or not lost:
             return False
@@ -123,7 +124,7 @@ class Confirmation:
             return False
         return not any(
             each.rate_fps >= self._telling_from(near)
-            and _lost_share(each) - lost >= (1 - near.rate_fps / each.rate_fps) / 2
+            and lost_share(each) - lost >= (1 - near.rate_fps / each.rate_fps) / 2
             and any(2 * of.lost >= TELLING for of in each.counted)
             for each in _alike(self.failed, near)
         )
@@ -189,7 +190,7 @@ class Confirmation:
         frames = seconds * trial.rate_fps
         held = (result_fps - full_fps) * self._passed_s(half_way(result_fps, full_fps))
         least = (trial.rate_fps - full_fps) * seconds - held
-        lost = _lost_share(trial) * frames
+        lost = lost_share(trial) * frames
         slack = (self.accepted + self.error.at(result_fps) / result_fps) * frames
         return lost <= SURELY * max(0.0, least) + slack
 
@@ -269,9 +270,11 @@ def lasts_s(trial: TrialRecord) -> float:
     return max(stream.due for stream in trial.result.streams) / trial.rate_fps
 
 
-def _lost_share(trial: TrialRecord) -> float:
-    """Returns the lost share of the clean frames, in the worse direction."""
-    return max((of.lost / of.clean for of in trial.counted if of.clean), default=0.0)
+def lost_share(trial: TrialRecord) -> float:
+    """Returns the lost share of the clean frames, in the worse direction; phases that repeat lost
+    frames do not count."""
+    phases = (of for of in trial.counted if of.clean and of.phase not in AGAIN)
+    return max((of.lost / of.clean for of in phases), default=0.0)
 
 
 def _frames_at(rate_fps: int, trials: Collection[TrialRecord]) -> float:

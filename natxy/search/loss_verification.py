@@ -3,7 +3,6 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from natxy.model.verdict import Verdict
 from natxy.search.bisection import Bisection
@@ -11,7 +10,7 @@ from natxy.search.bisection import Bisection
 MOST_REPEATS = 100
 MOST_UNEXPLAINED = 9  # repeats of a failure that the rate does not explain
 # Noise cannot cause a larger loss, even in a trial of 51 ms (docs/decisions/0016).
-GROSS = Fraction(1, 2)
+GROSS = 1 / 2
 
 
 @dataclass(kw_only=True)
@@ -33,16 +32,16 @@ class LossVerification:
         self,
         rate_fps: int,
         verdict: Verdict,
-        lost: Fraction | None = None,
+        lost: float = 0.0,
         *,
         counted_fps: int | None = None,
         spread: bool | None = None,
     ) -> None:
         """Takes the verdict of a trial.
 
-        `lost` is the share of lost frames, None if unknown. `counted_fps` is the counted rate if
-        the trial passed; None means `rate_fps`. `spread` says whether the rate explains a loss
-        (docs/decisions/0039); None: it is not known.
+        `lost` is the share of lost frames. `counted_fps` is the counted rate if the trial passed;
+        None means `rate_fps`. `spread` says whether the rate explains a loss (docs/decisions/0039);
+        None: it is not known.
         """
         if verdict is Verdict.FAIL:
             self._failures[rate_fps] += 1
@@ -60,7 +59,6 @@ class LossVerification:
         self._failures.clear()
         self.search.keep_failures(kept)
 
-    def _is_doubtful(self, rate_fps: int, lost: Fraction | None, is_unknown: bool) -> bool:
-        gross = lost is not None and lost > GROSS
+    def _is_doubtful(self, rate_fps: int, lost: float, is_unknown: bool) -> bool:
         repeats = self.repeats if is_unknown or not self.repeats else MOST_UNEXPLAINED
-        return self._failures[rate_fps] <= repeats and not gross
+        return self._failures[rate_fps] <= repeats and lost <= GROSS

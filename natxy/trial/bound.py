@@ -147,10 +147,5 @@ def worst_loss(trial: TrialRecord) -> Loss:
     return Loss(sent=worst.sent, lost=worst.sent) if gone else worst
 
 
-def lost_share(trial: TrialRecord) -> Fraction | None:
-    """Returns the lost share; None if a trial ended early and it is unknown (decision 0011)."""
-    return None if trial.result.ended_early else worst_loss(trial).share
-
-
 def _loss(stream: StreamResult, not_counted: int) -> Loss:
     return Loss(sent=stream.sent, lost=stream.lost_or_wrong - min(not_counted, stream.missing))

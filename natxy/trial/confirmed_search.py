@@ -7,9 +7,9 @@ from fractions import Fraction
 from natxy.model.trial_record import TrialRecord
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import Bisection
-from natxy.search.confirmation import FAR, Confirmation, half_way, why_is_known
+from natxy.search.confirmation import FAR, Confirmation, half_way, lost_share, why_is_known
 from natxy.search.loss_verification import LossVerification
-from natxy.trial.bound import Bounded, lost_share, pattern_of
+from natxy.trial.bound import Bounded, pattern_of
 from natxy.trial.load import Load
 from natxy.trial.maximum import Maximum
 from natxy.trial.valid_trials import ValidTrials
@@ -41,7 +41,6 @@ class ConfirmedSearch:
     load: Callable[[int, int, int], Load]
     least_fps: int = 1  # a lower rate fails without a trial
     can_last: bool = True  # False: the number of frames is given
-    lost: Callable[[TrialRecord], Fraction | None] = lost_share
     accepted: Fraction = Fraction(0)  # the share of frames that may be lost
     is_steady: bool = True  # False: what bursts lose comes in holes, whatever the reason
     verified: LossVerification = field(init=False)
@@ -152,7 +151,7 @@ class ConfirmedSearch:
         self.verified.tell(
             rate_fps,
             trial.verdict,
-            self.lost(trial),
+            lost_share(trial),
             counted_fps=trial.counted_fps,
             spread=trial.spread if trial.is_placed_in_time and self.is_steady else None,
         )

@@ -16,7 +16,7 @@ from natxy.search.loss_verification import LossVerification
 from tests.unit.noisy_device import NoisyDevice
 
 PASS, FAIL, INVALID = Verdict.PASS, Verdict.FAIL, Verdict.INVALID
-FEW, HALF = Fraction(1, 1000), Fraction(1, 2)
+FEW, HALF = 1 / 1000, 1 / 2
 ONE_PERCENT = SearchError(fraction=Fraction(1, 100))
 SEARCHES = 3000
 
@@ -107,10 +107,9 @@ def test_a_failure_that_stays_unconfirmed_is_the_testers_limit() -> None:
     assert verified.search.limit is Limit.TESTER
 
 
-def test_a_gross_loss_needs_no_confirmation_and_an_unknown_one_does() -> None:
+def test_a_gross_loss_needs_no_confirmation_and_another_does() -> None:
     verified = at_400k()
     verified.tell(400_000, FAIL, HALF)
-    verified.tell(400_000, FAIL, None)
     assert verified.search.next() == 400_000
     verified = at_400k()
     verified.tell(400_000, FAIL, HALF + FEW)
