@@ -75,8 +75,8 @@ class Load(ABC):
             Offer(
                 stream=stream,
                 rate_fps=due_fps,
-                away_s=away_s(result, stream.phase, absence),
-                longest_away_s=longest_away_s(result, stream.phase, absence),
+                away_s=away_s(result, absence, stream.phase),
+                longest_away_s=longest_away_s(result, absence, stream.phase),
                 growth=losses.growth(stream),
             )
             for stream in result.streams

@@ -33,7 +33,7 @@ from natxy.trial.trial_plan import TrialPlan
 from natxy.trial.warm_up import check_emptied, count_of, warm_up, warm_up_load
 from natxy.verdict.advice import why_invalid
 from natxy.verdict.arrivals import SLOW_FPS, Arrivals, check_all_misdelivered
-from natxy.verdict.away import away_during
+from natxy.verdict.away import away_s, longest_away_s
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow
 from natxy.verdict.placement import is_badly_placed
 
@@ -146,7 +146,6 @@ class Trials:
         dut, whole, is_part = self.session.dut, trial.result, trial.is_in_parts
         before = ramp_phases(trial.spec)
         phases = [TEST] if is_part else [phase.name for phase in trial.spec.phases]
-        away_s, longest_away_s = away_during(whole, phases, trial.absence)
         fails = judged.verdict is Verdict.FAIL
         invalid, bad = judged.verdict is Verdict.INVALID, is_badly_placed(whole)
         most_pauses = Fraction(0) if judged.by_pauses else PAUSE_SHARE
@@ -166,8 +165,8 @@ class Trials:
             too_slow=too_slow,
             measures_delays=self.measures_delays,
             absence=trial.absence,
-            away_ns=away_s * 1e9,
-            longest_away_ns=longest_away_s * 1e9,
+            away_ns=away_s(whole, trial.absence, *phases) * 1e9,
+            longest_away_ns=longest_away_s(whole, trial.absence, *phases) * 1e9,
             counted=tuple(trial.losses.counted(phases)),
             full_share=judged.full.share if judged.full else None,
             full_error=judged.full.error if judged.full else 0.0,

@@ -248,6 +248,6 @@ def _late(
     catches up. Without a frame timeout, a late frame is one that arrived in a later phase.
     """
     timeout_ns = spec.frame_timeout_ns or spec.drain_ns
-    longest_ns = longest_away_s(result, stream.phase, absence) * 1e9
+    longest_ns = longest_away_s(result, absence, stream.phase) * 1e9
     waited = longest_ns >= timeout_ns / 4
     return stream.late if waited or late_by_tester(stream, timeout_ns) else 0

@@ -109,7 +109,7 @@ def _lost_more(result: TrialResult, phase: str, absence: Absence | None) -> bool
     sent = sum(stream.sent for stream in of_phase)
     sending_ns = max(stream.sending_ns for stream in of_phase)
     least = least_forwarded(watch for watch in result.watched if watch.phase == phase)
-    away_ns = away_s(result, phase, absence) * 1e9
+    away_ns = away_s(result, absence, phase) * 1e9
     there = max(0.0, 1 - away_ns / sending_ns) if sending_ns else 1.0
     return sum(stream.lost for stream in of_phase) > sent * (1 - least * there)
 
@@ -130,7 +130,7 @@ def _had_a_rest(result: TrialResult, phase: Phase, absence: Absence | None) -> b
     busy_ns = sum(watch.period_ns * (watch.busy_samples or 0) for watch in watched)
     rates = [max(each.highest_rate_fps for each in stream.segments) for stream in phase.streams]
     lost = sum(stream.lost for stream in result.streams if stream.phase == phase.name)
-    away_ns = away_s(result, phase.name, absence) * 1e9
+    away_ns = away_s(result, absence, phase.name) * 1e9
     lost_ns = lost / sum(rates) * 1e9 - away_ns
     return busy_ns < LEAST_BUSY * max(lost_ns / most_lost, least * (_steady_ns(phase) - away_ns))
 

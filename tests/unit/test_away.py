@@ -10,7 +10,7 @@ from natxy.model.reason import Code, Reason
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
 from natxy.trial.load import steady
-from natxy.verdict.away import away_during, away_s, longest_away_s
+from natxy.verdict.away import away_s, longest_away_s
 from natxy.verdict.counted import Counted, Counting
 from natxy.verdict.losses import Losses
 from tests.unit.results import result_of, stream_of
@@ -100,8 +100,8 @@ def test_the_cpu_that_was_away_most_need_not_be_the_one_that_was_away_at_the_end
     moments = watch.model_copy(update={"longest_away_ns": 50_000.0, "absences": 40})
     once = watch.model_copy(update={"cpu": 2, "away_ns": 5e6, "longest_away_ns": 5e6})
     result = often.model_copy(update={"watched": (moments, once)})
-    assert away_s(result, "test", None) == pytest.approx(0.006)
-    assert longest_away_s(result, "test", None) == pytest.approx(0.005)
+    assert away_s(result, None, "test") == pytest.approx(0.006)
+    assert longest_away_s(result, None, "test") == pytest.approx(0.005)
     assert counted(COUNTING, RATE_FPS, result).fps == 95_238
 
 
@@ -119,10 +119,11 @@ def test_absences_of_all_phases_are_added_up() -> None:
     phases = ("establish", "test")
     watched = tuple(watch.model_copy(update={"phase": phase}) for phase in phases)
     result = result_of(stream_of(sent=1)).model_copy(update={"watched": watched})
-    assert away_during(result, phases, None) == pytest.approx((0.004, 0.002))
-    assert away_during(result, ["test"], None) == pytest.approx((0.002, 0.002))
+    assert away_s(result, None, *phases) == pytest.approx(0.004)
+    assert away_s(result, None, "test") == longest_away_s(result, None, *phases) == 0.002
     own = Absence(where="the calibration gateway", total_s=0.006, longest_s=0.004)
-    assert away_during(result, phases, own) == (0.006, 0.004)
+    assert away_s(result, own, *phases) == 0.006
+    assert longest_away_s(result, own, *phases) == 0.004
 
 
 def test_what_polls_may_have_made_of_the_ends_is_not_held_back() -> None:
