@@ -77,7 +77,7 @@ class Load(ABC):
                 rate_fps=due_fps,
                 away_s=away_s(result, absence, stream.phase),
                 longest_away_s=longest_away_s(result, absence, stream.phase),
-                growth=losses.growth(stream),
+                growth_ns=losses.growth_ns(stream),
             )
             for stream in result.streams
             if (due_fps := self.due_fps(stream))

@@ -12,7 +12,6 @@ from natxy.model.reason import Code, Reason
 from natxy.model.stream_result import StreamResult
 from natxy.model.trial_result import TrialResult
 from natxy.model.verdict import Verdict
-from natxy.verdict.timeline import Growth
 
 # Polls find the ends of a trial, so shorter times of holding back or lateness are not significant.
 # It is 0.2 % of the shortest trials.
@@ -40,28 +39,18 @@ class Offer:
     rate_fps: int
     away_s: float = 0.0  # their sum
     longest_away_s: float = 0.0
-    growth: Growth | None = None  # of the delay, as in clean time; None: not known
+    growth_ns: tuple[float, float] | None = None  # of the delay, and at most; None: not known
 
     @property
-    def held_s(self) -> Fraction:
-        """The time that the gateway held frames back.
+    def held_s(self) -> list[Fraction]:
+        """The time that the gateway held frames back, and the longest that it may be.
 
         What it held when sending ended may have waited for it to come back. In clean time, only a
         gateway that is too slow holds back more and more.
         """
-        return self._held_s(0)
-
-    @property
-    def most_held_s(self) -> Fraction:
-        """The same, if the delay grew more where nobody has seen it."""
-        return self._held_s(1)
-
-    def _held_s(self, errors: int) -> Fraction:
         held_ns = self.stream.held_back_ns
-        if self.growth is not None:
-            grown_ns = self.growth.ns + errors * self.growth.error_ns
-            held_ns = min(grown_ns, held_ns + self.away_s * 1e9)
-        return Fraction(held_ns) / 10**9
+        grown_ns = self.growth_ns or (held_ns, held_ns)
+        return [Fraction(min(each, held_ns + self.away_s * 1e9)) / 10**9 for each in grown_ns]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,18 +82,11 @@ def counted(
     without_noise_fps = min((of_gateway for _, of_gateway in rates), default=rate_fps)
     if fps > counting.above_fps:
         return Counted(fps=fps, gateway_fps=without_noise_fps, verdict=Verdict.PASS)
-    held = without_noise_fps <= counting.above_fps
-    return Counted(
-        fps=fps,
-        gateway_fps=without_noise_fps,
-        verdict=Verdict.FAIL if held else Verdict.INVALID,
-        reason=_held(offers) if held else slowed(rate_fps, fps),
-    )
-
-
-def slowed(rate_fps: int, fps: int) -> Reason:
-    """Returns why a trial is INVALID whose counted rate tells the search nothing."""
-    return Reason.of(Code.SLOWED, rate_fps=rate_fps, counted_fps=fps)
+    verdict, reason = Verdict.FAIL, _held(offers)
+    if without_noise_fps > counting.above_fps:
+        verdict = Verdict.INVALID
+        reason = Reason.of(Code.SLOWED, rate_fps=rate_fps, counted_fps=fps)
+    return Counted(fps=fps, gateway_fps=without_noise_fps, verdict=verdict, reason=reason)
 
 
 def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -> tuple[int, int]:
@@ -116,8 +98,7 @@ def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -
     """
     stream = offer.stream
     sending_s = Fraction(stream.due, offer.rate_fps)
-    held_s = _significant_s(offer.held_s - counting.silence_s)
-    most_held_s = _significant_s(offer.most_held_s - counting.silence_s)
+    held_s, most_held_s = (_significant_s(each - counting.silence_s) for each in offer.held_s)
     ended_late_s = _significant_s(_away_at_the_end_s(offer) - counting.silence_s)
     if not counting.short:
         held_s = most_held_s = ended_late_s = Fraction(0)
@@ -125,7 +106,7 @@ def _rates(counting: Counting, rate_fps: int, offer: Offer, poll_gap_s: float) -
     took_s = Fraction(stream.sending_ns) / 10**9 + Fraction(1, offer.rate_fps) + counting.silence_s
     late_s = _significant_s(took_s - sending_s - paused_s)
     own_s = held_s
-    if offer.growth is None:
+    if offer.growth_ns is None:
         own_s = max(Fraction(0), held_s - Fraction(offer.away_s + poll_gap_s))
     own_s += Fraction(stream.pauses.by_port_ns) / 10**9
     longer_s = paused_s + late_s + max(most_held_s, ended_late_s)

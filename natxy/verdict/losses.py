@@ -14,7 +14,7 @@ from natxy.search.settings import NO_LOSS, LossTolerance
 from natxy.verdict.away import longest_away_s
 from natxy.verdict.delay_error import late_by_tester
 from natxy.verdict.silences import is_watched
-from natxy.verdict.timeline import Full, Growth, Interval, Schedule, Timeline, Times, merged
+from natxy.verdict.timeline import Full, Interval, Schedule, Timeline, Times, merged
 
 Key = tuple[str, Direction]  # phase and direction
 
@@ -53,10 +53,11 @@ class Losses:
             )
         return cls(lines=lines)
 
-    def growth(self, stream: StreamResult) -> Growth | None:
-        """Returns by how much the delays of a stream would grow in clean time; None: not known."""
+    def growth_ns(self, stream: StreamResult) -> tuple[float, float] | None:
+        """Returns by how much the delays of a stream would grow in clean time, and at most; None:
+        not known."""
         line = self.lines.get((stream.phase, stream.direction))
-        return None if line is None else line.growth
+        return None if line is None else line.growth_ns
 
     def clean(self, stream: StreamResult) -> int:
         """Returns how many frames of a stream nothing disturbed."""

@@ -155,18 +155,6 @@ class Full:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Growth:
-    """By how much the delay of a direction grows in a trial.
-
-    The error is twice the standard error of predicting the part that nobody has seen, from the
-    differences between the pieces that were.
-    """
-
-    ns: float
-    error_ns: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
 class Timeline:
     """The clean frames of a direction, in the pieces of undisturbed time, and their losses."""
 
@@ -283,11 +271,14 @@ class Timeline:
         )
 
     @cached_property
-    def growth(self) -> Growth | None:
-        """Returns by how much the delay would grow in the whole trial as it did in clean time.
+    def growth_ns(self) -> tuple[float, float] | None:
+        """Returns by how much the delay would grow in the whole trial as it did in clean time, and
+        by how much at most.
 
         Where two neighbouring stretches are clean, the delay grew by the difference of their
-        lowest ones. None: too few of them are, or all of them are in one piece of several.
+        lowest ones. None: too few of them are, or all of them are in one piece of several. At most
+        it grew by twice the standard error more of predicting the part that nobody has seen, from
+        the differences between the pieces that were.
         """
         grown_ns: dict[int, float] = {}  # by piece
         frames: dict[int, int] = {}
@@ -307,10 +298,8 @@ class Timeline:
         squares = [(grown_ns[at] - each_ns * frames[at]) ** 2 for at in frames]
         variance = sum(squares) * len(squares) / max(1, len(squares) - 1)  # of the known part
         unknown = (self.frames - known) / known
-        return Growth(
-            ns=max(0.0, each_ns * self.frames),
-            error_ns=2 * sqrt(variance * unknown * (1 + unknown)),
-        )
+        likely_ns = max(0.0, each_ns * self.frames)
+        return likely_ns, likely_ns + 2 * sqrt(variance * unknown * (1 + unknown))
 
     def _of_pieces(self) -> Iterator[list[Run]]:
         for begin, end in self.pieces:
