@@ -61,10 +61,11 @@ def run_trial(spec: TrialSpec, session: Session) -> Trial:
         raise
     absence = dut.absence()
     reasons = invalid_reasons(result, dut.trial_fault())
+    losses = Losses.of(spec, result, absence)
     return Trial(
         spec=spec,
         invalid_reasons=reasons,
-        result=with_last_counted(spec, with_clean_tags(spec, result, absence), absence),
+        result=with_last_counted(with_clean_tags(result, losses, absence), losses),
         absence=absence,
         telemetry=Telemetry.between(before, after, _kept_awake_s(result)),
     )

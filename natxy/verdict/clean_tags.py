@@ -14,7 +14,6 @@ from natxy.model.reason import Code, Reason
 from natxy.model.remark import Remark, Topic
 from natxy.model.stream_counters import TagCounters
 from natxy.model.trial_result import TrialResult
-from natxy.model.trial_spec import TrialSpec
 from natxy.statistics import median, percentile
 from natxy.verdict.losses import Losses
 from natxy.verdict.silences import is_watched, shortest_silence
@@ -25,16 +24,13 @@ LONG_PIECE = 10  # tags in its second half; a tenth of fewer would depend on sin
 HELD = 3  # tags that a silence kept waiting; single ones may be late by themselves
 
 
-def with_clean_tags(spec: TrialSpec, result: TrialResult, absence: Absence | None) -> TrialResult:
+def with_clean_tags(result: TrialResult, losses: Losses, absence: Absence | None) -> TrialResult:
     """Returns the result with the tagged frames that count, each with its own error."""
-    if not any(stream.tags for stream in result.streams):
-        return result
-    lines = Losses.of(spec, result, absence).lines
     streams = []
     for stream in result.streams:
         tags = stream.tags
         if tags is not None:
-            line = lines[stream.phase, stream.direction]
+            line = losses.lines[stream.phase, stream.direction]
             tags = clean(tags, line.pieces)
             if not is_watched(result, absence):
                 tags = with_silences(tags, line.schedule.due_ns)

@@ -112,16 +112,12 @@ class Losses:
         return (line for (phase, _), line in self.lines.items() if phase in phases)
 
 
-def with_last_counted(spec: TrialSpec, result: TrialResult, absence: Absence | None) -> TrialResult:
+def with_last_counted(result: TrialResult, losses: Losses) -> TrialResult:
     """Returns the result with the last loss of each stream that counts."""
-    if not any(stream.losses for stream in result.streams):
-        return result
-    lines = Losses.of(spec, result, absence).lines
     streams = []
     for stream in result.streams:
-        line = lines.get((stream.phase, stream.direction))
-        if stream.losses is not None and line is not None:
-            last = {"last_counted": line.last_lost}
+        if stream.losses is not None:
+            last = {"last_counted": losses.lines[stream.phase, stream.direction].last_lost}
             stream = stream.model_copy(update={"losses": stream.losses.model_copy(update=last)})
         streams.append(stream)
     return result.model_copy(update={"streams": tuple(streams)})

@@ -22,6 +22,7 @@ from natxy.verdict.clean_tags import (
     with_clean_tags,
     with_silences,
 )
+from natxy.verdict.losses import Losses
 from tests.unit.results import result_of, stream_of
 
 US = 1000
@@ -112,11 +113,11 @@ def test_the_watch_tells_which_tags_are_left_out(nat64: TrafficPlan) -> None:
     result = result_of(stream_of(sent=10_000).model_copy(update={"tags": tags}), away_s=0.005)
     watch = result.watched[0].model_copy(update={"away_at": ((20_000_000, 25_000_000),)})
     away = result.model_copy(update={"watched": (watch,)})
-    (stream,) = with_clean_tags(spec, away, None).streams
+    (stream,) = with_clean_tags(away, Losses.of(spec, away), None).streams
     assert stream.tags is not None
     numbers = [number for number, _, _ in stream.tags.arrived]
     assert numbers == [*range(0, 1980, 10), *range(3030, 10_000, 10)]
-    (stream,) = with_clean_tags(spec, result, None).streams
+    (stream,) = with_clean_tags(result, Losses.of(spec, result), None).streams
     assert stream.tags == tags
 
 
@@ -169,7 +170,7 @@ def test_only_a_gateway_that_is_not_watched_has_silences(nat64: TrafficPlan) -> 
     result = watched.model_copy(update={"watched": ()})
     record = Absence(where="the gateway", total_s=0, longest_s=0)
     for absence, is_watched in ((None, False), (record, True)):
-        (stream,) = with_clean_tags(spec, result, absence).streams
+        (stream,) = with_clean_tags(result, Losses.of(spec, result), absence).streams
         assert stream.tags is not None
         assert (stream.tags.held == 0) == is_watched
 
