@@ -16,7 +16,7 @@ from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import CLOSE, MAX_RATE_FPS, VALIDATE
 from natxy.model.verdict import Limit, Verdict
 from natxy.search.bisection import DEFAULT_ERROR, GROWTH, Bisection, SearchError
-from natxy.search.settings import LOSS, error_of, max_rate_of
+from natxy.search.settings import LOSS, NO_LOSS, error_of, max_rate_of
 from natxy.setting import Setting
 from natxy.trial.bound import Bounded, without_disproved
 from natxy.trial.confirmed_search import ConfirmedSearch
@@ -115,7 +115,7 @@ class EstablishmentPlan(SearchPlan):
         return Establishing(
             rate_cps=rate_cps,
             alpha=self.alpha,
-            loss=self.loss.fraction if self.loss else Fraction(0),
+            accepted=self.loss or NO_LOSS,
             early_end_s=self.timing.drain_s if self.early_end else Fraction(0),
             counting=Counting(above_fps=above_cps, short=True),
         )

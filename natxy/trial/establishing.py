@@ -25,7 +25,6 @@ from natxy.model.trial_spec import (
     VALIDATE,
     Phase,
 )
-from natxy.search.settings import LossTolerance
 from natxy.trial.load import Load
 from natxy.trial.phases import Starting, phase, steady_segment
 from natxy.trial.timing import Timing
@@ -63,7 +62,6 @@ class Establishing(Load):
     rate_cps: int
     alpha: Fraction | None = None  # None: no validation
     count: int | None = None  # None: the testbed's count
-    loss: Fraction = Fraction(0)  # the accepted share of phase 1's connections
     pauses: bool = True  # as those of a steady load
     repairs: bool = False
 
@@ -73,10 +71,6 @@ class Establishing(Load):
     def rate_fps(self) -> int:
         return self.rate_cps
 
-    @property
-    def tolerances(self) -> tuple[LossTolerance, ...]:
-        return (LossTolerance(fraction=self.loss),)
-
     def passes(self, result: TrialResult) -> bool:
         """Returns whether phase 1 and validation lost no more than is accepted.
 
@@ -85,8 +79,7 @@ class Establishing(Load):
         if result.ended_early or result.incomplete or result.misdelivered or result.changed:
             return False
         asked = self.at_rate(result).streams
-        accepted = LossTolerance(fraction=self.loss)
-        return all(accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
+        return all(self.accepted.accepts(sent=s.sent, lost=s.sent - s.received) for s in asked)
 
     def due_fps(self, stream: StreamResult) -> int:
         return self.sought_fps.get(stream.phase, 0)
@@ -151,7 +144,8 @@ class Establishing(Load):
         few = -(-frames // SLOWLY)
         connections = traffic.connections_among(frames)
         # If a connection is lost finally, the rate has failed, and validation would be useless.
-        least = 0 if asked.order == "repeating" else connections - int(connections * self.loss)
+        accepted = int(connections * self.accepted.fraction)
+        least = 0 if asked.order == "repeating" else connections - accepted
         # If more connections are missing than can be repaired, none is repaired.
         repairable = max(0, least - traffic.connections_among(few))
         at_rate = (steady_segment(frames, self.rate_cps),)

@@ -139,7 +139,7 @@ class Judge:
             trial.spec,
             trial.result,
             trial.absence,
-            load.tolerances,
+            load.accepted,
             _phases(trial),
             fills_buffers=load.fills_buffers,
             least_clean=LEAST_CLEAN if self._knows_clean else 0.0,

@@ -24,6 +24,7 @@ from natxy.verdict.pacing import PAUSE_SHARE
 
 @dataclass(frozen=True, kw_only=True)
 class Load(ABC):
+    accepted: LossTolerance = NO_LOSS
     recording: Recording = NO_RECORDING
     early_end_s: Fraction = Fraction(0)  # 0: a trial runs to its end
     link_may_fall: bool = False  # True in a reset, in which links of the gateway go down
@@ -44,10 +45,6 @@ class Load(ABC):
     def count(self) -> int | None:
         """The number of connections, if a search varies it."""
         return None
-
-    @property
-    @abstractmethod
-    def tolerances(self) -> tuple[LossTolerance, ...]: ...
 
     @abstractmethod
     def passes(self, result: TrialResult) -> bool:
@@ -98,18 +95,11 @@ class Frames(Load):
     """The frames that a trial sends in each direction."""
 
     segments: tuple[Segment, ...]
-    accepted: LossTolerance = NO_LOSS
-    # Tolerances of other goals of the same search, which judge the trial as well.
-    also_accepted: tuple[LossTolerance, ...] = ()
 
     @property
     def rate_fps(self) -> int:
         """The highest rate of all segments."""
         return max(segment.rate_fps for segment in self.segments)
-
-    @property
-    def tolerances(self) -> tuple[LossTolerance, ...]:
-        return (self.accepted, *self.also_accepted)
 
     def passes(self, result: TrialResult) -> bool:
         """Returns whether each direction lost, or delivered wrong, no more than is accepted.

@@ -182,37 +182,35 @@ def excuse(
     spec: TrialSpec,
     result: TrialResult,
     absence: Absence | None,
-    tolerances: Collection[LossTolerance] = (NO_LOSS,),
+    accepted: LossTolerance = NO_LOSS,
     phases: Collection[str] | None = None,
     *,
     fills_buffers: bool = False,
     least_clean: float = 0.0,
 ) -> Reason | None:
-    """Returns a reason if no loss counts, or only as many as one of the tolerances accepts of the
-    clean frames, or if a smaller share of the frames than `least_clean` is clean.
+    """Returns a reason if no loss counts, or only as many as are accepted of the clean frames, or
+    if a smaller share of the frames than `least_clean` is clean.
 
-    Tolerances are those of `phases`; None: of all. Returns None if no loss exceeds the tolerance,
-    or if something else than a loss is wrong.
+    Losses are accepted in `phases`; None: in all. Returns None if no more than this was lost, or if
+    something else than a loss is wrong.
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
     losses = Losses.of(spec, result, absence, fills_buffers=fills_buffers)
-    for tolerance in tolerances:
-        accepted = {
-            stream.phase: tolerance.fraction if phases is None or stream.phase in phases else 0
-            for stream in result.streams
-        }
-        beyond = [each for each in result.streams if each.lost > each.sent * accepted[each.phase]]
-        says_little = losses.clean_share({each.phase for each in beyond}) < least_clean
-        if beyond and (
-            says_little
-            or all(
-                each.lost - losses.excused(each) - _late(each, spec, result, absence)
-                <= losses.clean(each) * accepted[each.phase]
-                for each in beyond
-            )
-        ):
-            return _reason(result, absence, beyond)
+    share = {
+        stream.phase: accepted.fraction if phases is None or stream.phase in phases else 0
+        for stream in result.streams
+    }
+    beyond = [each for each in result.streams if each.lost > each.sent * share[each.phase]]
+    if not beyond:
+        return None
+    says_little = losses.clean_share({each.phase for each in beyond}) < least_clean
+    if says_little or all(
+        each.lost - losses.excused(each) - _late(each, spec, result, absence)
+        <= losses.clean(each) * share[each.phase]
+        for each in beyond
+    ):
+        return _reason(result, absence, beyond)
     return None
 
 

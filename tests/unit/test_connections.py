@@ -21,6 +21,7 @@ from natxy.procedure.recovery import RecoveryPlan, recovery
 from natxy.procedure.throughput import ThroughputPlan, throughput
 from natxy.search.bisection import SearchError
 from natxy.search.mlr_goal import rfc2544_goal
+from natxy.search.settings import LossTolerance
 from natxy.trial.establishing import Establishing
 from natxy.trial.phases import measures_phase_2, phase_1_s
 from natxy.trial.timing import Timing
@@ -263,7 +264,9 @@ def test_background_beside_tcp_is_udp() -> None:
 
 
 def test_accepted_loss_lets_validation_begin() -> None:
-    load = Establishing(rate_cps=20_000, alpha=Fraction(1), loss=Fraction(1, 100))
+    load = Establishing(
+        rate_cps=20_000, alpha=Fraction(1), accepted=LossTolerance(fraction=Fraction(1, 100))
+    )
     assert spec_of(plan({}), load).phases[0].minimum_connections == 990
 
 

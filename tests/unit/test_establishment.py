@@ -435,12 +435,12 @@ def test_the_early_end_is_by_the_drain_and_departs() -> None:
 
 
 def test_what_may_be_lost_is_told_to_the_trial() -> None:
-    assert PLAN.load(1000, above_cps=7).loss == 0
+    assert PLAN.load(1000, above_cps=7).accepted.fraction == 0
     counting = PLAN.load(1000, above_cps=7).counting
     assert counting is not None
     assert counting.above_fps == 7
     half = replace(PLAN, loss=LossTolerance(fraction=HALF))
-    assert half.load(1000, above_cps=0).loss == HALF
+    assert half.load(1000, above_cps=0).accepted.fraction == HALF
 
 
 @pytest.mark.parametrize(

@@ -126,11 +126,10 @@ def test_where_a_load_fills_the_queue_what_came_in_an_absence_is_lost_later(
 
 def test_an_absence_has_to_explain_what_exceeds_the_accepted_loss(spec: TrialSpec) -> None:
     result = away(losing((2000, 600), (5000, 890)))
-    assert excuse(spec, result, None, [TENTH]) is not None
-    assert excuse(spec, result, None, [NO_LOSS]) is None
-    assert excuse(spec, result, None, [NO_LOSS, TENTH]) is not None
-    assert excuse(spec, result, None, [TENTH], phases=["another"]) is None
-    assert excuse(spec, away(losing((2000, 900))), None, [TENTH]) is None, "it is accepted"
+    assert excuse(spec, result, None, TENTH) is not None
+    assert excuse(spec, result, None, NO_LOSS) is None
+    assert excuse(spec, result, None, TENTH, phases=["another"]) is None
+    assert excuse(spec, away(losing((2000, 900))), None, TENTH) is None, "it is accepted"
 
 
 def test_what_is_no_loss_has_no_excuse(spec: TrialSpec) -> None:
@@ -141,7 +140,7 @@ def test_what_is_no_loss_has_no_excuse(spec: TrialSpec) -> None:
     )
     assert excuse(spec, away(changed), None) is None
     assert excuse(spec, away(losing((2000, 100), wrong=1)), None) is None
-    few = [LossTolerance(fraction=Fraction(1, 1000))]
+    few = LossTolerance(fraction=Fraction(1, 1000))
     assert excuse(spec, away(losing((2000, 100))), None, few) is not None
     assert excuse(spec, away(losing((2000, 100), wrong=1)), None, few) is None, "however few"
 
@@ -175,7 +174,7 @@ def test_a_tolerance_is_of_the_clean_frames(spec: TrialSpec) -> None:
     """Half of the frames are disturbed: 100 of all are 2 % of the others."""
     lost = losing((0, 200), (9000, 60))
     for percent, is_excused in ((1, False), (2, True)):
-        tolerance = [LossTolerance(fraction=Fraction(percent, 100))]
+        tolerance = LossTolerance(fraction=Fraction(percent, 100))
         assert (excuse(spec, away(lost, at_ms=(0, 25)), None, tolerance) is not None) == is_excused
 
 
