@@ -190,7 +190,8 @@ def _judged(trial: TrialRecord, goal: MlrGoal) -> TrialRecord:
     """Returns the trial with the verdict of a goal, which may accept a larger loss than others."""
     if trial.verdict is not Verdict.FAIL or trial.fail_reason:
         return trial
-    accepts = worst_loss(trial).share <= goal.tolerance.fraction
+    sent, lost = worst_loss(trial)
+    accepts = goal.tolerance.accepts(sent=sent, lost=lost)
     return trial.model_copy(update={"verdict": Verdict.PASS}) if accepts else trial
 
 
@@ -208,8 +209,8 @@ def _too_easy(plan: MlrThroughputPlan, result: TrialResult) -> tuple[Reason, ...
 
 
 def _measured(trial: TrialRecord) -> MeasuredTrial:
-    worst = worst_loss(trial)
-    return MeasuredTrial(sent=worst.sent, lost=worst.lost, verdict=trial.verdict)
+    sent, lost = worst_loss(trial)
+    return MeasuredTrial(sent=sent, lost=lost, verdict=trial.verdict)
 
 
 def _check_hope(goals: Sequence[GoalOutcome], valid_trials: ValidTrials) -> None:

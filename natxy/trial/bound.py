@@ -11,7 +11,6 @@ from fractions import Fraction
 from statistics import median
 from typing import Self
 
-from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_result import WatchResult
 from natxy.model.verdict import Limit, Pattern
@@ -120,18 +119,9 @@ def pattern_of(failures: Mapping[int, Sequence[Losses]]) -> Pattern | None:
     return None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Loss:
-    sent: int
-    lost: int
-
-    @property
-    def share(self) -> Fraction:
-        return Fraction(self.lost, self.sent) if self.sent else Fraction(0)
-
-
-def worst_loss(trial: TrialRecord) -> Loss:
-    """Returns the loss of the worse direction, of what counts (docs/decisions/0039).
+def worst_loss(trial: TrialRecord) -> tuple[int, int]:
+    """Returns the frames that the worse direction sent, and how many of them count as lost
+    (docs/decisions/0039).
 
     If a mapping changed, a reply was delivered to the wrong connection (also in the sample), or the
     gateway lost connections, all frames count as lost, which no tolerance allows.
@@ -139,13 +129,9 @@ def worst_loss(trial: TrialRecord) -> Loss:
     result = trial.result
     off = {(each.phase, each.direction): each.not_counted for each in trial.counted}
     losses = (
-        _loss(stream, off.get((stream.phase, stream.direction), 0)) for stream in result.streams
+        (s.sent, s.lost_or_wrong - min(off.get((s.phase, s.direction), 0), s.missing))
+        for s in result.streams
     )
-    worst = max(losses, key=lambda loss: loss.share, default=Loss(sent=0, lost=0))
+    sent, lost = max(losses, key=lambda loss: Fraction(loss[1], max(1, loss[0])), default=(0, 0))
     broken = result.changed or result.wrong or not sample_is_right(trial.sample)
-    gone = broken or trial.lost_connections
-    return Loss(sent=worst.sent, lost=worst.sent) if gone else worst
-
-
-def _loss(stream: StreamResult, not_counted: int) -> Loss:
-    return Loss(sent=stream.sent, lost=stream.lost_or_wrong - min(not_counted, stream.missing))
+    return sent, sent if broken or trial.lost_connections else lost
