@@ -24,7 +24,7 @@ from natxy.procedure.throughput import ThroughputPlan, searches
 from natxy.search.bisection import SearchError
 from natxy.trial.profile import QUICK
 from natxy.trial.repeats import INVALID_REPEATS
-from natxy.trial.seeds import SEED, repetition_seed
+from natxy.trial.seeds import SEED
 from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from natxy.trial.trials import Trials
@@ -114,7 +114,7 @@ def _ceiling(plan: SelfTestPlan, session: Session) -> Ceiling:
         measures_delays=True,
     )
     size_bytes = session.testbed.traffic.frame_size_bytes
-    delay, why_none = _own_delay(plan, trials, size_bytes, found.rate_fps)
+    delay, why_none = _own_delay(trials, size_bytes, found.rate_fps)
     is_tester = found.limit is Limit.TESTER
     noise = is_tester and not found.too_slow
     return Ceiling(
@@ -151,30 +151,23 @@ def own_delay_errors(result: TrialResult) -> Sequence[DelayError]:
     return errors
 
 
-def _own_delay(
-    plan: SelfTestPlan, trials: Trials, size_bytes: int, ceiling_fps: int
-) -> tuple[OwnDelay | None, str]:
+def _own_delay(trials: Trials, size_bytes: int, ceiling_fps: int) -> tuple[OwnDelay | None, str]:
     """Returns the own delay, or None and the reason why it is unknown."""
     loaded_fps = max(1, ceiling_fps // DELAY_SHARE)
     try:
-        offset = _delay(plan, trials, min(OFFSET_FPS, loaded_fps))
-        loaded = _delay(plan, trials, loaded_fps)
+        offset = _delay(trials, min(OFFSET_FPS, loaded_fps))
+        loaded = _delay(trials, loaded_fps)
     except TesterLimit as limit:
         return None, limit.in_options
     return OwnDelay(frame_size_bytes=size_bytes, offset=offset, loaded=loaded), ""
 
 
-def _delay(plan: SelfTestPlan, trials: Trials, rate_fps: int) -> DelayAt:
+def _delay(trials: Trials, rate_fps: int) -> DelayAt:
     """Returns the delay of the worse direction in a separate trial.
 
     Raises TesterLimit if no trial was valid.
     """
-    trial = trials.run_valid(
-        load=rate_fps,
-        repetition=1,
-        invalid_repeats=INVALID_REPEATS,
-        seed=repetition_seed(plan.seed, 2),
-    )
+    trial = trials.run_valid(rate_fps, 1, INVALID_REPEATS)
     delays = [counters.delay for _, _, counters in trial.result.counters()]
     return DelayAt(
         rate_fps=rate_fps,

@@ -71,14 +71,14 @@ class Repeats:
     def __post_init__(self) -> None:
         self._own_s = self.time.left_s * self.share
 
-    def are_over(self, trial: TrialRecord, *, too_slow: bool | None = None) -> bool:
+    def are_over(self, trial: TrialRecord, *, too_slow: bool) -> bool:
         """Counts an INVALID trial, and returns whether it must not be repeated.
 
-        `too_slow` overrides that of the trial.
+        `too_slow`: the reason grows with the rate.
         """
         self.invalid += 1
         self.badly_placed += trial.badly_placed
-        self.too_slow += trial.too_slow if too_slow is None else too_slow
+        self.too_slow += too_slow
         if self.too_slow > (self.least if self.slow_repeats is None else self.slow_repeats):
             return True
         own_s = (self.invalid - self.badly_placed) * self.each_s

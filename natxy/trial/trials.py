@@ -102,7 +102,7 @@ class Trials:
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
         self.counts = self.counts.plus(record, needed_timeout_s=needed_s)
         valid = record.verdict is not Verdict.INVALID
-        self.retry_time.count(self._each_s(load), valid=valid)
+        self.retry_time.count(self.each_s(load), valid=valid)
         self.arrivals.add(record.result, valid=valid)
         if read is None:
             self._tell(record)
@@ -210,17 +210,17 @@ class Trials:
         repetition: int,
         invalid_repeats: int,
         *,
-        seed: int | None = None,
         share: Fraction = Fraction(1),
     ) -> TrialRecord:
         """Runs a trial and repeats it while it is INVALID; raises TesterLimit if it stays so.
 
-        The seed is by default that of the repetition. `share` is that of the retry time left.
+        `share` is that of the retry time left.
         """
         load = self._plan.load(load)
-        if seed is None:
-            seed = repetition_seed(self.campaign_seed, repetition)
-        repeats = self.repeats(load, invalid_repeats, share=share)
+        seed = repetition_seed(self.campaign_seed, repetition)
+        repeats = Repeats(
+            time=self.retry_time, each_s=self.each_s(load), least=invalid_repeats, share=share
+        )
         self.discarded = []
         while True:
             self.session.observer.trial_started(load.rate_fps, (load.rate_fps, load.rate_fps))
@@ -228,7 +228,7 @@ class Trials:
             if trial.verdict is not Verdict.INVALID:
                 return trial
             self.discarded.append(trial)
-            if repeats.are_over(trial):
+            if repeats.are_over(trial, too_slow=trial.too_slow):
                 break
         trials, were = ("trial", "was") if repeats.invalid == 1 else ("trials", "were")
         over = ", and the retry time is used up" if self.retry_time.is_over else ""
@@ -237,24 +237,7 @@ class Trials:
             f"{why_invalid(trial)}"
         )
 
-    def repeats(
-        self,
-        load: Load,
-        least: int,
-        *,
-        share: Fraction = Fraction(1),
-        slow_repeats: int | None = None,
-    ) -> Repeats:
-        """Returns how often a trial of this load is repeated while it is INVALID."""
-        return Repeats(
-            time=self.retry_time,
-            each_s=self._each_s(load),
-            least=least,
-            share=share,
-            slow_repeats=slow_repeats,
-        )
-
-    def _each_s(self, load: Load) -> Fraction:
+    def each_s(self, load: Load) -> Fraction:
         """Returns the planned time of a trial."""
         traffic = self.session.traffic
         trial_s = load.lasts_s(self.timing.drain_s, traffic.connections)

@@ -12,10 +12,10 @@ from natxy.search.bisection import Bisection
 from natxy.search.loss_verification import LossVerification
 from natxy.trial.bound import Bound, was_badly_placed
 from natxy.trial.load import Load
-from natxy.trial.repeats import INVALID_REPEATS, SHARE
+from natxy.trial.repeats import INVALID_REPEATS, SHARE, Repeats
 from natxy.trial.seeds import repetition_seed
 from natxy.trial.trials import Trials
-from natxy.verdict.advice import explained
+from natxy.verdict.advice import why_invalid
 
 MOST_REVOCATIONS = 3  # in one search
 
@@ -124,7 +124,7 @@ class ValidTrials:
         last = self.done[-1]
         return TesterLimit(
             f"no rate passed, and at {rate_fps} {what} a second trials are invalid: "
-            f"{explained(last.invalid_reasons, rate_fps, too_slow=last.too_slow)}"
+            f"{why_invalid(last)}"
         )
 
     def run(self, load: Load, bracket: tuple[int, int]) -> TrialRecord:
@@ -133,14 +133,20 @@ class ValidTrials:
         An INVALID trial means that all repeats were invalid, so that the load says nothing about
         the gateway. `bracket` is only for the observer.
         """
-        repeats = self.trials.repeats(load, self.least, share=SHARE, slow_repeats=self.slow_repeats)
-        self._each_s = repeats.each_s
+        self._each_s = self.trials.each_s(load)
+        repeats = Repeats(
+            time=self.trials.retry_time,
+            each_s=self._each_s,
+            least=self.least,
+            share=SHARE,
+            slow_repeats=self.slow_repeats,
+        )
         seed = repetition_seed(self.trials.campaign_seed, self.repetition)
         while True:
             self.trials.session.observer.trial_started(load.rate_fps, bracket, load.count)
             trial = self.trials.run(load=load, repetition=self.repetition, seed=seed)
             self.done.append(trial)
-            self.planned_s += repeats.each_s
+            self.planned_s += self._each_s
             if trial.verdict is not Verdict.INVALID:
                 if not load.makes_connections:  # searches for connections tell it themselves
                     self.trials.check_arrivals(after=trial)

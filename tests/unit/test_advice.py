@@ -72,5 +72,5 @@ def test_trials_that_stay_invalid_end_with_it(
         campaign_seed=1,
     )
     with pytest.raises(TesterLimit, match=advice) as limit:
-        trials.run_valid(load=LOW_FPS, repetition=1, seed=1, invalid_repeats=0)
+        trials.run_valid(load=LOW_FPS, repetition=1, invalid_repeats=0)
     assert Advice.LOWER_RATE.value not in str(limit.value)

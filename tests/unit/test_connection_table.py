@@ -74,9 +74,9 @@ def test_what_is_measured_is_phase_2() -> None:
 def test_phase_1_counts_in_the_budget_of_invalid_trials() -> None:
     """0.1 s of phase 2, 0.1 s of phase 1, 0.01 s of the sample, a drain after each, and 0.1 s."""
     trials = trials_of(StatefulGateway(), sample=100)
-    repeats = trials.repeats(steady(RATE_FPS, TIMING.duration_s), 0)
+    each_s = trials.each_s(steady(RATE_FPS, TIMING.duration_s))
     sending_s = Fraction(1, 10) + Fraction(1, 10) + Fraction(1, 100)
-    assert repeats.each_s == sending_s + 3 * TIMING.drain_s + BETWEEN_S
+    assert each_s == sending_s + 3 * TIMING.drain_s + BETWEEN_S
 
 
 def test_connections_outlive_phase_1_the_gap_and_phase_2() -> None:

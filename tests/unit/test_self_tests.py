@@ -285,7 +285,7 @@ def test_without_a_valid_trial_at_either_rate_there_is_no_delay(spoilt_fps: int)
 
     def invalid(spec: TrialSpec) -> Reason | None:
         spoilt = rate_of(spec.phases[0].streams[0]) == spoilt_fps
-        return LATE if spoilt and spec.seed == repetition_seed(1, 2) else None
+        return LATE if spoilt and spec.seed == repetition_seed(2, 1) else None
 
     engine = FakeEngine(lose=first_above(10_000), invalid=invalid)
     session = looped_session(engine)
@@ -324,7 +324,7 @@ def test_an_own_delay_that_an_absence_may_have_made_does_not_count(
     spoilt = 0
 
     def is_spoilt(stream: Stream) -> bool:
-        of_delay = engine.specs[-1].seed == repetition_seed(1, 2)
+        of_delay = engine.specs[-1].seed == repetition_seed(2, 1)
         return of_delay and rate_of(stream) == spoilt_fps and spoilt <= 2 * absences
 
     def delays(stream: Stream) -> dict[str, Any]:
@@ -522,7 +522,7 @@ def test_a_self_test_of_connections_needs_nobody_to_delete_them() -> None:
 
 
 def of_search(spec: TrialSpec) -> bool:
-    return spec.seed != repetition_seed(1, 2)
+    return spec.seed != repetition_seed(2, 1)
 
 
 def test_the_trials_of_the_search_are_counted_without_those_of_the_delay() -> None:
