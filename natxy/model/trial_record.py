@@ -14,16 +14,6 @@ from natxy.model.trial_spec import ESTABLISH, Direction
 from natxy.model.verdict import Verdict
 
 
-def not_counted(*, excused: int, lost: int, frames: int, clean: int) -> int:
-    """Returns how many of the excused lost frames are taken off a stream's loss.
-
-    The others are as many as the disturbed frames would have lost at the share of the clean ones,
-    so that the loss keeps its share of all frames.
-    """
-    alike = ceil(lost * (frames - clean) / clean) if clean else 0
-    return max(0, excused - alike)
-
-
 class CountedLoss(Model):
     """Of a stream, the frames that nothing disturbed, and of these the lost ones, which count.
 
@@ -48,9 +38,14 @@ class CountedLoss(Model):
 
     @property
     def not_counted(self) -> int:
-        return not_counted(
-            excused=self.excused, lost=self.lost, frames=self.frames, clean=self.clean
-        )
+        """How many of the excused lost frames are taken off the loss.
+
+        The others are as many as the disturbed frames would have lost at the share of the clean
+        ones, so that the loss keeps its share of all frames.
+        """
+        disturbed = self.frames - self.clean
+        alike = ceil(self.lost * disturbed / self.clean) if self.clean else 0
+        return max(0, self.excused - alike)
 
     @property
     def share(self) -> float:

@@ -7,7 +7,7 @@ from typing import Self
 from natxy.model.disturbance import Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.stream_result import StreamResult
-from natxy.model.trial_record import CountedLoss, not_counted
+from natxy.model.trial_record import CountedLoss
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction, Stream, TrialSpec
 from natxy.search.settings import NO_LOSS, LossTolerance
@@ -70,15 +70,12 @@ class Losses:
     def without_excused(self, result: TrialResult, phases: Collection[str]) -> TrialResult:
         """Returns the result as if of the disturbed frames no larger share were lost than of the
         clean ones."""
+        off = {(of.phase, of.direction): of.not_counted for of in self.counted(phases)}
         streams = tuple(
-            stream.with_received(self._not_counted(stream)) if stream.phase in phases else stream
+            stream.with_received(min(off.get((stream.phase, stream.direction), 0), stream.missing))
             for stream in result.streams
         )
         return result.model_copy(update={"streams": streams})
-
-    def _not_counted(self, stream: StreamResult) -> int:
-        line, excused = self.lines[stream.phase, stream.direction], self.excused(stream)
-        return not_counted(excused=excused, lost=line.lost, frames=line.frames, clean=line.clean)
 
     def clean_share(self, phases: Collection[str]) -> float:
         """Returns the smallest share of the frames of a direction that nothing disturbed."""
