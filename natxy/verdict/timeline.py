@@ -131,10 +131,9 @@ class Full:
     @property
     def error(self) -> float:
         """Returns twice the standard error of the share, from the slots, and a frame."""
-        slots = [self.frames * slot // SLOTS for slot in range(SLOTS + 1)]
         if self.frames < 2 * SLOTS:
             return 1.0
-        shares = [self._lost_in(begin, end) / (end - begin) for begin, end in pairwise(slots)]
+        shares = [lost / frames for lost, frames in self._slots()]
         return 2 * stdev(shares) / sqrt(SLOTS) + 1 / self.frames
 
     def is_spread(self, clean: int) -> bool:
@@ -146,12 +145,12 @@ class Full:
             return False
         if self.share > 1 / 2:
             return self.frames > clean / 2
-        slots = [self.frames * slot // SLOTS for slot in range(SLOTS + 1)]
-        both = (0 < self._lost_in(begin, end) < end - begin for begin, end in pairwise(slots))
-        return sum(both) >= SPREAD * SLOTS
+        return sum(0 < lost < frames for lost, frames in self._slots()) >= SPREAD * SLOTS
 
-    def _lost_in(self, begin: int, end: int) -> float:
-        return sum(lost for _, _, lost in _cut(self.runs, begin, end))
+    def _slots(self) -> Iterator[tuple[float, int]]:
+        """Yields the losses and the frames of each slot."""
+        for begin, end in pairwise(self.frames * slot // SLOTS for slot in range(SLOTS + 1)):
+            yield sum(lost for _, _, lost in _cut(self.runs, begin, end)), end - begin
 
 
 @dataclass(frozen=True, kw_only=True)
