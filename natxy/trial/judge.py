@@ -78,14 +78,9 @@ class Judge:
     def _of_loss(self, trial: Trial) -> Judged:
         """Returns INVALID if something else than the gateway may have caused the loss."""
         # In a reset, the loss is what the trial measures.
-        excused = None if self.resets else self._excuse(trial)
-        if excused:
+        if not self.resets and (excused := self._excuse(trial) or _badly_placed(trial)):
             return Judged(Verdict.INVALID, (excused,), excused=True)
-        placed = None if self.resets else _badly_placed(trial)
-        if placed:
-            return Judged(Verdict.INVALID, (placed,), excused=True)
-        paused = self._paused_too_long(trial)
-        if paused:
+        if paused := self._paused_too_long(trial):
             return Judged(Verdict.INVALID, (paused,))
         return Judged(Verdict.FAIL, full=full_of([trial.losses], _phases(trial)))
 
