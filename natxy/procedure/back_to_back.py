@@ -229,7 +229,7 @@ def _longest(train: Train, trials: Trials, repetition: int) -> _Burst:
             Frames(segments=(segment,), fills_buffers=True), (rate_fps, rate_fps)
         )
         if trial.invalid_reasons:
-            too_slow = takes_too_long(trial, rate_fps, train.excess_ns)
+            too_slow = valid_trials.gave_up_too_slow
             reason = explained(trial.invalid_reasons, rate_fps, too_slow=too_slow)
         if trial.verdict is Verdict.FAIL:  # bursts that fail get shorter, so the last one counts
             cut_off = train.was_cut_off(frames, trial.result)
