@@ -16,7 +16,7 @@ from natxy.model.stream_result import StreamResult
 from natxy.model.trial_result import TrialResult
 from natxy.model.trial_spec import Direction
 
-FEWEST_MISDELIVERED = 10  # fewer frames may all be wrong by chance
+FEWEST_FRAMES = 10  # fewer frames may all be lost, or wrong, by chance
 
 ADVICE = {
     "malformed": (
@@ -59,7 +59,6 @@ ADVICE = {
         "options of TCP are others than were sent"
     ),
 }
-FEWEST_FRAMES = 10  # fewer frames may all be lost by chance
 SLOW_FPS = 1000  # a gateway that forwards at all gets something through at this rate
 RECEIVER: dict[Direction, str] = {"forward": "right", "reverse": "left"}
 
@@ -128,7 +127,7 @@ def check_all_misdelivered(streams: Iterable[StreamResult]) -> None:
     """Raises MeasurementError if all frames of a direction arrived, but all were misdelivered."""
     for stream in streams:
         wrong = _wrong(stream)
-        if stream.received == 0 and wrong.total() >= stream.sent >= FEWEST_MISDELIVERED:
+        if stream.received == 0 and wrong.total() >= stream.sent >= FEWEST_FRAMES:
             check = max(ADVICE, key=wrong.__getitem__)
             raise MeasurementError(
                 f"{stream.direction}: all {stream.sent:,} frames were misdelivered, most of them "
