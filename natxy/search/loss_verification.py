@@ -45,7 +45,8 @@ class LossVerification:
         """
         if verdict is Verdict.FAIL:
             self._failures[rate_fps] += 1
-            if not spread and self._is_doubtful(rate_fps, lost, spread is None):
+            repeats = MOST_UNEXPLAINED if spread is False and self.repeats else self.repeats
+            if not spread and lost <= GROSS and self._failures[rate_fps] <= repeats:
                 return
         elif verdict is Verdict.PASS:
             self.overturned += self._failures.pop(rate_fps, 0)
@@ -58,7 +59,3 @@ class LossVerification:
         """
         self._failures.clear()
         self.search.keep_failures(kept)
-
-    def _is_doubtful(self, rate_fps: int, lost: float, is_unknown: bool) -> bool:
-        repeats = self.repeats if is_unknown or not self.repeats else MOST_UNEXPLAINED
-        return self._failures[rate_fps] <= repeats and lost <= GROSS
