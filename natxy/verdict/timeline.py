@@ -226,7 +226,9 @@ class Timeline:
 
     def counted_runs(self) -> Iterator[Run]:
         """Yields the runs of losses that count."""
-        return (run for runs in self._of_pieces() for run in runs)
+        for begin, end in self.pieces:
+            for first, span, lost in _cut(self.runs, begin, end):
+                yield first, span, round(lost)
 
     def full(self) -> Full:
         """Returns the time in which the gateway was full, and its losses.
@@ -299,10 +301,6 @@ class Timeline:
         unknown = (self.frames - known) / known
         likely_ns = max(0.0, each_ns * self.frames)
         return likely_ns, likely_ns + 2 * sqrt(variance * unknown * (1 + unknown))
-
-    def _of_pieces(self) -> Iterator[list[Run]]:
-        for begin, end in self.pieces:
-            yield [(first, span, round(lost)) for first, span, lost in _cut(self.runs, begin, end)]
 
 
 def _cut(runs: Sequence[Run], begin: int, end: int) -> Iterator[tuple[int, int, float]]:
