@@ -16,7 +16,6 @@ from natxy.trial.valid_trials import ValidTrials
 from natxy.verdict.losses import Losses, full_of
 from natxy.verdict.silences import is_watched
 
-MOST_ROUNDS = 8  # of a search that goes on above or below its result
 MOST_TIMES = 8  # as long as the first round may take what confirms its result
 MOST_CONFIRMING = 5  # trials at a rate above the result, or that repeat it for longer
 TWICE = 2  # as long as other trials are those above the result
@@ -59,7 +58,7 @@ class ConfirmedSearch:
 
     def run(self, is_hopeless: Callable[[], bool]) -> None:
         """Ends at once where no rate will pass."""
-        for _ in range(MOST_ROUNDS):
+        while True:
             self._unconfirmed = None
             for rate_fps in self.valid_trials.rates(self.verified):
                 if self._is_late:
@@ -75,7 +74,6 @@ class ConfirmedSearch:
             self._first_s = self._first_s or self.valid_trials.planned_s
             if not (self.repeats and (self._passes_above() or self._fails_longer())):
                 return
-        self._unconfirmed = Limit.VARIES  # each round has moved the result
 
     def result(self, maximum: Maximum, trials: Sequence[TrialRecord]) -> Bounded:
         """Returns the result of the search, which has ended; figures are made of `trials`."""
