@@ -37,7 +37,7 @@ from natxy.model.experiment import Experiment
 from natxy.model.experiment_sections import Options
 from natxy.model.measurement import Measurement
 from natxy.report.gateway_table import conformance_notes, gateway_table, throughput_table
-from natxy.report.results_json import cell_entry, made_by, write_entries
+from natxy.report.results_json import cell_entry, write_entries
 from natxy.setting import Setting
 
 EXPERIMENT = Path("demo/demo.toml")  # in the folder of the experiments
@@ -202,8 +202,11 @@ class GatewayTables(Narrator):
         super().cell_ended(cell, results, error)
         gateway = cell.column.label
         self.results += [_named(result, gateway) for result in results]
-        own = {"started": self._started, "natxy_version": natxy.__version__}
-        made = made_by({"command": [self.command], **own})
+        made = {
+            "command": self.command,
+            "started": self._started,
+            "natxy_version": natxy.__version__,
+        }
         self._entries += [
             cell_entry(
                 result,

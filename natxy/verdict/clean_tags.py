@@ -128,9 +128,7 @@ def too_few(result: TrialResult) -> tuple[Reason, ...]:
             limit_share=LEAST_CLEAN,
         )
         for stream in result.streams
-        if (tags := stream.tags)
-        and tags.disturbed
-        and tags.sent < LEAST_CLEAN * (tags.sent + tags.disturbed)
+        if (tags := stream.tags) and tags.sent < LEAST_CLEAN * (tags.sent + tags.disturbed)
     )
 
 
