@@ -17,6 +17,7 @@ SOUGHT = 0.05  # the change for which the number of runs is told
 HALF = 20  # characters on each side of 0 in a drawing
 WIDEST = 1.0  # share at the end of a drawing; what lies farther out is at its edge
 NARROWEST = 0.01
+MOST_NAMES = 4  # in a note; JSON has the reason of each figure
 
 
 def cells(each: Difference) -> list[str]:
@@ -56,7 +57,9 @@ def untold(differences: Sequence[Difference]) -> Iterator[str]:
         if each.reason:
             figures.setdefault(each.reason, []).append(f"{each.figure} {each.column}".strip())
     for reason, names in figures.items():
-        yield f"Cannot be told, because {reason}: {'; '.join(names)}"
+        left = len(names) - MOST_NAMES
+        shown = [*names[:MOST_NAMES], *([f"{left} more"] if left > 0 else [])]
+        yield f"Cannot be told, because {reason}: {'; '.join(shown)}"
 
 
 def needed(each: Difference) -> str:

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from natxy.report.comparison import compared
-from natxy.report.comparison_text import HALF, drawing, markdown
+from natxy.report.comparison_text import HALF, MOST_NAMES, drawing, markdown, untold
 from natxy.report.junit import comparison_junit
 from tests.unit.campaign_report import cell
 
@@ -33,6 +33,16 @@ def test_markdown_has_each_figure_and_escapes_what_others_wrote() -> None:
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) == 2 + len(FOUND)
     assert {row.replace("\\|", "").count("|") for row in rows} == {8}
+
+
+@pytest.mark.parametrize(("figures", "end"), [(MOST_NAMES, "b3"), (MOST_NAMES + 2, "b3; 2 more")])
+def test_a_note_names_the_first_figures(figures: int, end: str) -> None:
+    names = [f"b{number}" for number in range(figures)]
+    before = [[cell(name, 100, 101) for name in names]] * 3
+    after = [[cell(name, 90, 91, lower=True) for name in names]] * 3
+    (note,) = untold(compared(before, after))
+    assert note.startswith("Cannot be told, because the second value is a lower bound: ")
+    assert note.replace(" throughput", "").endswith(end)
 
 
 @pytest.mark.parametrize(("share", "failed"), [(0.05, ["slow"]), (0.5, [])])
