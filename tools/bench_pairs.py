@@ -59,7 +59,7 @@ options = {{ profile = "quick", {options} }}
 command = "throughput"
 """
 RUN = "1"  # the forge's number of a run: each further round goes on with it
-OPTIONS: dict[str, int | str] = {"repetitions": 5, "error": "0.5%", "retry_time": 20}
+OPTIONS: dict[str, int | str] = {"repetitions": 5, "error": "0.5%", "retry_time": 20}  # ci.md's
 
 
 def slower_tayga(folder: Path, share: float) -> Path:
@@ -112,7 +112,7 @@ def compared(
     slower: Path | None,
     rounds: int,
     lock: str | None,
-    options: Mapping[str, int | str] = OPTIONS,
+    options: Mapping[str, int | str],
 ) -> int:
     """Compares tayga with itself, or with a slower one, round by round; returns the status.
 
@@ -142,23 +142,26 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--share", type=float, default=0.08, help="more time for each frame")
+    parser.add_argument("--repetitions", type=int, default=OPTIONS["repetitions"])
     parser.add_argument("--lock", help="file that is locked while a round measures")
     asked = parser.parse_args()
     folder = asked.folder.resolve()
     slower = slower_tayga(folder / "slower-tayga", asked.share)
+    options = {**OPTIONS, "repetitions": asked.repetitions}
     found: dict[str, list[tuple[int, float, str]]] = {"equal": [], "slower": []}
     for pair in range(asked.pairs):
         for name, results in found.items():
             of, head = folder / f"{name}-{pair}", slower if name == "slower" else None
             known = of / "status"
             if not known.exists():
-                status = compared(of, head, asked.rounds, asked.lock)
+                status = compared(of, head, asked.rounds, asked.lock, options)
                 known.write_text(str(status))
             written = of / "natxy-bench" / RUN / "comparison.json"
             figures = json.loads(written.read_text())["figures"] if written.exists() else []
             worst = min((each["change"] for each in figures), default=0.0)
             said = ", ".join(each["verdict"] for each in figures) or "no table"
             results.append((int(known.read_text()), worst, said))
+            print(f"{of.name}: {said}", file=sys.stderr, flush=True)
     for name, results in found.items():
         failed = sum(status != 0 for status, _, _ in results)
         told = sum("worse" in said or "better" in said for _, _, said in results)
