@@ -23,7 +23,7 @@ def leaky(times: Times, cost_s: float, bucket: float, queue: float) -> tuple[Kep
     """
     room_s = (bucket + queue - 1) * cost_s + 1e-12
     kept = np.ones(len(times), dtype=bool)
-    frees = np.empty(len(times))
+    frees = np.zeros(len(times))  # 0 where a frame is dropped
     free, at, size = -1.0, 0, 512
     while at < len(times):
         # As long as nothing is dropped, the backlog is a running maximum.
