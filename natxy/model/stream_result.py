@@ -116,6 +116,11 @@ class StreamResult(Model):
         return median(lows_ns) - min(lows_ns) if lows_ns else 0.0
 
     @property
+    def left_late(self) -> int:
+        """Frames of `late_runs`; more, where runs were joined."""
+        return sum((last - first) // self.senders + 1 for first, last in self.late_runs)
+
+    @property
     def is_refused_by_port(self) -> bool:
         """True if the port refused frames for longer than the gateway held any back."""
         return self.pauses.by_port_ns > self.held_back_ns

@@ -78,6 +78,7 @@ class Bisection:
         self._passed_fps: int | None = None
         self._failed_fps: set[int] = set()
         self._ceilings_fps: set[int] = set()
+        self._untold_fps: set[int] = set()  # tried, and it tells nothing
         self._retried_fps: int | None = None
 
     @property
@@ -114,6 +115,7 @@ class Bisection:
         """Takes the verdict of a trial; `counted_fps` is the rate that counts if it passed, and by
         default `rate_fps`."""
         self._retried_fps = None
+        self._untold_fps.discard(rate_fps)
         if verdict is Verdict.PASS:
             passed_fps = rate_fps if counted_fps is None else counted_fps
             self._passed_fps = max(passed_fps, self._passed_fps or 0)
@@ -127,7 +129,8 @@ class Bisection:
 
     def keep_failures(self, kept_fps: set[int]) -> None:
         """Forgets the failures at other rates than these, which tell nothing; goes on above the
-        result."""
+        result, by these rates."""
+        self._untold_fps |= self._failed_fps - kept_fps
         self._failed_fps &= kept_fps
 
     def restart(self, first_fps: int) -> None:
@@ -145,7 +148,8 @@ class Bisection:
         # The counted rate may be slightly lower than the rate of the trial.
         if self.upper_fps - self._passed_fps < self.error.at(self._passed_fps):
             return None
-        return min(self._passed_fps * self.growth, self.upper_fps)
+        untold = (each for each in self._untold_fps if each > self._passed_fps)
+        return min(self._passed_fps * self.growth, self.upper_fps, *untold)
 
     @property
     def _floor(self) -> int:

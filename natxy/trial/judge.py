@@ -18,7 +18,7 @@ from natxy.trial.load import Load
 from natxy.trial.phases import measures_phase_2, ramp_phases
 from natxy.trial.trial import Trial
 from natxy.verdict.losses import excuse, full_of
-from natxy.verdict.pacing import long_pauses
+from natxy.verdict.pacing import late_throughout, long_pauses
 from natxy.verdict.placement import bad_placement
 from natxy.verdict.timeline import LEAST_CLEAN, Full
 
@@ -79,6 +79,8 @@ class Judge:
         """Returns INVALID if something else than the gateway may have caused the loss."""
         # In a reset, the loss is what the trial measures.
         if not self.resets and (excused := self._excuse(trial) or _badly_placed(trial)):
+            if late := late_throughout(trial.measured):
+                return Judged(Verdict.INVALID, (late,))
             return Judged(Verdict.INVALID, (excused,), excused=True)
         if paused := self._paused_too_long(trial):
             return Judged(Verdict.INVALID, (paused,))

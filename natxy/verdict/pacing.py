@@ -20,6 +20,8 @@ LATENESS_WITHOUT_PAUSES_US = 1000
 # A round of polling takes less, so a sender that is not later has not been kept from its CPU.
 ROUND_NS = 10_000
 AWAY_NS = 500_000  # a loop that is only busy takes less time for a round
+# Of its frames, a sender that is too slow for a rate is late with more; noise lets it catch up.
+MOST_LATE = Fraction(3, 4)
 
 
 def lateness_tolerance_ns(tester: TesterSection, *, pauses: bool) -> int:
@@ -36,6 +38,13 @@ def long_pauses(result: TrialResult, share: Fraction) -> Reason | None:
             facts = {"paused_ns": paused_ns, "sending_ns": sending_ns, "limit_share": float(share)}
             return Reason.of(Code.PAUSED, stream.direction, **facts)
     return None
+
+
+def late_throughout(result: TrialResult) -> Reason | None:
+    """Returns a reason if a sender paused for long and was late nearly all the time: the rate is
+    why, and no absence beside it excuses a loss."""
+    late = (s for s in result.streams if s.left_late > MOST_LATE * s.due)
+    return long_pauses(result.model_copy(update={"streams": tuple(late)}), PAUSE_SHARE)
 
 
 def is_too_slow(result: TrialResult, most_pauses: Fraction = PAUSE_SHARE) -> bool:

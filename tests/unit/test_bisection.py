@@ -167,3 +167,14 @@ def test_a_pass_overturns_failures_up_to_the_rate_that_was_tried_and_no_others()
     assert (search.bracket, search.limit) == ((390, 500), Limit.DUT)
     search.keep_failures(set())
     assert (search.bracket, search.limit) == ((390, 1000), Limit.MAXIMUM)
+
+
+def test_rates_whose_failures_tell_nothing_are_the_next_steps_upwards() -> None:
+    search = Bisection(upper_fps=10_000, first_fps=800, growth=4)
+    for rate_fps, verdict in ((800, Verdict.FAIL), (400, Verdict.PASS), (600, Verdict.FAIL)):
+        assert search.next() == rate_fps
+        search.tell(rate_fps, verdict)
+    search.keep_failures(set())
+    for rate_fps in (600, 800, 3200):
+        assert search.next() == rate_fps
+        search.tell(rate_fps, Verdict.PASS)

@@ -21,7 +21,7 @@ from natxy.trial.trials import Trials
 from natxy.verdict.counted import Counting
 from natxy.verdict.pacing import PAUSE_SHARE, is_too_slow, long_pauses
 from tests.remarks import topics
-from tests.unit.fake_engine import FakeEngine, rate_of
+from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
 from tests.unit.reasons import a_reason
 from tests.unit.results import result_of, stream_of
 
@@ -114,6 +114,23 @@ def test_a_trial_that_the_gateways_absence_excuses_is_of_no_slow_tester(
     assert trial.verdict is Verdict.INVALID
     assert trial.excused
     assert not trial.too_slow
+
+
+@pytest.mark.parametrize(("late", "slow"), [(0.7, False), (0.8, True)])
+def test_no_absence_excuses_what_a_sender_lost_that_was_late_all_the_time(
+    late: float, slow: bool, nat64: TrafficPlan
+) -> None:
+    engine = FakeEngine(
+        lose=lambda _: range(100),
+        paused_ns=pausing(0.03),
+        away_ns=lambda _: 1e6,
+        members=lambda stream: {"late_runs": [(0, round(late * frames_in(stream)))]},
+    )
+    trial = trial_of(engine, nat64, OF_SEARCH)
+    assert trial.verdict is Verdict.INVALID
+    assert trial.too_slow is slow
+    assert trial.excused is not slow
+    assert trial.invalid_reasons[0].code is (Code.PAUSED if slow else Code.GATEWAY_AWAY)
 
 
 @pytest.mark.parametrize(
