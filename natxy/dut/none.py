@@ -3,21 +3,21 @@
 If a gateway that Natxy did not start is on this machine, its CPUs and its threads may be known.
 """
 
-import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from natxy.dut.base import Dut
 from natxy.dut.config import NoDutConfig, OnThisMachine
 from natxy.dut.cpus import watched_cpus
+from natxy.dut.peers import AtPorts
 from natxy.dut.proc_files import local_snapshot
-from natxy.dut.process import kernel_threads, program_threads
+from natxy.dut.process import allowed_cpus, kernel_threads, program_threads, threads_of
 from natxy.errors import ConfigurationError, DutError
 from natxy.model.source import bytes_of
 from natxy.model.telemetry import Snapshot
 from natxy.model.trial_spec import WatchedCpu
 
-PROC = Path("/proc")
 MOST_DIGITS = 10  # of the number of a process
 MOST_THREADS = 1000  # of a gateway on a CPU
 
@@ -26,26 +26,29 @@ class Here:
     """The part of a driver whose gateway may be on this machine: what `[dut]` says of its place."""
 
     _place = OnThisMachine()
+    at_ports: AtPorts | None = None  # where its programs are looked for if no CPU is named
+    _found: Mapping[int, int] = MappingProxyType({})  # by thread, the CPU
 
     @property
     def cpus(self) -> tuple[int, ...]:
-        return self._place.cpus
+        return self._place.cpus or tuple(sorted(set(self._found.values())))
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
         """Its CPUs, with the threads of its processes; if none is named, those of programs that may
         run on these CPUs only.
 
-        Of a gateway that is the kernel, or uses it, those are threads of NAPI as well. Raises
-        DutError if a process has ended.
+        Of a gateway that is the kernel, or uses it, those are threads of NAPI as well. If no CPU is
+        named, those of the programs at the tester's ports. Raises DutError if a process has ended.
         """
-        if not self.cpus:
-            return ()
+        if not self._place.cpus:
+            self._found = self.at_ports.threads() if self.at_ports else {}
+            return watched_cpus(self.cpus, self._found)
         numbers = self._process_numbers()
         threads = {thread for number in numbers for thread in _threads(number)}
         if not numbers:
             # Where the tester's CPUs are isolated, every program may run on the others only.
-            usual = _allowed(1)
+            usual = allowed_cpus(1)
             confined = _only_on(self.cpus, program_threads())
             threads = {thread for thread, allowed in confined.items() if allowed != usual}
         threads |= set(_only_on(self.cpus, (each for _, each in kernel_threads("napi/"))))
@@ -59,7 +62,8 @@ class Here:
     def telemetry(self) -> Snapshot:
         if not self.cpus:
             return Snapshot()
-        return local_snapshot(self.cpus, processes=self._process_numbers())
+        found = self.at_ports.processes if self.at_ports else ()
+        return local_snapshot(self.cpus, processes=self._process_numbers() or found)
 
     def _where(self) -> dict[str, str]:
         """Returns what a description has of its place."""
@@ -110,22 +114,12 @@ def _written(path: Path) -> int:
 
 
 def _threads(process: int) -> list[int]:
-    try:
-        return [int(path.name) for path in (PROC / str(process) / "task").iterdir()]
-    except OSError as error:
-        raise DutError(
-            f"dut.processes: there is no process {process} (expected one of this machine)."
-        ) from error
+    if threads := threads_of(process):
+        return threads
+    raise DutError(f"dut.processes: there is no process {process} (expected one of this machine).")
 
 
 def _only_on(cpus: tuple[int, ...], threads: Iterable[int]) -> dict[int, set[int]]:
     """Returns the threads that may run on these CPUs only, each with the CPUs that it may use."""
-    allowed = {thread: _allowed(thread) for thread in threads}
-    return {thread: on for thread, on in allowed.items() if on <= set(cpus)}
-
-
-def _allowed(thread: int) -> set[int]:
-    try:
-        return os.sched_getaffinity(thread)
-    except OSError:  # it has ended meanwhile
-        return {-1}
+    allowed = {thread: allowed_cpus(thread) for thread in threads}
+    return {thread: on for thread, on in allowed.items() if on and on <= set(cpus)}

@@ -73,6 +73,20 @@ def program_threads(proc: Path = Path("/proc")) -> list[int]:
     return found
 
 
+def threads_of(process: int, proc: Path = Path("/proc")) -> list[int]:
+    """Returns the numbers of a process's threads; none if it has ended."""
+    with suppress(OSError):
+        return [int(path.name) for path in (proc / str(process) / "task").iterdir()]
+    return []
+
+
+def allowed_cpus(thread: int) -> set[int]:
+    """Returns the CPUs on which a thread may run; none if it has ended."""
+    with suppress(OSError):
+        return os.sched_getaffinity(thread)
+    return set()
+
+
 def _name_and_flags(stat: Path) -> tuple[str, int]:
     before, _, after = stat.read_text(errors="replace").rpartition(")")
     return before.partition("(")[2], int(after.split()[6])

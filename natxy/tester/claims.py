@@ -70,13 +70,19 @@ def port_identity(device: str, namespace: str | None) -> PortIdentity | None:
 def ends_here(device: str, root: Path = Path("/")) -> bool:
     """Returns whether a device string names a port whose other end is on this machine."""
     driver, values = arguments_of(device)
-    if driver.startswith(("net_memif", "net_vhost", "net_virtio_user", "net_tap")):
+    if is_socket(device) or driver.startswith("net_tap"):
         return True
     if not driver.startswith(KERNEL_INTERFACES) or "iface" not in values:
         return False
     interface = root / "sys/class/net" / values["iface"]
     is_virtual = "virtual" in interface.resolve().parts
     return is_virtual and not any(interface.glob("lower_*"))  # a VLAN of a NIC has a lower one
+
+
+def is_socket(device: str) -> bool:
+    """Returns whether the other end of a port is a program that has connected to a socket."""
+    driver, _ = arguments_of(device)
+    return driver.startswith(("net_memif", *SOCKETS))
 
 
 def arguments_of(device: str) -> tuple[str, dict[str, str]]:

@@ -8,14 +8,16 @@ from natxy.dut.base import Dut, TesterPorts
 from natxy.dut.command import CommandDut
 from natxy.dut.config import LABS
 from natxy.dut.ledger import Interface, Ledger, is_promiscuous, sweep
-from natxy.dut.none import NoDut
+from natxy.dut.none import Here, NoDut
+from natxy.dut.peers import AtPorts
+from natxy.dut.process import within
 from natxy.interrupts import without_interrupts
 from natxy.model.address_checks import SIDES
 from natxy.model.source import Source
 from natxy.model.testbed import Port, Testbed, TesterSection
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_result import TrialResult
-from natxy.tester.claims import Claims, ends_here
+from natxy.tester.claims import Claims, ends_here, is_socket
 from natxy.tester.command import engine_command, find_engine
 from natxy.tester.kernel_stack import check_kernel, interfaces_of
 from natxy.tester.placements import Placements
@@ -24,6 +26,7 @@ from natxy.trial.session import FrameRecords, Session
 
 UNTOLD = (NoDut, CommandDut)  # gateways that may be on this machine
 UNNAMED = "it is on this machine, and dut.cpus does not say on which CPUs it runs"
+CONNECTS_WITHIN_S = 2.0  # a gateway that is no server of a socket tries again each second or so
 Running = Callable[[Dut], AbstractContextManager[None]]
 
 
@@ -101,11 +104,14 @@ def _session(
     def noted(result: TrialResult) -> TrialResult:
         claims.announce_cpus(dut.cpus)  # a measurement may have changed them
         more: dict[str, Any] = {"shared_cpus": claims.shared_cpus()}
-        if unwatched:
+        if unwatched and not dut.cpus:
             more["unwatched_reason"] = UNNAMED
         return placements.noted(result).model_copy(update=more)
 
     with Tester(command, records_fd=records_fd, noted=noted) as engine:
+        if unwatched and isinstance(dut, Here) and _has_sockets(resolved):
+            dut.at_ports = AtPorts(tester=engine.pid, cpus=frozenset(resolved.tester.cores))
+            within(CONNECTS_WITHIN_S, dut.at_ports.are_there)
         yield Session(engine=engine, traffic=traffic, dut=dut, records=records)
 
 
@@ -113,6 +119,10 @@ def leads_here(testbed: Testbed) -> bool:
     """Returns whether a port of the tester leads to a gateway on this machine."""
     devices = [testbed.tester.port(side).device or "" for side in SIDES]
     return any(map(ends_here, devices))
+
+
+def _has_sockets(testbed: Testbed) -> bool:
+    return any(is_socket(testbed.tester.port(side).device or "") for side in SIDES)
 
 
 def with_ports(testbed: Testbed, ports: TesterPorts | None) -> Testbed:

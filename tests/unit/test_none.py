@@ -150,9 +150,10 @@ def test_ports_that_end_on_this_machine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("section", "said"), [("", UNNAMED), ("cpus = [1]", "")])
 def test_a_result_says_that_a_gateway_on_this_machine_was_not_watched(
-    section: str, said: str, engine: list[str]
+    section: str, said: str, engine: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del engine
+    monkeypatch.setattr("natxy.trial.setup.CONNECTS_WITHIN_S", 0.0)
     testbed, source = testbed_with(section)
     with set_up(testbed, source, dut_of(testbed, source)) as session:
         plan = TrialPlan(
