@@ -1,7 +1,8 @@
 """Shorter lists of runs and of stretches for the journal (docs/decisions/0029).
 
-The engine's lists have up to 4,096 runs, and a journal holds the lists of all trials. Here, as in
-engine/spec/runs.hpp, neighbours are joined that together span no more than a number of values, and
+The engine's lists have up to 4,096 runs, and a journal holds the lists of all trials. Verdicts come
+from what it holds: shorter ones take clean frames for disturbed. Here, as in engine/spec/runs.hpp,
+neighbours are joined that together span no more than a number of values, and
 this number grows until the list is short enough. Sums stay exact.
 """
 
@@ -10,9 +11,9 @@ from typing import Any
 
 from natxy.model.trial_result import TrialResult
 
-MOST = 24
-MOST_STRETCHES = 4
-DIGITS = 3
+MOST = 512
+MOST_STRETCHES = 80
+DIGITS = 4
 
 Run = tuple[int, int, int]  # first, end, and what the run stands for
 
@@ -66,7 +67,7 @@ def _joined(runs: list[Run], reach: int) -> list[Run]:
     found: list[Run] = []
     for first, end, count in runs:
         if found and end - found[-1][0] <= reach:
-            found[-1] = (found[-1][0], end, found[-1][2] + count)
+            found[-1] = (found[-1][0], max(end, found[-1][1]), found[-1][2] + count)
         else:
             found.append((first, end, count))
     return found

@@ -25,7 +25,7 @@ class StreamResult(Model):
 
     `late_runs`, `lost_runs` and `at` of `pauses` have at most 4,096 entries each. If there are
     more, neighbours are joined, those that are closest together first, and the list says less. A
-    journal has at most 24.
+    journal has at most 512.
     """
 
     phase: str
@@ -99,6 +99,8 @@ class StreamResult(Model):
     joined, some numbers arrived (`lost` < `span`)."""
     lost_in_silences: Annotated[Count, ADDED] = 0
     """Frames that were lost in silences of a gateway that is not watched ("Which losses count")."""
+    left_late: Annotated[Count, ADDED] = 0
+    """Frames of `late_runs`, before a journal joins them."""
     low_delays: tuple[tuple[Count, Count], ...] = ()
     """`[first, lowest_ns]` of each of at most 320 equal stretches of numbers: its first number and
     the lowest delay of its frames, of both kinds of traffic. A stretch of which no frame arrived is
@@ -114,11 +116,6 @@ class StreamResult(Model):
         """How much longer the lowest delays are in half of the time than at best."""
         lows_ns = [low_ns for _, low_ns in self.low_delays]
         return median(lows_ns) - min(lows_ns) if lows_ns else 0.0
-
-    @property
-    def left_late(self) -> int:
-        """Frames of `late_runs`; more, where runs were joined."""
-        return sum((last - first) // self.senders + 1 for first, last in self.late_runs)
 
     @property
     def is_refused_by_port(self) -> bool:

@@ -23,6 +23,7 @@ from natxy.trial.phases import Starting
 from natxy.trial.repeats import RetryTime
 from natxy.trial.timing import Timing
 from natxy.trial.trial_plan import TrialPlan
+from natxy.verdict.pacing import with_late_counted
 from natxy.verdict.silences import with_silences_counted
 
 AS_GIVEN = "as given"
@@ -106,7 +107,8 @@ class Session:
         )
 
     def run(self, spec: TrialSpec, on_progress: OnProgress = ignore_progress) -> TrialResult:
-        return self.past.kept(with_silences_counted(self.engine.run(spec, on_progress)))
+        whole = with_silences_counted(self.engine.run(spec, on_progress))
+        return self.past.kept(with_late_counted(whole))
 
     def keep_records(self, trial: TrialRecord) -> None:
         """Stores the records of a valid trial; those of an invalid one only if the user wants them,

@@ -40,6 +40,21 @@ def long_pauses(result: TrialResult, share: Fraction) -> Reason | None:
     return None
 
 
+def with_late_counted(result: TrialResult) -> TrialResult:
+    """Returns the result with the number of frames of each stream that left late."""
+    streams = tuple(
+        stream.model_copy(
+            update={
+                "left_late": sum(
+                    (last - first) // stream.senders + 1 for first, last in stream.late_runs
+                )
+            }
+        )
+        for stream in result.streams
+    )
+    return result.model_copy(update={"streams": streams})
+
+
 def late_throughout(result: TrialResult) -> Reason | None:
     """Returns a reason if a sender paused for long and was late nearly all the time: the rate is
     why, and no absence beside it excuses a loss."""
