@@ -31,7 +31,7 @@ class Here:
 
     @property
     def cpus(self) -> tuple[int, ...]:
-        return self._place.cpus or tuple(sorted(set(self._found.values())))
+        return self._place.cpus
 
     @property
     def watched(self) -> tuple[WatchedCpu, ...]:
@@ -42,8 +42,9 @@ class Here:
         named, those of the programs at the tester's ports. Raises DutError if a process has ended.
         """
         if not self._place.cpus:
-            self._found = self.at_ports.threads() if self.at_ports else {}
-            return watched_cpus(self.cpus, self._found)
+            found = self.at_ports.threads() if self.at_ports else {}
+            self._found = found if len(found) <= MOST_THREADS else {}
+            return watched_cpus(self._runs_on, self._found)
         numbers = self._process_numbers()
         threads = {thread for number in numbers for thread in _threads(number)}
         if not numbers:
@@ -60,14 +61,19 @@ class Here:
         return watched_cpus(self.cpus, threads)
 
     def telemetry(self) -> Snapshot:
-        if not self.cpus:
+        if not self._runs_on:
             return Snapshot()
         found = self.at_ports.processes if self.at_ports else ()
-        return local_snapshot(self.cpus, processes=self._process_numbers() or found)
+        return local_snapshot(self._runs_on, processes=self._process_numbers() or found)
 
     def _where(self) -> dict[str, str]:
         """Returns what a description has of its place."""
-        return {"gateway_cpu": ", ".join(map(str, self.cpus))} if self.cpus else {}
+        cpus = self._runs_on
+        return {"gateway_cpu": ", ".join(map(str, cpus))} if cpus else {}
+
+    @property
+    def _runs_on(self) -> tuple[int, ...]:
+        return self.cpus or tuple(sorted(set(self._found.values())))
 
     def _process_numbers(self) -> tuple[int, ...]:
         return (*self._place.processes, *map(_written, map(Path, self._place.pid_files)))

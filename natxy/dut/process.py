@@ -80,6 +80,13 @@ def threads_of(process: int, proc: Path = Path("/proc")) -> list[int]:
     return []
 
 
+def cpu_time_ns(thread: int, proc: Path = Path("/proc")) -> int:
+    """Returns for how long a thread has run; 0 if it has ended, or the kernel does not count."""
+    with suppress(OSError):
+        return int((proc / str(thread) / "schedstat").read_text().split()[0])
+    return 0
+
+
 def allowed_cpus(thread: int) -> set[int]:
     """Returns the CPUs on which a thread may run; none if it has ended."""
     with suppress(OSError):

@@ -104,7 +104,7 @@ def _session(
     def noted(result: TrialResult) -> TrialResult:
         claims.announce_cpus(dut.cpus)  # a measurement may have changed them
         more: dict[str, Any] = {"shared_cpus": claims.shared_cpus()}
-        if unwatched and not dut.cpus:
+        if unwatched and not result.watched and not result.unwatched_reason:
             more["unwatched_reason"] = UNNAMED
         return placements.noted(result).model_copy(update=more)
 
@@ -112,6 +112,7 @@ def _session(
         if unwatched and isinstance(dut, Here) and _has_sockets(resolved):
             dut.at_ports = AtPorts(tester=engine.pid, cpus=frozenset(resolved.tester.cores))
             within(CONNECTS_WITHIN_S, dut.at_ports.are_there)
+            _ = dut.watched  # so that its description has its CPUs
         yield Session(engine=engine, traffic=traffic, dut=dut, records=records)
 
 

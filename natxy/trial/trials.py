@@ -75,10 +75,8 @@ class Trials:
             try:
                 # The trial's number since the set-up, because the parts of a series share a seed.
                 number = nonce(self.campaign_seed, self.session.trials)
-                spec = self._plan.spec(
-                    load=load, seed=seed, nonce=number, watched=self.session.dut.watched
-                )
-                return self._run(spec, load, repetition)
+                spec = self._plan.spec(load=load, seed=seed, nonce=number)
+                return self._run(spec, load, repetition, watches=True)
             except IncompletePhase1:
                 if not left:
                     raise
@@ -89,14 +87,16 @@ class Trials:
         segments = (s for phase in spec.phases for stream in phase.streams for s in stream.segments)
         return self._run(spec, Frames(segments=tuple(segments)), repetition=1)
 
-    def _run(self, spec: TrialSpec, load: Load, repetition: int) -> TrialRecord:
+    def _run(
+        self, spec: TrialSpec, load: Load, repetition: int, *, watches: bool = False
+    ) -> TrialRecord:
         """Reads the trial from the journal, or runs it."""
         if not load.makes_connections and spec.establishing is not None:
             refuse_small_table(self.session.dut, spec.phases[0].minimum_connections)
         self.asked = fingerprint(spec)
         read = self.session.past.next(self.asked, repetition)
         if read is None:
-            self.last, record = self._measured(spec, load, repetition)
+            self.last, record = self._measured(spec, load, repetition, watches=watches)
         else:
             self.last, record = self._as_read(read, spec), read
         needed_s = 0.0 if spec.establishing is None else needed_timeout_s(spec)
@@ -126,8 +126,12 @@ class Trials:
             hold(spec, self.session)
         return Trial(spec=spec, result=record.result, absence=record.absence)
 
-    def _measured(self, spec: TrialSpec, load: Load, repetition: int) -> tuple[Trial, TrialRecord]:
+    def _measured(
+        self, spec: TrialSpec, load: Load, repetition: int, *, watches: bool
+    ) -> tuple[Trial, TrialRecord]:
         self._prepare(spec)
+        if watches:  # a reset may have started the gateway again
+            spec = spec.model_copy(update={"watched": self.session.dut.watched})
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         trial = run_trial(spec, self.session)
         self._ran += 1

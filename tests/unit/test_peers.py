@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from natxy.dut.peers import AtPorts, peers
+from natxy.dut.peers import AtPorts, other_ends, owners
 from natxy.dut.process import within
 
 # Listens, or connects, as it is told; a line says that it is connected, and its input ends it.
@@ -28,6 +28,10 @@ else:
 print("is connected", flush=True)
 sys.stdin.read()
 """
+
+
+def peers(process: int) -> set[int]:
+    return owners(other_ends(process))
 
 
 @contextmanager
@@ -79,9 +83,32 @@ def test_where_the_kernel_does_not_tell_there_are_none(monkeypatch: pytest.Monke
     assert peers(os.getpid()) == set()
 
 
-def test_threads_are_watched_that_can_use_one_cpu_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    allowed = {11: {0, 1}, 12: {1, 2}, 13: {2}, 14: {0}, 15: set[int]()}
-    monkeypatch.setattr("natxy.dut.peers.peers", lambda _: {os.getpid()})
+def test_the_systems_logger_is_no_gateway() -> None:
+    """DPDK opens a socket of datagrams to it."""
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with one, other:
+        assert other_ends(os.getpid()) == set()
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with one, other:
+        assert owners(other_ends(os.getpid())) == {os.getpid()}
+        assert not AtPorts(tester=os.getpid(), cpus=frozenset()).are_there()
+
+
+@pytest.mark.parametrize(
+    ("allowed", "found"),
+    [
+        ({11: {0, 1}, 12: {1}, 13: {2}}, {11: 1, 12: 1, 13: 2}),
+        ({11: {1}, 12: {1, 2}}, {}),  # nobody knows where the second one runs
+        ({11: {1}, 12: {0}, 13: set[int]()}, {11: 1}),
+        ({11: {1}, 99: {3}}, {11: 1}),  # the second one has hardly run
+    ],
+)
+def test_threads_are_watched_that_can_use_one_cpu_only(
+    allowed: dict[int, set[int]], found: dict[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("natxy.dut.peers.other_ends", lambda _: {7})
+    monkeypatch.setattr("natxy.dut.peers.owners", lambda _: {os.getpid()})
     monkeypatch.setattr("natxy.dut.peers.threads_of", lambda _: list(allowed))
     monkeypatch.setattr("natxy.dut.peers.allowed_cpus", allowed.__getitem__)
-    assert AtPorts(tester=1, cpus=frozenset({0})).threads() == {11: 1, 13: 2}
+    monkeypatch.setattr("natxy.dut.peers.cpu_time_ns", lambda each: 10 if each == 99 else 1000)
+    assert AtPorts(tester=1, cpus=frozenset({0})).threads() == found
