@@ -115,12 +115,13 @@ class Bisection:
         """Takes the verdict of a trial; `counted_fps` is the rate that counts if it passed, and by
         default `rate_fps`."""
         self._retried_fps = None
-        self._untold_fps.discard(rate_fps)
+        self._untold_fps.discard(rate_fps)  # it tells something now
         if verdict is Verdict.PASS:
             passed_fps = rate_fps if counted_fps is None else counted_fps
             self._passed_fps = max(passed_fps, self._passed_fps or 0)
             # A pass overturns what failed at lower rates.
             self._failed_fps = {each for each in self._failed_fps if each > rate_fps}
+            self._untold_fps = {each for each in self._untold_fps if each > rate_fps}
             self._ceilings_fps = {each for each in self._ceilings_fps if each > passed_fps}
         elif verdict is Verdict.FAIL:
             self._failed_fps.add(rate_fps)
@@ -148,8 +149,7 @@ class Bisection:
         # The counted rate may be slightly lower than the rate of the trial.
         if self.upper_fps - self._passed_fps < self.error.at(self._passed_fps):
             return None
-        untold = (each for each in self._untold_fps if each > self._passed_fps)
-        return min(self._passed_fps * self.growth, self.upper_fps, *untold)
+        return min(self._passed_fps * self.growth, self.upper_fps, *self._untold_fps)
 
     @property
     def _floor(self) -> int:
