@@ -27,6 +27,7 @@ class CountedLoss(Model):
     direction: Direction
     frames: int
     clean: int
+    pieces: int = 1  # of undisturbed time; between two are an absence, lateness or a pause
     lost: int
     excused: int
     first_lost: int = 0
@@ -48,11 +49,16 @@ class CountedLoss(Model):
         return max(0, self.excused - alike)
 
     @property
+    def is_disturbed(self) -> bool:
+        """Whether absences, lateness or pauses may have filled or emptied the gateway's queue."""
+        return self.clean < self.frames or self.pieces > 1
+
+    @property
     def share(self) -> float:
         """The lost share that an undisturbed trial would have had: from the first loss on, that of
         the time in which the gateway was full or, if the losses do not fill a time, that of the
         clean frames."""
-        if self.spread and self.clean < self.frames:
+        if self.spread and self.is_disturbed:
             return self.full_share * (1 - self.first_lost / self.frames)
         return self.lost / self.clean if self.clean else 0.0
 

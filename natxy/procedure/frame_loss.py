@@ -79,7 +79,8 @@ class FrameLossPlan(Plan):
 
     def load(self, rate_fps: int) -> Frames:
         accepted = self.loss or LossTolerance()
-        return replace(steady(rate_fps, self.timing.duration_s), accepted=accepted)
+        load = steady(rate_fps, self.timing.duration_s)
+        return replace(load, accepted=accepted, measures_loss=True)
 
     def sent(self, result: Measurement) -> list[Sent]:
         """Returns what a trial of each rate of the result sent."""

@@ -145,8 +145,11 @@ class Judge:
     def _paused_too_long(self, trial: Trial) -> Reason | None:
         """Returns a reason if pauses doubt a FAIL; in a search, a FAIL only means a lower rate."""
         load = self.load
-        searches = load.makes_connections or load.counting is not None
-        return None if searches else long_pauses(trial.measured, load.pause_share)
+        if load.makes_connections or load.counting is not None:
+            return None
+        if load.measures_loss and trial.losses.fill_pieces(_phases(trial)):
+            return None
+        return long_pauses(trial.measured, load.pause_share)
 
     def _of_rate(self, trial: Trial) -> Judged:
         """Judges the rate of a trial whose loss is accepted."""

@@ -32,6 +32,7 @@ class Load(ABC):
     # True: a sender that is far behind moves its schedule; False: it sends all overdue frames.
     pauses: bool = False
     pause_share: Fraction = PAUSE_SHARE  # longest pauses of a valid trial
+    measures_loss: bool = False  # of the rate: the lost share is the figure
     counting: Counting | None = None  # used instead of `pause_share` in a search for a rate
 
     makes_connections: ClassVar[bool] = False  # the load is phase 1; else that comes before it

@@ -64,7 +64,7 @@ def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[
         statistical = 0.0
         if of is not None and of.spread and of.full_share:
             statistical = max(loss * of.full_error / of.full_share, frames.percent(1))
-            if of.clean < of.frames:
+            if of.is_disturbed:
                 either_way = statistical + 100 * of.error_of_first
                 found[key] = LossRate(percent=loss, error=max(too_high, either_way))
                 continue

@@ -45,10 +45,11 @@ class Losses:
         for stream in result.streams:
             key = stream.phase, stream.direction
             away = _away(stream, result, absence)
+            watched = is_watched(result, absence)
             lines[key] = replace(
                 _line(asked[key], stream, away, fills_buffers=fills_buffers),
-                silent=0 if is_watched(result, absence) else stream.lost_in_silences,
-                wait_ns=stream.usual_wait_ns,
+                silent=0 if watched else stream.lost_in_silences,
+                watched=watched,
                 lows=stream.low_delays,
             )
         return cls(lines=lines)
@@ -95,6 +96,7 @@ class Losses:
                     direction=direction,
                     frames=line.frames,
                     clean=line.clean,
+                    pieces=len(line.pieces),
                     lost=line.lost,
                     first_lost=first,
                     first_error=first_error,
@@ -104,6 +106,11 @@ class Losses:
                     full_error=round(full.error, 6) if full.frames else 0.0,
                     spread=spread is not None,
                 )
+
+    def fill_pieces(self, phases: Collection[str]) -> bool:
+        """Returns whether what a direction lost, if anything, fills its undisturbed time piece by
+        piece: then the pauses between them do not matter."""
+        return all(line.full().is_spread(line.clean) for line in self.lines_of(phases) if line.lost)
 
     def lines_of(self, phases: Collection[str]) -> Iterator[Timeline]:
         return (line for (phase, _), line in self.lines.items() if phase in phases)

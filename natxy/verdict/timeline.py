@@ -17,6 +17,7 @@ from statistics import stdev
 from typing import Self
 
 from natxy.model.trial_spec import Segment
+from natxy.statistics import median
 
 Interval = tuple[int, int]
 Times = tuple[float, float]  # from .. until, in ns since the phase's start
@@ -162,7 +163,7 @@ class Timeline:
     runs: tuple[Run, ...]  # of lost numbers
     schedule: Schedule  # of one of its senders
     silent: int = 0  # frames that a gateway, which nobody watches, lost in silences
-    wait_ns: float = 0.0  # of a frame in the gateway, most of the time
+    watched: bool = True
     # The lowest delays of stretches of numbers, from their first number on.
     lows: tuple[tuple[int, int], ...] = ()
 
@@ -213,16 +214,22 @@ class Timeline:
 
         An absence before the first loss fills the queue, and a pause empties it. While the gateway
         is full, a frame waits for as long as it takes to forward what the queue holds. So a loss
-        before such a queue can be full is one of an absence that nobody saw.
+        before such a queue can be full is one of an absence that nobody saw. How long a frame waits
+        is known to within the shortest delay, which may be one of a queue that an absence had
+        filled before the first frame came.
         """
         first = self.runs[0][0] if self.runs else 0
         if not full.share:
             return first, 0
-        held = self.wait_ns / 1e9 * self.schedule.rate_fps * (1 - full.share)
-        undisturbed = min(round(held / full.share), self.frames)
+        lows_ns = [low_ns for _, low_ns in self.lows] or [0]
+        usual_ns = median(lows_ns)
+        least, most = (
+            min(round(wait_ns / 1e9 * self.schedule.rate_fps * (1 / full.share - 1)), self.frames)
+            for wait_ns in (usual_ns - min(lows_ns), usual_ns)
+        )
         if self.pieces[0][0] == 0 and first < self.pieces[0][1]:
-            return first, max(0, undisturbed - first)
-        return undisturbed, abs(undisturbed - first)
+            return first, max(0, (least if self.watched else most) - first)
+        return least, max(abs(least - first), most - least)
 
     def counted_runs(self) -> Iterator[Run]:
         """Yields the runs of losses that count."""

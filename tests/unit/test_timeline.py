@@ -133,10 +133,22 @@ def test_losses_that_come_at_all_moments_are_spread() -> None:
 def test_a_queue_that_is_full_too_soon_was_filled_by_an_absence_that_nobody_saw() -> None:
     """It holds 50 frames, of which an overload by a fifth leaves one in five."""
     runs = [(number, 1, 1) for number in range(30, 1000, 5)]
-    line = replace(Timeline.of(schedule_of((50_000, 1000)), runs), wait_ns=1.25e6)
+    waits = ((0, 10_000), (250, 1_260_000), (500, 1_260_000))
+    line = replace(Timeline.of(schedule_of((50_000, 1000)), runs), lows=waits)
     assert line.first_lost(line.full()) == (30, 220)
     later = replace(line, runs=tuple(run for run in line.runs if run[0] > 255))
     assert later.first_lost(later.full()) == (260, 0)
+
+
+def test_a_queue_that_was_full_before_the_first_frame_hides_how_long_frames_wait() -> None:
+    """Nobody saw it empty, so all of the delay may be waiting."""
+    runs = [(number, 1, 1) for number in range(30, 1000, 5)]
+    waits = ((0, 1_010_000), (250, 1_260_000), (500, 1_260_000))
+    away = Timeline.of(schedule_of((50_000, 1000)), runs, [(0, 50)])
+    away = replace(away, lows=waits)
+    assert away.first_lost(away.full()) == (50, 202)
+    closed = replace(Timeline.of(schedule_of((50_000, 1000)), runs), lows=waits, watched=False)
+    assert closed.first_lost(closed.full()) == (30, 222)
 
 
 def test_what_is_left_of_a_run_behind_an_absence_is_no_second_run() -> None:
