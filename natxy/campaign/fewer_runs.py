@@ -11,9 +11,9 @@ from typing import Any
 
 from natxy.model.trial_result import TrialResult
 
-MOST = 512
-MOST_STRETCHES = 80
-DIGITS = 4
+MOST = 128
+MOST_STRETCHES = 32
+DIGITS = 3
 
 Run = tuple[int, int, int]  # first, end, and what the run stands for
 

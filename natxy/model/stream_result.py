@@ -25,7 +25,7 @@ class StreamResult(Model):
 
     `late_runs`, `lost_runs` and `at` of `pauses` have at most 4,096 entries each. If there are
     more, neighbours are joined, those that are closest together first, and the list says less. A
-    journal has at most 512.
+    journal has at most 128.
     """
 
     phase: str

@@ -85,13 +85,11 @@ def test_where_the_kernel_does_not_tell_there_are_none(monkeypatch: pytest.Monke
 
 def test_the_systems_logger_is_no_gateway() -> None:
     """DPDK opens a socket of datagrams to it."""
-    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-    with one, other:
-        assert other_ends(os.getpid()) == set()
-    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with one, other:
-        assert owners(other_ends(os.getpid())) == {os.getpid()}
-        assert not AtPorts(tester=os.getpid(), cpus=frozenset()).are_there()
+    before = other_ends(os.getpid())
+    for kind, found in ((socket.SOCK_DGRAM, 0), (socket.SOCK_SEQPACKET, 2)):
+        one, other = socket.socketpair(socket.AF_UNIX, kind)
+        with one, other:
+            assert len(other_ends(os.getpid()) - before) == found
 
 
 @pytest.mark.parametrize(
