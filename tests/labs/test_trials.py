@@ -142,6 +142,9 @@ def deaf(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     script += [f"link set {end}{n} up" for n in (0, 1) for end in "tx"]
     subprocess.run(["ip", "netns", "add", name], check=True)
     subprocess.run(["ip", "-n", name, "-batch", "-"], input="\n".join(script).encode(), check=True)
+    # Linux gives a new namespace the setting of the machine, which may run containers.
+    inside = ["ip", "netns", "exec", name]
+    subprocess.run([*inside, "sysctl", "-qw", "net.ipv4.ip_forward=0"], check=True)
     sides = "".join(
         f"[tester.{side}]\ndevice = 'net_af_packet{n},iface=t{n}'\n"
         f"ipv4_real = '198.1{8 + n}.0.2'\nnext_hop_ipv4 = '198.1{8 + n}.0.1'\n"
