@@ -29,8 +29,10 @@ CONNECTIONS = "[connections]\ncount = 100\nrate_fps = 10000\nsample = {sample}\n
 NAT = 'nat = {mapping = "address-and-port-dependent", entries = 1000}'
 SHORT = ("--drain", "0.05", "--settle", "0", "--seed", "1", "--retry-time", "20")
 AT_RATE = ("--rate", "5000", "--repetitions", "1")
+ONCE = ("--repetitions", "1")
 COMMANDS = {
-    "throughput": ("--max-rate", "20000", "--duration", "0.1", "--repetitions", "1"),
+    # At lower rates there would be too few frames for a machine that is busy.
+    "throughput": (*("--max-rate", "20000", "--error", "1000"), "--duration", "0.1", *ONCE),
     "frame-loss": ("--rates", "5000", "--duration", "0.1"),
     "latency": (*AT_RATE, "--duration", "0.1", "--tags", "10"),
     "pdv": (*AT_RATE, "--duration", "0.1"),
@@ -83,6 +85,6 @@ def test_the_replies_of_a_stateful_gateway(sample: int, tmp_path: Path) -> None:
 
 
 def test_connections_whose_replies_never_come(tmp_path: Path) -> None:
-    options = ("--validated", "--max-rate", "20000", "--repetitions", "1")
+    options = ("--validated", "--max-rate", "20000", "--error", "1000", *ONCE)
     error = said(tmp_path, "establishment", *options, direction="reverse", sample=0)
     assert "answered" in error or "reverse: none of " in error
