@@ -27,7 +27,7 @@ class CountedLoss(Model):
     direction: Direction
     frames: int
     clean: int
-    pieces: int = 1  # of undisturbed time; between two are an absence, lateness or a pause
+    pieces: int = 1  # of undisturbed time, if the losses fill them; between two may be a pause
     lost: int
     excused: int
     first_lost: int = 0

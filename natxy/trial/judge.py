@@ -147,9 +147,11 @@ class Judge:
         load = self.load
         if load.makes_connections or load.counting is not None:
             return None
-        if load.measures_loss and trial.losses.fill_pieces(_phases(trial)):
-            return None
-        return long_pauses(trial.measured, load.pause_share)
+        streams = trial.measured.streams
+        if load.measures_loss:
+            streams = tuple(each for each in streams if not trial.losses.fills_pieces(each))
+        result = trial.measured.model_copy(update={"streams": streams})
+        return long_pauses(result, load.pause_share)
 
     def _of_rate(self, trial: Trial) -> Judged:
         """Judges the rate of a trial whose loss is accepted."""

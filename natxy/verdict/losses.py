@@ -96,7 +96,7 @@ class Losses:
                     direction=direction,
                     frames=line.frames,
                     clean=line.clean,
-                    pieces=len(line.pieces),
+                    pieces=len(line.pieces) if line.full().is_spread(line.clean) else 1,
                     lost=line.lost,
                     first_lost=first,
                     first_error=first_error,
@@ -107,10 +107,11 @@ class Losses:
                     spread=spread is not None,
                 )
 
-    def fill_pieces(self, phases: Collection[str]) -> bool:
-        """Returns whether what a direction lost, if anything, fills its undisturbed time piece by
-        piece: then the pauses between them do not matter."""
-        return all(line.full().is_spread(line.clean) for line in self.lines_of(phases) if line.lost)
+    def fills_pieces(self, stream: StreamResult) -> bool:
+        """Returns whether what a stream lost fills its undisturbed time piece by piece: then the
+        pauses between them do not matter."""
+        line = self.lines[stream.phase, stream.direction]
+        return 2 * line.silent < line.lost and line.full().is_spread(line.clean)
 
     def lines_of(self, phases: Collection[str]) -> Iterator[Timeline]:
         return (line for (phase, _), line in self.lines.items() if phase in phases)

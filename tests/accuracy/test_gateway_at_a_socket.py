@@ -5,6 +5,7 @@ from pathlib import Path
 
 from natxy.dut.choice import dut_of
 from natxy.dut.gateway_process import gateway_program
+from natxy.dut.process import within
 from natxy.model.source import Source
 from natxy.model.testbed import Testbed
 from natxy.trial.setup import set_up
@@ -59,7 +60,7 @@ def test_it_is_watched_so_that_noise_does_not_lower_its_rate(tmp_path: Path) -> 
     source = Source(name="t.toml", text=TESTBED.format(folder=tmp_path))
     testbed: Testbed = source.validated(Testbed, source.toml())
     with set_up(testbed, source, dut_of(testbed, source)) as session, taken("5%"):
-        assert [each.cpu for each in session.dut.watched] == [1]
+        assert within(10, lambda: [each.cpu for each in session.dut.watched] == [1])
         rate = valid(
             lambda: found(Row(RATE_FPS, ""), session, 1),
             lambda each: [each.why] if each.value is None else [],
