@@ -2,8 +2,8 @@
 
 The engine's lists have up to 4,096 runs, and a journal holds the lists of all trials. Verdicts come
 from what it holds: shorter ones take clean frames for disturbed. Here, as in engine/spec/runs.hpp,
-neighbours are joined that together span no more than a number of values, and this number grows until
-the list is short enough. Sums stay exact.
+neighbours are joined that together span no more than a number of values, and this number grows
+until the list is short enough. Sums stay exact.
 """
 
 import json

@@ -87,7 +87,7 @@ def test_a_gateway_that_only_pauses_may_have_lost_nothing_by_itself(
 
 
 def test_a_journal_keeps_what_was_lost_in_silences() -> None:
-    """It has at most 24 runs of losses, of which most are joined."""
+    """Its list of losses is shorter, and some of its runs are joined."""
     record = record_of(stream_through(queue(50_000, 64), pauses(0.25)))
     written = record.model_copy(update={"result": shortened(record.result)})
     assert len(written.result.streams[0].lost_runs) < len(record.result.streams[0].lost_runs)
