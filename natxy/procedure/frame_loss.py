@@ -18,6 +18,7 @@ from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
 from natxy.search.settings import LossTolerance, max_rate_of
 from natxy.setting import Setting
+from natxy.statistics import median
 from natxy.trial.connection_table import refuse_without_connections
 from natxy.trial.load import Frames, steady
 from natxy.trial.maximum import maximum_of
@@ -27,9 +28,10 @@ from natxy.trial.session import Session
 from natxy.trial.trials import Trials
 from natxy.verdict.advice import why_invalid
 from natxy.verdict.loss_error import Key, LossRate, loss_rates, silent_share
+from natxy.verdict.placement import is_badly_placed
 
 LOSS = "frame loss rate"
-MISSING = "no valid trial"
+NOTHING: dict[str, Any] = {"values": (), "missing": "no valid trial"}
 HIGHEST_STEP = Fraction(1, 10)
 LOSSLESS_TO_END = 2  # successive rates without loss that end the series
 PROFILES = profiles(repetitions=(1, 1))
@@ -93,8 +95,20 @@ class _Point:
     rate_fps: int
     name: str  # "90 % (900,000 fps)"
     trials: tuple[TrialRecord, ...]  # valid ones only
-    excused: tuple[TrialRecord, ...] = ()  # left out, since an absence explains their loss
+    # INVALID, since an absence or the placement of the CPUs explains their loss.
+    excused: tuple[TrialRecord, ...] = ()
     left_out: Remark | None = None  # why there are fewer valid trials than asked for
+
+    @property
+    def left_out_for_loss(self) -> tuple[TrialRecord, ...]:
+        """The excused trials, without those that were left out only because of their placement.
+
+        A trial in a bad placement counts if it lost nothing. Where one did, what others lost was
+        the reason to leave them out; if none did, it was not.
+        """
+        passed_badly_placed = any(is_badly_placed(trial.result) for trial in self.trials)
+        excused = self.excused if self.trials else ()
+        return tuple(one for one in excused if passed_badly_placed or not one.badly_placed)
 
     @property
     def accepted(self) -> bool:
@@ -107,7 +121,8 @@ def frame_loss(plan: FrameLossPlan, session: Session) -> Measurement:
     trials = plan.trials(session)
     points = _points(plan, trials)
     refuse_without_connections([trial for point in points for trial in point.trials])
-    if not any(point.trials for point in points):
+    figures = _all_figures(points)
+    if not any(figure.values for figure in figures):
         why = why_invalid(trials.discarded[-1])
         raise TesterLimit(f"no rate of the series has a valid trial: {why}")
     return Measurement(
@@ -121,7 +136,7 @@ def frame_loss(plan: FrameLossPlan, session: Session) -> Measurement:
             *session_deviations(session),
         ),
         remarks=tuple(_remarks(points)),
-        figures=_all_figures(points),
+        figures=figures,
         counts=trials.counts,
     )
 
@@ -173,11 +188,12 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
     for number in range(1, plan.repetitions + 1):
         try:
             trial = trials.run_valid(load, number, plan.invalid_repeats, share=SHARE)
+            done.append(trial)
         except TesterLimit:
             left_out = _few_valid(name, len(done), trials)
-            break
-        done.append(trial)
         excused += [one for one in trials.discarded if one.excused]
+        if left_out:
+            break
     return _Point(
         rate_fps=rate_fps, name=name, trials=tuple(done), excused=tuple(excused), left_out=left_out
     )
@@ -190,33 +206,39 @@ def _few_valid(name: str, valid: int, trials: Trials) -> Remark:
 
 
 def _all_figures(points: Sequence[_Point]) -> tuple[Figure, ...]:
-    """Returns the figures of each rate; a rate without a valid trial has figures without values,
-    so that nobody takes its loss for 0."""
+    """Returns the figures of each rate; a rate of which nothing is known has figures without
+    values, so that nobody takes its loss for 0."""
     known = {point.rate_fps: _figures(point) for point in points}
     directions = dict.fromkeys(f.direction for figures in known.values() for f in figures)
     return tuple(
         figure
         for point in points
         for figure in known[point.rate_fps]
-        or [_figure(point, direction, LOSS, missing=MISSING) for direction in directions]
+        or [_figure(point, direction, LOSS, **NOTHING) for direction in directions]
     )
 
 
 def _figures(point: _Point) -> tuple[Figure, ...]:
-    values: dict[Key, list[LossRate]] = {}
-    for trial in point.trials:
-        for key, loss in loss_rates(trial, point.excused).items():
-            values.setdefault(key, []).append(loss)
+    """Returns the losses of the valid trials or, if there is none, what the gateway loses at most:
+    half of the excused trials lost no more."""
+    found: dict[Key, list[LossRate]] = {}
+    for trial in point.trials or point.excused:
+        for key, loss in loss_rates(trial, point.left_out_for_loss).items():
+            found.setdefault(key, []).append(loss)
     return tuple(
-        _figure(
-            point,
-            direction,
-            f"{LOSS}, {kind}" if kind else LOSS,
-            values=tuple(loss.percent for loss in losses),
-            errors=tuple(loss.error for loss in losses),
-        )
-        for (direction, kind), losses in values.items()
+        _figure(point, direction, f"{LOSS}, {kind}" if kind else LOSS, **_values(point, losses))
+        for (direction, kind), losses in found.items()
     )
+
+
+def _values(point: _Point, losses: Sequence[LossRate]) -> dict[str, Any]:
+    if point.trials:
+        percents, errors = zip(*((loss.percent, loss.error) for loss in losses), strict=True)
+        return {"values": percents, "errors": errors}
+    highest = median([loss.percent + loss.error for loss in losses])
+    if highest >= 100:
+        return NOTHING
+    return {"values": (highest,), "upper_bound": (True,)}
 
 
 def _figure(point: _Point, direction: Direction | None, name: str, **found: Any) -> Figure:
@@ -229,7 +251,7 @@ def _figure(point: _Point, direction: Direction | None, name: str, **found: Any)
         at_unit="fps",
         rate_fps=point.rate_fps,
         primary=name == LOSS,
-        **{"values": (), **found},
+        **found,
     )
 
 

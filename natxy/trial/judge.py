@@ -78,7 +78,7 @@ class Judge:
     def _of_loss(self, trial: Trial) -> Judged:
         """Returns INVALID if something else than the gateway may have caused the loss."""
         # In a reset, the loss is what the trial measures.
-        if not self.resets and (excused := self._excuse(trial) or _badly_placed(trial)):
+        if not self.resets and (excused := self._excuse(trial) or self._badly_placed(trial)):
             if late := late_throughout(trial.measured):
                 return Judged(Verdict.INVALID, (late,))
             return Judged(Verdict.INVALID, (excused,), excused=True)
@@ -142,6 +142,12 @@ class Judge:
             least_clean=LEAST_CLEAN if self._knows_clean else 0.0,
         )
 
+    def _badly_placed(self, trial: Trial, forwarded: float | None = None) -> Reason | None:
+        measures_loss = self.load.measures_loss
+        return bad_placement(
+            trial.result, trial.absence, forwarded, trial.spec, measures_loss=measures_loss
+        )
+
     def _paused_too_long(self, trial: Trial) -> Reason | None:
         """Returns a reason if pauses doubt a FAIL; in a search, a FAIL only means a lower rate."""
         load = self.load
@@ -159,7 +165,7 @@ class Judge:
         if load.counting is not None:
             of = load.counted(whole, trial.absence, trial.losses)
             forwarded = of.gateway_fps / load.rate_fps
-            if of.verdict is Verdict.FAIL and (placed := _badly_placed(trial, forwarded)):
+            if of.verdict is Verdict.FAIL and (placed := self._badly_placed(trial, forwarded)):
                 return Judged(Verdict.INVALID, (placed,), excused=True)
             invalid = (of.reason,) if of.reason and of.verdict is Verdict.INVALID else ()
             failed = of.reason if of.verdict is Verdict.FAIL else None
@@ -172,7 +178,3 @@ class Judge:
 def _phases(trial: Trial) -> set[str]:
     """Returns the phases whose losses make the trial fail."""
     return {stream.phase for stream in trial.measured.streams} | set(ramp_phases(trial.spec))
-
-
-def _badly_placed(trial: Trial, forwarded: float | None = None) -> Reason | None:
-    return bad_placement(trial.result, trial.absence, forwarded, trial.spec)

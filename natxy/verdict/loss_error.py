@@ -9,7 +9,6 @@ from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import CountedLoss, TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.verdict.pacing import ROUND_NS
-from natxy.verdict.placement import least_forwarded
 from natxy.verdict.silences import is_watched
 
 Key = tuple[Direction, str]  # and the kind of its frames, or "" for all of them
@@ -27,14 +26,12 @@ class _Frames:
 
     sent: int
     received: int
-    misdelivered: int
 
     @classmethod
     def of(cls, counted: Sequence[KindCounters]) -> Self:
         return cls(
             sent=sum(counters.sent for counters in counted),
             received=sum(counters.received for counters in counted),
-            misdelivered=sum(counters.misdelivered.total for counters in counted),
         )
 
     @property
@@ -48,7 +45,8 @@ class _Frames:
 def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[Key, LossRate]:
     """Returns the loss of each direction and kind.
 
-    `excused` are trials at the same rate that were left out, since an absence explains their loss.
+    `excused` are trials at the same rate that were left out because of what they lost, since
+    something else than the rate explains it.
     """
     left_out = [_highest_losses(other) for other in excused]
     highest = _highest_losses(trial)
@@ -58,9 +56,7 @@ def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[
     for key, frames in _frames(trial).items():
         stream, of = streams[key[0]], counted.get(key[0])
         loss = frames.loss_percent * _part_that_counts(stream, of)
-        too_high = max(
-            _by_placement(trial, frames, loss), _by_silences(trial, stream, frames, loss)
-        )
+        too_high = _by_silences(trial, stream, frames, loss)
         statistical = 0.0
         if of is not None and of.spread and of.full_share:
             statistical = max(loss * of.full_error / of.full_share, frames.percent(1))
@@ -99,17 +95,6 @@ def _part_that_counts(stream: StreamResult, of: CountedLoss | None) -> float:
         return 1.0
     others = stream.lost - of.lost - of.excused  # misdelivered and late ones have no place in time
     return (of.share * stream.sent + others) / stream.lost
-
-
-def _by_placement(trial: TrialRecord, frames: _Frames, loss: float) -> float:
-    """Returns by how much a bad placement of the CPUs may have made a loss too high, in %.
-
-    It can have cost no more frames than never came.
-    """
-    never_came = max(0, frames.sent - frames.received - frames.misdelivered)
-    forwarded = 100 - loss
-    by_placement = forwarded / least_forwarded(trial.result.watched) - forwarded
-    return min(frames.percent(never_came), by_placement)
 
 
 def silent_share(trial: TrialRecord, stream: StreamResult) -> float:

@@ -57,12 +57,15 @@ def bad_placement(
     absence: Absence | None = None,
     forwarded: float | None = None,
     spec: TrialSpec | None = None,
+    *,
+    measures_loss: bool = False,
 ) -> Reason | None:
     """Returns a reason if the placement of the CPUs, together with absences of the gateway, can
     be why a trial failed.
 
     `forwarded` is the share of the trial's rate at which the gateway forwarded, if it only took too
-    long and lost nothing. `spec` is the trial's, if it is known.
+    long and lost nothing. `spec` is the trial's, if it is known. `measures_loss`: how much was lost
+    is the figure, so that a part of it matters.
 
     Returns None if the placement was good or is unknown, if the gateway forwarded less of what was
     sent while it was there than such a placement explains, if it had too little to do to lose so
@@ -74,7 +77,7 @@ def bad_placement(
     watched = [watch for watch in result.watched if not phases or watch.phase in phases]
     if forwarded is not None and forwarded < least_forwarded(watched):
         return None
-    if any(_lost_more(result, phase, absence) for phase in phases):
+    if not measures_loss and any(_lost_more(result, phase, absence) for phase in phases):
         return None
     if spec and any(_had_a_rest(result, phase, absence) for phase in spec.phases):
         return None
