@@ -170,6 +170,21 @@ def test_a_sender_has_the_times_of_its_own_numbers(spec: TrialSpec) -> None:
     assert [begin for begin, _ in line.pieces if begin > 1001] == [1040, 2040]
 
 
+@pytest.mark.parametrize(
+    ("every", "paused_every", "fills"),
+    [(10, 5000, True), (200, 5000, True), (200, 250, False), (5000, 5000, False)],
+)
+def test_losses_fill_the_time_between_pauses_if_each_piece_has_some(
+    every: int, paused_every: int, fills: bool, spec: TrialSpec
+) -> None:
+    """From one run of losses to the next one: a piece of 250 frames has at most two."""
+    pauses = tuple((before, MS, "core") for before in range(paused_every, FRAMES, paused_every))
+    stream = losing(*((first, 1) for first in range(5, FRAMES, every)))
+    paused = stream.pauses.model_copy(update={"at": pauses})
+    stream = stream.model_copy(update={"pauses": paused})
+    assert Losses.of(spec, result_of(stream)).fills_pieces(stream) == fills
+
+
 def test_a_tolerance_is_of_the_clean_frames(spec: TrialSpec) -> None:
     """Half of the frames are disturbed: 100 of all are 2 % of the others."""
     lost = losing((0, 200), (9000, 60))
