@@ -68,7 +68,7 @@ def verdicts(before: list[Path], after: list[Path]) -> dict[str, str]:
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return {
         f"{each['measure']}: {each['figure']}": each["verdict"]
-        for each in json.loads(done.stdout)["figures"]
+        for each in json.loads(done.stdout)["comparisons"][0]["figures"]
     }
 
 

@@ -150,13 +150,14 @@ class Confirmation:
         return rates
 
     def overloaded_fps(self, result_fps: int) -> int | None:
-        """Returns what the gateway forwards while it is full, if that is less than the result."""
+        """Returns what the gateway forwards at most while it is full, if it probably is less than
+        the result."""
         lowest = self._lowest_spread
         if lowest is None:
             return None
-        _, most_fps = lowest.full_fps
-        least_fps = (1 - self.accepted) * (result_fps - self.error.at(result_fps))
-        return int(most_fps) if most_fps < least_fps else None
+        least_fps, most_fps = lowest.full_fps
+        below_fps = (1 - self.accepted) * (result_fps - self.error.at(result_fps))
+        return int(most_fps) if least_fps + most_fps < 2 * below_fps else None
 
     @property
     def sustained_fps(self) -> int:

@@ -98,6 +98,7 @@ class Row:
 
 ROWS = {
     "policer-8": Row(20_000, faults(policer(20_000, 8))),
+    "policer-184": Row(18_400, faults(policer(18_400, 184))),
     "policer-546": Row(41_667, faults(policer(41_667, 546))),
     "queue-4": Row(50_000, faults(queue(4))),
     "queue-8": Row(50_000, faults(queue(8))),

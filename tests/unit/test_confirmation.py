@@ -62,6 +62,15 @@ def test_a_failure_further_above_shows_no_more_than_the_lowest_one_allows() -> N
     assert known(faster, trial(11_000, 10_000)).sustained_fps == pytest.approx(9_900, abs=1)
 
 
+@pytest.mark.parametrize(("result_fps", "is_slower"), [(10_100, False), (10_105, True)])
+def test_what_a_bucket_lets_pass_is_looked_for_an_error_above_what_came_through(
+    result_fps: int, is_slower: bool
+) -> None:
+    """Between 9,900 and 10,100, so probably 10,000."""
+    full_fps = known(trial(10_200, 10_000)).overloaded_fps(result_fps)
+    assert (full_fps is not None) == is_slower
+
+
 def test_what_pauses_fill_at_a_low_rate_is_no_limit_where_far_more_came_through() -> None:
     """At 1,000 each pause loses a frame or two, at 16,000 one trial lost 50 frames in a hole."""
     filled, hole = trial(1_020, 980), trial(16_000, 15_600)

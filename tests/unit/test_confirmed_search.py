@@ -168,14 +168,15 @@ def test_a_gateway_that_overload_makes_slower_has_the_rate_that_passes(nat64: Tr
 
 
 def test_who_forwards_more_in_a_failed_trial_has_a_bound(nat64: TrafficPlan) -> None:
-    """It loses one frame in fifty at each rate above 2,000."""
+    """It loses one frame in fifty at each rate above 2,000. A bucket may let 2 % more pass."""
 
     def lose(stream: Stream) -> Sequence[int]:
         return range(7, frames_in(stream), 50) if rate_of(stream) > 2_000 else ()
 
     result = found(lose, nat64)
     (figure,) = result.figures
-    assert figure.values == pytest.approx((2_000,), rel=0.011)
+    (value,) = figure.values
+    assert 0.98 * 2_000 <= value <= 1.011 * 2_000
     assert figure.lower_bound == (True,)
     assert Topic.BOUND_VARIES in topics(result.remarks)
 
