@@ -12,6 +12,7 @@ from natxy.measure.plan import REPETITIONS, Plan, repeat
 from natxy.measure.traffic_deviations import session_deviations
 from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
+from natxy.model.reason import Cause
 from natxy.model.remark import Remark, Topic
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
@@ -108,7 +109,7 @@ class _Point:
         """
         passed_badly_placed = any(is_badly_placed(trial.result) for trial in self.trials)
         excused = self.excused if self.trials else ()
-        return tuple(one for one in excused if passed_badly_placed or not one.badly_placed)
+        return tuple(one for one in excused if passed_badly_placed or not _only_placed_badly(one))
 
     @property
     def accepted(self) -> bool:
@@ -199,6 +200,10 @@ def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Po
     )
 
 
+def _only_placed_badly(trial: TrialRecord) -> bool:
+    return all(reason.code.cause is Cause.HOST for reason in trial.invalid_reasons)
+
+
 def _few_valid(name: str, valid: int, trials: Trials) -> Remark:
     code = Topic.FEW_VALID_BY_RETRY_TIME if trials.retry_time.is_over else Topic.FEW_VALID
     why = why_invalid(trials.discarded[-1])
@@ -235,10 +240,10 @@ def _values(point: _Point, losses: Sequence[LossRate]) -> dict[str, Any]:
     if point.trials:
         percents, errors = zip(*((loss.percent, loss.error) for loss in losses), strict=True)
         return {"values": percents, "errors": errors}
-    highest = median([loss.percent + loss.error for loss in losses])
+    highest = median([loss.highest for loss in losses])
     if highest >= 100:
         return NOTHING
-    return {"values": (highest,), "upper_bound": (True,)}
+    return {"values": (highest,), "upper_bound": (highest > 0,)}
 
 
 def _figure(point: _Point, direction: Direction | None, name: str, **found: Any) -> Figure:

@@ -9,6 +9,7 @@ from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import CountedLoss, TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.verdict.pacing import ROUND_NS
+from natxy.verdict.placement import least_forwarded
 from natxy.verdict.silences import is_watched
 
 Key = tuple[Direction, str]  # and the kind of its frames, or "" for all of them
@@ -18,6 +19,7 @@ Key = tuple[Direction, str]  # and the kind of its frames, or "" for all of them
 class LossRate:
     percent: float  # of the frames sent
     error: float  # in % of the frames sent, either way
+    highest: float  # that noise lets the gateway lose, in %: a bound of what it loses without
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +28,14 @@ class _Frames:
 
     sent: int
     received: int
+    misdelivered: int
 
     @classmethod
     def of(cls, counted: Sequence[KindCounters]) -> Self:
         return cls(
             sent=sum(counters.sent for counters in counted),
             received=sum(counters.received for counters in counted),
+            misdelivered=sum(counters.misdelivered.total for counters in counted),
         )
 
     @property
@@ -56,13 +60,17 @@ def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[
     for key, frames in _frames(trial).items():
         stream, of = streams[key[0]], counted.get(key[0])
         loss = frames.loss_percent * _part_that_counts(stream, of)
-        too_high = _by_silences(trial, stream, frames, loss)
+        too_high = max(
+            _by_placement(trial, frames, loss), _by_silences(trial, stream, frames, loss)
+        )
         statistical = 0.0
         if of is not None and of.spread and of.full_share:
             statistical = max(loss * of.full_error / of.full_share, frames.percent(1))
             if of.is_disturbed:
                 either_way = statistical + 100 * of.error_of_first
-                found[key] = LossRate(percent=loss, error=max(too_high, either_way))
+                largest = max(too_high, either_way)
+                most = max(loss + either_way, highest[key])
+                found[key] = LossRate(percent=loss, error=largest, highest=most)
                 continue
         of_left_out = [losses[key] for losses in left_out if key in losses]
         too_low = _mean_with(highest[key], of_left_out) - frames.loss_percent
@@ -70,7 +78,8 @@ def loss_rates(trial: TrialRecord, excused: Sequence[TrialRecord] = ()) -> dict[
         if not loss and of is not None:
             either_way = min(either_way, 100 * of.unseen)
         largest = max(too_high, too_low, either_way, statistical)
-        found[key] = LossRate(percent=loss, error=largest)
+        most = max(loss + statistical, highest[key])
+        found[key] = LossRate(percent=loss, error=largest, highest=most)
     return found
 
 
@@ -95,6 +104,17 @@ def _part_that_counts(stream: StreamResult, of: CountedLoss | None) -> float:
         return 1.0
     others = stream.lost - of.lost - of.excused  # misdelivered and late ones have no place in time
     return (of.share * stream.sent + others) / stream.lost
+
+
+def _by_placement(trial: TrialRecord, frames: _Frames, loss: float) -> float:
+    """Returns by how much a bad placement of the CPUs may have made a loss too high, in %.
+
+    It can have cost no more frames than never came.
+    """
+    never_came = max(0, frames.sent - frames.received - frames.misdelivered)
+    forwarded = 100 - loss
+    by_placement = forwarded / least_forwarded(trial.result.watched) - forwarded
+    return min(frames.percent(never_came), by_placement)
 
 
 def silent_share(trial: TrialRecord, stream: StreamResult) -> float:

@@ -3,7 +3,9 @@
 import itertools
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from natxy.model.measurement import Measurement
 from natxy.model.reason import Reason
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
-from natxy.model.trial_spec import Direction, Stream, TrialSpec
+from natxy.model.trial_spec import Direction, Phase, Stream, TrialSpec
 from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
 from natxy.search.settings import LossTolerance
 from natxy.trial.observer import Observer
@@ -23,7 +25,7 @@ from natxy.trial.session import Session
 from natxy.trial.timing import Timing
 from tests.remarks import topics
 from tests.unit.clauses import codes, in_full_series, texts
-from tests.unit.fake_engine import FakeEngine, frames_in, rate_of
+from tests.unit.fake_engine import FakeEngine, Json, frames_in, rate_of
 from tests.unit.reasons import LATE
 
 FAST = Timing(duration_s=Fraction(1, 10), drain_s=Fraction(0))
@@ -313,6 +315,35 @@ def test_without_a_valid_trial_the_excused_ones_say_what_is_lost_at_most(
     (figure,) = (f for f in result.figures if f.direction == "forward")
     assert (figure.values, figure.benchmark_bound) == ((50.0,), "upper")
     assert Topic.FEW_VALID in topics(result.remarks)
+
+
+@dataclass
+class Busy(FakeEngine):
+    """Its gateway works all the time."""
+
+    def watch(self, phase: Phase, spec: TrialSpec) -> Json:
+        looks = 1000
+        seen = {"samples": looks, "busy_samples": looks, "period_ns": 1e8 / looks}
+        return {**super().watch(phase, spec), **seen}
+
+
+@pytest.mark.parametrize(
+    ("engine", "changes"),
+    [
+        (Busy, {}),
+        (partial(FakeEngine, misdelivers=1), {}),
+        (FakeEngine, {"loss": LossTolerance(fraction=Fraction(6, 10))}),
+    ],
+)
+def test_where_a_badly_placed_loss_counts_its_error_contains_the_placement(
+    engine: Callable[..., FakeEngine], changes: dict[str, Any], nat64: TrafficPlan
+) -> None:
+    """Half of 20,000 are lost: more than cores that are far apart explain, which forward 2/3 of
+    what they forward otherwise; or something else is wrong; or the loss is accepted. If they were
+    near, three quarters might have come."""
+    far = engine(lose=lambda stream: above(10_000, stream), round_trip_ns=lambda _: 300.0)
+    loss, error = of(measured_at(far, nat64, rates_fps=(20_000,), **changes))
+    assert (loss, error) == pytest.approx((50.0, 25.0), abs=0.1)
 
 
 def test_excused_trials_that_may_have_lost_everything_say_nothing(nat64: TrafficPlan) -> None:

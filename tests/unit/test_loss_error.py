@@ -120,7 +120,7 @@ def test_few_of_the_frames_lost_by_chance_are_in_silences(share: float) -> None:
 def test_a_gateway_that_forwards_nothing_has_no_silence() -> None:
     stream = stream_with_lost(list(range(FRAMES)))
     assert lost_in_silences(stream) == 0
-    assert loss_of(record_of(stream)) == LossRate(percent=100.0, error=0.0)
+    assert loss_of(record_of(stream)) == LossRate(percent=100.0, error=0.0, highest=100.0)
 
 
 def test_the_losses_of_joined_runs_are_in_no_silence() -> None:
