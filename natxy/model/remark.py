@@ -158,6 +158,10 @@ class Topic(Sentences):
         f"{SILENT}{{lost_percent}} of the frames of a direction were lost then. They count; the "
         "error contains them."
     )
+    LOST_AT_MOST = (
+        "≤ marks an upper bound: no trial at the rate was valid. Half of those whose loss the "
+        "gateway's absence or the placement of its CPU excuses lost no more."
+    )
     FEW_VALID = "{valid:trial} valid, {invalid} were not: {why}."
     FEW_VALID_BY_RETRY_TIME = (
         "{valid:trial} valid, {invalid} were not, and the retry time is used up: {why}."

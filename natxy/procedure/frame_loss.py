@@ -104,12 +104,12 @@ class _Point:
     def left_out_for_loss(self) -> tuple[TrialRecord, ...]:
         """The excused trials, without those that were left out only because of their placement.
 
-        A trial in a bad placement counts if it lost nothing. Where one did, what others lost was
-        the reason to leave them out; if none did, it was not.
+        Where a trial in a bad placement counts, as it lost nothing, what others lost was the reason
+        to leave them out; where none does, it was not.
         """
-        passed_badly_placed = any(is_badly_placed(trial.result) for trial in self.trials)
+        kept_badly_placed = any(is_badly_placed(trial.result) for trial in self.trials)
         excused = self.excused if self.trials else ()
-        return tuple(one for one in excused if passed_badly_placed or not _only_placed_badly(one))
+        return tuple(one for one in excused if kept_badly_placed or not _only_placed_badly(one))
 
     @property
     def accepted(self) -> bool:
@@ -272,6 +272,8 @@ def _remarks(points: list[_Point]) -> Iterator[Remark]:
     ]
     if any(shares):
         yield Remark.of(Topic.LOST_IN_SILENCE, lost_percent=max(shares) * 100)
+    if any(any(figure.upper_bound) for point in points for figure in _figures(point)):
+        yield Remark.of(Topic.LOST_AT_MOST)
     yield from (point.left_out for point in points if point.left_out)
 
 

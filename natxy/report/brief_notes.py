@@ -14,6 +14,7 @@ from natxy.report.measurement_notes import counted
 MOST = 2
 MUCH_AWAY = 1 / 10  # of the time
 LOWER, UPPER = "≥ is a lower bound: ", "≤ is an upper bound: "
+UPPER_BOUNDS = {Topic.UPPER_BOUND, Topic.CORRECTED_IS_BOUND, Topic.LOST_AT_MOST}
 NOT_RUN = "{lacking} of {asked} repetitions were not run to their end."
 NOT_USED = "Not all of the {number} {units} were used."
 # The most important ones first. An empty text is the remark's own sentence.
@@ -31,6 +32,7 @@ SHORT: Mapping[Topic, str] = {
     Topic.PASSED_ABOVE: "",
     Topic.BOUND_OF_CAPACITY: LOWER + "trials of {connections:connection} stay invalid.",
     Topic.UPPER_BOUND: UPPER + "the gateway or the tester was kept from its CPU.",
+    Topic.LOST_AT_MOST: UPPER + "no trial was valid, and noise explains a part of the loss.",
     Topic.UNCERTAIN: "( ) is an uncertain rate: use more connections.",
     Topic.LACKING_BY_RETRY_TIME: NOT_RUN,
     Topic.LACKING_BY_PATIENCE: NOT_RUN,
@@ -76,7 +78,7 @@ def _of_remarks(results: Sequence[Measurement], bounds: set[Bound]) -> Iterator[
     remarks = {remark.code: remark for result in results for remark in result.remarks}
     if "lower" in bounds and not BOUNDS & set(remarks):
         yield f"{LOWER}no higher value was tried, or its trials were invalid."
-    if "upper" in bounds and not {Topic.UPPER_BOUND, Topic.CORRECTED_IS_BOUND} & set(remarks):
+    if "upper" in bounds and not UPPER_BOUNDS & set(remarks):
         yield f"{UPPER}the error of the tester may be as large as the figure."
     for code, short in SHORT.items():
         if code in remarks and not (code in BOUNDS and "lower" not in bounds):

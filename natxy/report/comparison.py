@@ -42,6 +42,7 @@ USUAL = ("100 % foreground", "networks 1", "steady")  # of most results; need no
 Better = Literal["higher", "lower", "neither"]
 Verdict = Literal["worse", "better", "no change shown", "cannot be told"]
 Campaign = Sequence[CellResult]
+NOISY = {Topic.BOUND_BY_NOISE, Topic.LOST_AT_MOST}  # only noise is why a figure is a bound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +107,9 @@ class Difference:
             return self.doubt
         # If both are bounds, the one because of which the true values may be equal.
         nearer = ("lower", "upper") if self.of.difference > 0 else ("upper", "lower")
-        second = self.bounds[0] == "exact" or (
-            self.bounds[0] != nearer[0] and self.bounds[1] == nearer[1]
-        )
-        bound = self.bounds[second]
+        first, other = self.bounds
+        second = first == "exact" or (first != nearer[0] and other == nearer[1])
+        bound = other if second else first
         return f"the {'second' if second else 'first'} value is {ARTICLES[bound]} {bound} bound"
 
     def decides(self, share: float) -> bool:
@@ -212,7 +212,7 @@ def _figures(cells: Campaign) -> dict["Key", Sample]:
     found: dict[Key, Sample] = {}
     for cell in cells:
         for result in cell.results:
-            limits = {remark.code for remark in result.remarks} & BOUNDS
+            limits = {remark.code for remark in result.remarks} & (BOUNDS | NOISY)
             for figure in result.figures:
                 if not figure.primary or not figure.values:
                     continue
@@ -229,7 +229,7 @@ def _figures(cells: Campaign) -> dict["Key", Sample]:
                 one = Sample(
                     figure=figure,
                     search_error=_search_error(result, figure),
-                    is_noisy=is_bound and limits == {Topic.BOUND_BY_NOISE},
+                    is_noisy=is_bound and bool(limits) and limits <= NOISY,
                 )
                 found[key] = _with(found[key], one) if key in found else one
     return found

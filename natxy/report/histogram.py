@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from natxy.model.coded import duration
 from natxy.model.distribution import Distribution
 from natxy.model.measurement import Figure, Measurement
-from natxy.report.numbers import ARROWS, quantity
+from natxy.report.numbers import ARROWS, marked
 
 ROWS = 12
 BAR_CHARACTERS = 40
@@ -74,4 +74,4 @@ def _bars(figures: Sequence[Figure]) -> Iterator[str]:
         # The smallest loss gets a visible bar, and only a loss of 100 % gets a full bar.
         length = max(1, int(percent / 100 * BAR_CHARACTERS)) if percent else 0
         bar = "█" * length
-        yield f"{figure.at:>{places}} {bar:<{BAR_CHARACTERS}} {quantity(percent, figure.unit)}"
+        yield f"{figure.at:>{places}} {bar:<{BAR_CHARACTERS}} {marked(figure, percent)}"

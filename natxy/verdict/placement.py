@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from natxy.model.disturbance import FAR_NS, Absence
 from natxy.model.reason import Code, Reason
 from natxy.model.trial_result import TrialResult, WatchResult
-from natxy.model.trial_spec import Phase, TrialSpec
+from natxy.model.trial_spec import TEST, Phase, TrialSpec
 from natxy.verdict.away import away_s
 
 # Cores that share no cache take this much longer than the shortest round trip that is known, and
@@ -65,11 +65,12 @@ def bad_placement(
 
     `forwarded` is the share of the trial's rate at which the gateway forwarded, if it only took too
     long and lost nothing. `spec` is the trial's, if it is known. `measures_loss`: how much was lost
-    is the figure, so that a part of it matters.
+    of the measured phase is the figure, so that a part of it matters.
 
     Returns None if the placement was good or is unknown, if the gateway forwarded less of what was
     sent while it was there than such a placement explains, if it had too little to do to lose so
-    much by being slow, or if something else than a loss is wrong.
+    much by being slow, or if something else than a loss is wrong. A slow gateway forwards something
+    in each direction.
     """
     if result.misdelivered or result.changed or result.wrong:
         return None
@@ -77,8 +78,10 @@ def bad_placement(
     watched = [watch for watch in result.watched if not phases or watch.phase in phases]
     if forwarded is not None and forwarded < least_forwarded(watched):
         return None
-    if not measures_loss and any(_lost_more(result, phase, absence) for phase in phases):
-        return None
+    for phase in phases:
+        measured = measures_loss and phase == TEST
+        if _lost_all(result, phase) if measured else _lost_more(result, phase, absence):
+            return None
     if spec and any(_had_a_rest(result, phase, absence) for phase in spec.phases):
         return None
     for watch in watched:
@@ -117,11 +120,17 @@ def _lost_more(result: TrialResult, phase: str, absence: Absence | None) -> bool
     return sum(stream.lost for stream in of_phase) > sent * (1 - least * there)
 
 
+def _lost_all(result: TrialResult, phase: str) -> bool:
+    of_phase = (stream for stream in result.streams if stream.phase == phase)
+    return any(stream.lost and not stream.received for stream in of_phase)
+
+
 def _had_a_rest(result: TrialResult, phase: Phase, absence: Absence | None) -> bool:
     """Returns whether the gateway worked for too short a time to lose so much by being slow.
 
     A slow core loses at most the share 1 - least of the frames that come while it is busy. So it is
-    busy for at least the time in which lost / (1 - least) frames come, at the phase's highest rate.
+    busy for at least the time in which lost / (1 - least) frames come, at the phase's highest rate,
+    or in which all of them come: it may lose more, but cannot work for longer.
     Under steady traffic, which fills it when it is slow, it is busy for the share `least` at best.
     """
     watched = [watch for watch in result.watched if watch.phase == phase.name]
@@ -132,10 +141,12 @@ def _had_a_rest(result: TrialResult, phase: Phase, absence: Absence | None) -> b
         return False
     busy_ns = sum(watch.period_ns * (watch.busy_samples or 0) for watch in watched)
     rates = [max(each.highest_rate_fps for each in stream.segments) for stream in phase.streams]
-    lost = sum(stream.lost for stream in result.streams if stream.phase == phase.name)
+    of_phase = [stream for stream in result.streams if stream.phase == phase.name]
     away_ns = away_s(result, absence, phase.name) * 1e9
-    lost_ns = lost / sum(rates) * 1e9 - away_ns
-    return busy_ns < LEAST_BUSY * max(lost_ns / most_lost, least * (_steady_ns(phase) - away_ns))
+    lost_ns = sum(stream.lost for stream in of_phase) / sum(rates) * 1e9 - away_ns
+    sent_ns = sum(stream.sent for stream in of_phase) / sum(rates) * 1e9 - away_ns
+    slow_ns = min(lost_ns / most_lost, sent_ns)
+    return busy_ns < LEAST_BUSY * max(slow_ns, least * (_steady_ns(phase) - away_ns))
 
 
 def _steady_ns(phase: Phase) -> float:

@@ -113,7 +113,8 @@ def test_the_error_of_a_search_widens_the_interval() -> None:
     assert verdicts == ["worse", "no change shown"]
 
 
-def test_a_run_that_noise_left_with_a_bound_does_not_count_beside_others() -> None:
+@pytest.mark.parametrize("noise", [Topic.BOUND_BY_NOISE, Topic.LOST_AT_MOST])
+def test_a_run_that_noise_left_with_a_bound_does_not_count_beside_others(noise: Topic) -> None:
     def runs(*bounds: Topic | None) -> list[list[CellResult]]:
         return [
             [left_with(cell("a", 100 + n, 101 + n, lower=bool(bound)), bound)]
@@ -125,7 +126,7 @@ def test_a_run_that_noise_left_with_a_bound_does_not_count_beside_others() -> No
         result = of.results[0].model_copy(update={"remarks": remarks})
         return dataclasses.replace(of, results=(result,))
 
-    noise, exact = Topic.BOUND_BY_NOISE, runs(None, None, None)
+    exact = runs(None, None, None)
     (found,) = compared(runs(None, noise, None), exact, None)
     assert (found.bounds, found.campaigns, found.left_out) == (("exact", "exact"), (2, 3), 1)
     assert found.verdict == "no change shown"

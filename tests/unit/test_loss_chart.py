@@ -68,3 +68,8 @@ def test_several_repetitions_are_their_median_and_other_figures_are_no_bars() ->
     )
     assert len(lines) == 3
     assert lines[1].count("█") == BAR_CHARACTERS // 2
+
+
+def test_a_bar_of_a_bound_says_so() -> None:
+    bound = loss("a", "forward", 50.0).model_copy(update={"upper_bound": (True,)})
+    assert chart(bound)[1].endswith(" ≤ 50 %")
