@@ -52,14 +52,15 @@ export LD_PRELOAD="{library} $LD_PRELOAD"
 exec "{tayga}" "$@"
 """
 EXPERIMENT = """\
-title = "Throughput of tayga"
+title = "Forwarding of tayga"
 testbed = "{testbed}"
 options = {{ profile = "quick", {options} }}
 [[measure]]
-command = "throughput"
+command = "frame-loss"
+options = {{ rates = "100k" }}
 """
-RUN = "1"  # the forge's number of a run: each further round goes on with it
-OPTIONS: dict[str, int | str] = {"repetitions": 5, "error": "0.5%", "retry_time": 20}  # ci.md's
+RUN = "1"  # the forge's number of a run
+OPTIONS: dict[str, float] = {"repetitions": 20, "duration": 0.05, "retry_time": 0}  # ci.md's
 
 
 def slower_tayga(folder: Path, share: float) -> Path:
@@ -74,12 +75,10 @@ def slower_tayga(folder: Path, share: float) -> Path:
     return wrapper
 
 
-def run_action(
-    folder: Path, given: Mapping[str, str], path: str, before: tuple[str, ...] = ()
-) -> int:
+def run_action(folder: Path, given: Mapping[str, str], path: str) -> int:
     """Runs the steps of action.yml that are scripts, as the forge would; returns the status.
 
-    `given` are its inputs, `path` is PATH, `before` a command that runs each script.
+    `given` are its inputs, `path` is PATH.
     """
     action = yaml.safe_load(ACTION.read_text())
     inputs = {name: given.get(name, each.get("default")) for name, each in action["inputs"].items()}
@@ -96,7 +95,7 @@ def run_action(
         added = files["GITHUB_PATH"].read_text().splitlines()
         environment = {**shared, **values, "RUNNER_TEMP": str(folder)}
         environment["PATH"] = ":".join([*reversed(added), path])
-        command = [*before, *BASH, step["run"]]
+        command = [*BASH, step["run"]]
         done = subprocess.run(command, cwd=folder, env=environment, check=False)
         status = status or done.returncode
     return status
@@ -108,53 +107,40 @@ def _filled_in(text: str, inputs: Mapping[str, str]) -> str:
 
 
 def compared(
-    folder: Path,
-    slower: Path | None,
-    rounds: int,
-    lock: str | None,
-    options: Mapping[str, int | str],
+    folder: Path, slower: Path | None, rounds: int, options: Mapping[str, float] = OPTIONS
 ) -> int:
-    """Compares tayga with itself, or with a slower one, round by round; returns the status.
-
-    A lock is kept for a round, not for the whole comparison: each call goes on with the last one.
-    """
+    """Compares tayga with itself, or with a slower one; returns the status of the job."""
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     testbed = ROOT / "experiments/testbeds/stateless-nat64.toml"
     keys = ", ".join(f"{name} = {json.dumps(value)}" for name, value in options.items())
     (folder / "experiment.toml").write_text(EXPERIMENT.format(testbed=testbed, options=keys))
     tayga = shutil.which("tayga")
-    inputs = {
+    given = {
         "experiment": "experiment.toml",
         "base": f"ln -sfn {tayga} bin/tayga",
         "head": f"ln -sfn {slower or tayga} bin/tayga",
+        "rounds": str(rounds),
     }
     path = f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    before = ("flock", lock) if lock else ()
-    status = 0
-    for number in range(2, rounds + 1):
-        status = run_action(folder, {**inputs, "rounds": str(number)}, path, before)
-    return status
+    return run_action(folder, given, path)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--pairs", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--share", type=float, default=0.08, help="more time for each frame")
-    parser.add_argument("--repetitions", type=int, default=OPTIONS["repetitions"])
-    parser.add_argument("--lock", help="file that is locked while a round measures")
     asked = parser.parse_args()
     folder = asked.folder.resolve()
     slower = slower_tayga(folder / "slower-tayga", asked.share)
-    options = {**OPTIONS, "repetitions": asked.repetitions}
     found: dict[str, list[tuple[int, float, str]]] = {"equal": [], "slower": []}
     for pair in range(asked.pairs):
         for name, results in found.items():
             of, head = folder / f"{name}-{pair}", slower if name == "slower" else None
             known = of / "status"
             if not known.exists():
-                status = compared(of, head, asked.rounds, asked.lock, options)
+                status = compared(of, head, asked.rounds)
                 known.write_text(str(status))
             written = of / "natxy-bench" / RUN / "comparison.json"
             figures = json.loads(written.read_text())["figures"] if written.exists() else []

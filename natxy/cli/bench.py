@@ -1,10 +1,14 @@
-"""`natxy bench`: measures a gateway before and after a change, in turn, and says what has changed.
+"""`natxy bench`: measures a gateway before and after a change, and says what has changed.
 
 Each campaign has a folder of its own, so that all other commands read it.
 """
 
 import json
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,11 +17,14 @@ import click
 from natxy.campaign.data import read_data
 from natxy.campaign.folder import CampaignFolder
 from natxy.campaign.journal import read_journal
-from natxy.campaign.plan import plan_again
+from natxy.campaign.plan import CampaignPlan, Cell, plan_again
 from natxy.campaign.records import CampaignState, read_campaign
-from natxy.campaign.runner import check_hook, run_hook
-from natxy.cli.campaigns import check, default_folder, go_on, say, start, tell
+from natxy.campaign.runner import Watcher, check_hook, run_hook
+from natxy.campaign.turns import Turn, take_turns
+from natxy.cli.campaigns import check, default_folder, go_on, narrator, pace_of, say, start, tell
 from natxy.cli.compare import WORSE, Comparison, share_of, show
+from natxy.cli.narrator import Narrator
+from natxy.cli.now_and_then import NowAndThen
 from natxy.cli.options import progress_console
 from natxy.cli.run import ExperimentArgument, asked_of, planned_of
 from natxy.cli.sentences import joined, say_lines
@@ -28,12 +35,13 @@ from natxy.report.change import LEAST_RUNS
 from natxy.report.comparison_text import markdown
 from natxy.report.junit import comparison_junit
 from natxy.setting import Setting
+from natxy.trial.observer import Observer, Observers
 from natxy.whole_file import write_whole
 
 FALSE_ALARMS = 0.01  # share of tables in which any figure is told apart if nothing has changed
 ROUNDS = Setting(
     "rounds",
-    "Campaigns of each version, in turn; more find smaller changes",
+    "Campaigns of each version; more find smaller changes",
     "N",
     short="Campaigns of each version",
 )
@@ -62,7 +70,7 @@ def bench(
             short="Command that installs the changed version",
         ),
     ],
-    rounds: Annotated[int, ROUNDS] = 5,
+    rounds: Annotated[int, ROUNDS] = 10,
     output: Annotated[
         Path | None,
         Setting(
@@ -84,40 +92,63 @@ def bench(
             short="Exit with status 1 if a figure is worse by more",
         ),
     ] = "worse-by=0%",
+    apart: Annotated[
+        bool,
+        Setting(
+            "apart",
+            "Run one gateway at a time, although both could be side by side: for one that uses its "
+            "CPU without traffic as well",
+            short="Run one gateway at a time",
+        ),
+    ] = False,
 ) -> None:
     """Measure a gateway before and after a change, in turn, and say what is slower.
 
-    The campaign of the experiment runs with the base, with the head, with the base, and so on. How
-    much runs differ on this machine tells a change from noise: if nothing has changed, any figure
-    is called worse or better in 1 % of all tables. DIR gets comparison.json, summary.md and
-    junit.xml. The exit status is 1 if a figure is worse.
+    Each round measures the experiment with both versions. Labs in network namespaces run side by
+    side, and a trial of one is followed by a trial of the other, so that noise meets both alike.
+    Other gateways are measured one after another. How much rounds differ tells a change from noise:
+    if nothing has changed, any figure is called worse or better in 1 % of all tables. DIR gets
+    comparison.json, summary.md and junit.xml. The exit status is 1 if a figure is worse.
 
     Examples:
         natxy bench speed.toml --base "make -C old install" --head "make install"
-        natxy bench speed.toml --base ./old --head ./new --rounds 10 -o speed
+        natxy bench speed.toml --base ./old --head ./new --rounds 20 -o speed
         natxy bench speed.toml --base ./old --head ./new --fail-if worse-by=3%
     """
     share = share_of(fail_if) or 0.0
     if rounds < LEAST_RUNS:
         raise ConfigurationError(ROUNDS, f": {rounds} is too few (expected {LEAST_RUNS} or more)")
     commands = {BASE: _words("--base", base), HEAD: _words("--head", head)}
-    planned_of(asked_of(experiment, None, None), None, quick=False, option=None)
+    plan = planned_of(asked_of(experiment, None, None), None, quick=False, option=None)
+    in_turn = not apart and all(map(_runs_beside_another, plan.cells))
     folder = output or default_folder(experiment)
-    runs = [(number, side) for number in range(1, rounds + 1) for side in SIDES]
-    for number, side in runs:
-        _known(folder / f"{side}-{number}", experiment, joined(commands[side]))
+    rounds_of = {
+        side: [folder / f"{side}-{number}" for number in range(1, rounds + 1)] for side in SIDES
+    }
+    for side, folders in rounds_of.items():
+        for each in folders:
+            _known(each, experiment, joined(commands[side]))
     files = [folder / name for name in ("comparison.json", "summary.md", "junit.xml")]
     for file in files:  # of fewer rounds
         file.unlink(missing_ok=True)
+    versions = _Versions(commands, plan.experiment.hooks.timeout_s)
     try:
-        for number, side in runs:
-            say(f"Round {number} of {rounds}, {side}")
-            _measure(experiment, folder / f"{side}-{number}", side, commands[side])
+        for number, of_round in enumerate(zip(*rounds_of.values(), strict=True), start=1):
+            say(f"Round {number} of {rounds}")
+            campaigns = [
+                partial(_measure, experiment, path, side, versions)
+                for side, path in zip(SIDES, of_round, strict=True)
+            ]
+            if in_turn:
+                take_turns(campaigns)
+            else:
+                for campaign in campaigns:
+                    campaign(None)
     except BaseException:
         if folder.exists():
             say(f"The same command with --output {shlex.quote(str(folder))} goes on.")
         raise
-    made = _comparison(folder, rounds)
+    made = _comparison(rounds_of, in_turn=in_turn)
     reasons = [*made.reasons(share), *made.failures()]
     document = made.document(share)
     title = f"{made.shown_as.title}: {'; '.join(reasons) or 'nothing is worse'}"
@@ -144,27 +175,94 @@ def _words(option: str, command: str) -> list[str]:
     return words
 
 
-def _measure(experiment: Path, path: Path, side: str, command: list[str]) -> None:
-    """Measures a campaign, or what is left of it; cells that failed are measured once more."""
-    folder = CampaignFolder(path=path)
+def _runs_beside_another(cell: Cell) -> bool:
+    """Returns whether two labs of this cell can exist at once, and the one that waits does nothing.
+
+    Labs of connections share the size of the kernel's table; a guest takes its CPU all the time.
+    """
+    testbed = cell.testbed
+    is_light = testbed.get("dut", {}).get("kind") == "namespace"
+    return is_light and testbed.get("connections") is None
+
+
+@dataclass
+class _Versions:
+    """Which version of the gateway is installed."""
+
+    commands: Mapping[str, list[str]]
+    timeout_s: float
+    installed: str = ""
+
+    def need(self, side: str) -> None:
+        """Installs a version, unless it was the last; raises DutError if this fails."""
+        if side == self.installed:
+            return
+        self.installed = ""
+        command = self.commands[side]
+        say(f"{side}: {joined(command)}")
+        done = run_hook(side, command, self.timeout_s)
+        if done.status:
+            say_lines(progress_console, done.output)
+        check_hook(done)
+        self.installed = side
+
+
+@dataclass(kw_only=True)
+class _InTurn(Narrator):
+    """Tells what the campaign of a version does that takes turns with the one of the other."""
+
+    side: str
+    versions: _Versions
+    turn: Turn
+
+    def cell_started(self, left: Sequence[Cell], number: int, count: int) -> None:
+        self.versions.need(self.side)  # its lab starts now, and the other one was installed since
+        super().cell_started(left, number, count)
+
+    @contextmanager
+    def measuring(self, title: str) -> Iterator[Observer]:
+        del title
+        yield Observers([NowAndThen(self._lines, unit=self._unit), self.turn])
+
+    def _say(self, line: str) -> None:
+        super()._say(f"{self.side}: {line}")
+
+
+def _measure(
+    experiment: Path, path: Path, side: str, versions: _Versions, turn: Turn | None
+) -> None:
+    """Measures a campaign, or what is left of it; cells that failed are measured once more.
+
+    With a turn, its trials and those of another campaign alternate.
+    """
+    folder, command = CampaignFolder(path=path), versions.commands[side]
     state = _known(path, experiment, joined(command))
     if state is not None and _is_whole(state):
         return
-    _install(side, command, asked_of(experiment, None, None).experiment.hooks.timeout_s)
+    versions.need(side)
     asked = asked_of(experiment, None, None)  # the command may have changed the testbed
     plan = planned_of(asked, None, quick=False, option=None)
     if any(cell.testbed["dut"]["kind"] == "guest" for cell in plan.cells if "dut" in cell.testbed):
         renew_image()  # the command may have changed what the guest is made of
+
+    def watcher(plan: CampaignPlan, state: CampaignState) -> Watcher:
+        pace = pace_of(plan, state)
+        if turn is None:
+            return narrator(pace)
+        return _InTurn(console=progress_console, pace=pace, side=side, versions=versions, turn=turn)
+
     if state is None:
         run = joined(["natxy", "run", str(experiment), "--seed", str(plan.seed)])
         text = f"{joined(command)}{THEN}{run}"
-        state = start(asked, plan, folder, text, advises=False)
+        shown = watcher(plan, CampaignState(header={}))
+        state = start(asked, plan, folder, text, watcher=shown, advises=False)
     if not _is_whole(state):
         with folder.locked():
             asked = folder.asked()
             plan = plan_again(asked.experiment, asked.testbed, state.header)
             check(plan)
-            go_on(plan, folder, retries_failed=True, advises=False)
+            shown = watcher(plan, state)
+            go_on(plan, folder, retries_failed=True, watcher=shown, advises=False)
 
 
 def _known(path: Path, experiment: Path, command: str) -> CampaignState | None:
@@ -187,24 +285,14 @@ def _is_whole(state: CampaignState) -> bool:
     return bool(ended == state.header["cells"])
 
 
-def _install(side: str, command: list[str], timeout_s: float) -> None:
-    say(f"{side}: {joined(command)}")
-    done = run_hook(side, command, timeout_s)
-    if done.status:
-        say_lines(progress_console, done.output)
-    check_hook(done)
-
-
-def _comparison(folder: Path, rounds: int) -> Comparison:
-    before, after = (
-        [read_data(folder / f"{side}-{number}") for number in range(1, rounds + 1)]
-        for side in SIDES
-    )
+def _comparison(folders: Mapping[str, Sequence[Path]], *, in_turn: bool) -> Comparison:
+    before, after = (list(map(read_data, folders[side])) for side in SIDES)
     return Comparison(
         before=before,
         after=after,
         shown_as=before[0].plan.experiment,
         variation=None,
+        in_turn=in_turn,
         names=SIDES,
         level=FALSE_ALARMS,
     )

@@ -130,6 +130,7 @@ class Comparison:
     after: Sequence[CampaignData]
     shown_as: Experiment
     variation: float | None  # from run to run; None: only the runs themselves show it
+    in_turn: bool = False  # the trials of one run of each alternated
     names: tuple[str, str] = ("before", "after")
     level: float  # of all figures together
 
@@ -151,7 +152,7 @@ class Comparison:
 
     @cached_property
     def differences(self) -> list[Difference]:
-        return compared(self.was, self.now, self.variation, self.level)
+        return compared(self.was, self.now, self.variation, self.level, in_turn=self.in_turn)
 
     @cached_property
     def failed(self) -> Mapping[str, str]:

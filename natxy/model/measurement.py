@@ -49,6 +49,8 @@ class Figure(Model):
     # The largest error that the timing can have caused, per repetition, in the figure's unit;
     # empty: the timing causes none.
     errors: tuple[float, ...] = ()
+    # Of trials that noise has left out; `natxy bench` counts them if noise met both sides alike.
+    excused: tuple[float, ...] = ()
     primary: bool = True  # False: the procedure reports it in addition to its main figures
     uncertain: bool = False  # the repetitions vary too much; shown in parentheses
 

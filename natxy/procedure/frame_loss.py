@@ -184,17 +184,19 @@ def _rates(plan: FrameLossPlan, session: Session) -> list[tuple[int, str]]:
 def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Point:
     done: list[TrialRecord] = []
     excused: list[TrialRecord] = []
-    left_out = None
+    failed: list[TrialRecord] = []  # for the last repetition without a valid trial
     load = plan.load(rate_fps)
     for number in range(1, plan.repetitions + 1):
         try:
             trial = trials.run_valid(load, number, plan.invalid_repeats, share=SHARE)
             done.append(trial)
         except TesterLimit:
-            left_out = _few_valid(name, len(done), trials)
+            failed = trials.discarded
         excused += [one for one in trials.discarded if one.excused]
-        if left_out:
+        # Without retry time, what is left of the plan is still run.
+        if failed and not trials.retry_time.is_over:
             break
+    left_out = _few_valid(name, len(done), failed, trials) if failed else None
     return _Point(
         rate_fps=rate_fps, name=name, trials=tuple(done), excused=tuple(excused), left_out=left_out
     )
@@ -204,10 +206,9 @@ def _only_placed_badly(trial: TrialRecord) -> bool:
     return all(reason.code.cause is Cause.HOST for reason in trial.invalid_reasons)
 
 
-def _few_valid(name: str, valid: int, trials: Trials) -> Remark:
+def _few_valid(name: str, valid: int, failed: Sequence[TrialRecord], trials: Trials) -> Remark:
     code = Topic.FEW_VALID_BY_RETRY_TIME if trials.retry_time.is_over else Topic.FEW_VALID
-    why = why_invalid(trials.discarded[-1])
-    return Remark.of(code, name, valid=valid, invalid=len(trials.discarded), why=why)
+    return Remark.of(code, name, valid=valid, invalid=len(failed), why=why_invalid(failed[-1]))
 
 
 def _all_figures(points: Sequence[_Point]) -> tuple[Figure, ...]:
@@ -227,12 +228,22 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
     """Returns the losses of the valid trials or, if there is none, what the gateway loses at most:
     half of the excused trials lost no more."""
     found: dict[Key, list[LossRate]] = {}
+    excused: dict[Key, list[float]] = {}
+    for trial in point.excused:
+        for key, loss in loss_rates(trial).items():
+            excused.setdefault(key, []).append(loss.percent)
     for trial in point.trials or point.excused:
         for key, loss in loss_rates(trial, point.left_out_for_loss).items():
             found.setdefault(key, []).append(loss)
     return tuple(
-        _figure(point, direction, f"{LOSS}, {kind}" if kind else LOSS, **_values(point, losses))
-        for (direction, kind), losses in found.items()
+        _figure(
+            point,
+            key[0],
+            f"{LOSS}, {key[1]}" if key[1] else LOSS,
+            **_values(point, losses),
+            excused=tuple(excused.get(key, ())),
+        )
+        for key, losses in found.items()
     )
 
 

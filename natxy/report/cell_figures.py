@@ -154,6 +154,7 @@ def together(one: Figure, other: Figure) -> Figure:
             "lower_bound": (*bounds(one, "lower_bound"), *bounds(other, "lower_bound")),
             "upper_bound": (*bounds(one, "upper_bound"), *bounds(other, "upper_bound")),
             "errors": (*one.errors, *other.errors),
+            "excused": (*one.excused, *other.excused),
             "found": one.found if one.found == other.found else "",
             "missing": one.missing if not (one.values or other.values) else "",
             "uncertain": one.uncertain or other.uncertain,

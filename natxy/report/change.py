@@ -13,6 +13,9 @@ If nothing is known of the machine (`run_variation` is None), the campaigns alon
 differ, with as many degrees of freedom as they have; but not less than their repetitions would if
 they had nothing in common. So the interval is right on a machine of any noise.
 
+If the trials of two campaigns alternated, those are a pair: what the machine did then met both, and
+only the differences of pairs vary.
+
 Errors that a figure states (of its search, of the timing) are the same in all campaigns: they are
 added, as uniform distributions, and no number of campaigns makes them smaller.
 """
@@ -21,6 +24,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import sub
 
 from natxy.model.measurement import Figure
 from natxy.statistics import student_p, student_t
@@ -58,6 +62,7 @@ class Change:
     stated_error: float  # a part of `error`, which no number of campaigns makes smaller
     open_below: bool  # a bound leaves open how much lower the change is
     open_above: bool
+    paired: bool = False
 
     @property
     def difference(self) -> float:
@@ -97,7 +102,7 @@ class Change:
 
         def finds(runs: int) -> bool:
             error = math.sqrt(2 * self.run_error**2 / runs + self.stated_error**2)
-            freedom = 2 * runs - 2
+            freedom = runs - 1 if self.paired else 2 * runs - 2
             return (student_t(level, freedom) + student_t(2 * MISSED, freedom)) * error < looked_for
 
         found = 2 + bisect_left(range(2, MOST_RUNS + 1), True, key=finds)
@@ -119,12 +124,17 @@ def that_count(samples: list[Sample]) -> list[Sample]:
 
 
 def change_of(
-    before: Sequence[Sample], after: Sequence[Sample], run_variation: float | None
+    before: Sequence[Sample],
+    after: Sequence[Sample],
+    run_variation: float | None,
+    *,
+    paired: bool = False,
 ) -> Change:
     """Returns the change from campaigns of one gateway to those of another.
 
     `run_variation` is the standard deviation from run to run, as a share; None: it is not known,
-    and there are more than one campaign of each.
+    and there are more than one campaign of each. `paired`: it is not known, and each campaign was
+    measured together with one of the other gateway.
     """
     samples = [*before, *after]
     logarithmic = samples[0].figure.unit != "%" and all(
@@ -133,13 +143,16 @@ def change_of(
     scale = math.log if logarithmic else float
     sides = [[scale(each.figure.benchmark) for each in side] for side in (before, after)]
     observed = [value - _mean(side) for side in sides for value in side]
+    if paired:  # a campaign varies half as much as the difference of two
+        differences = list(map(sub, *sides))
+        observed = [(each - _mean(differences)) / math.sqrt(2) for each in differences]
     unit = 1.0 if logarithmic else _size(samples)
     within = _within(samples, logarithmic=logarithmic)
     if run_variation is None:
         known, variance = 0, within * _per_value(samples)
     else:
         known, variance = KNOWN, (run_variation * unit) ** 2 + within * _per_round(samples)
-    freedom = known + len(samples) - 2
+    freedom = len(before) - 1 if paired else known + len(samples) - 2
     pooled = (known * variance + math.fsum(x * x for x in observed)) / freedom
     wider = max(variance, pooled)
     stated = sum(_stated(side, logarithmic=logarithmic) ** 2 / 3 for side in (before, after))
@@ -154,6 +167,7 @@ def change_of(
         stated_error=math.sqrt(stated),
         open_below=high[0] or low[1],
         open_above=low[0] or high[1],
+        paired=paired,
     )
 
 

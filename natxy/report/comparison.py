@@ -7,26 +7,18 @@ worse or better is `LEVEL`.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from natxy.model.measurement import Bound, Figure, Measurement, Unit
-from natxy.model.remark import BOUNDS, Topic
-from natxy.report.cell_figures import (
-    CellResult,
-    Variant,
-    rate_words,
-    together,
-    told_apart,
-    variant_of,
-)
+from natxy.model.measurement import Bound, Figure, Unit
+from natxy.report.cell_figures import CellResult, Variant, told_apart
 from natxy.report.change import LEAST_RUNS, Change, Sample, change_of, that_count
 from natxy.report.numbers import ARROWS
+from natxy.report.figure_samples import Campaign, Key, figures_in, samples_of
 from natxy.statistics import holm_levels
 
 LEVEL = 0.05  # of all figures together
 RUN_VARIATION = 0.015  # standard deviation of a figure from run to run, as a share
 LEAST_VALUES = 2  # of each gateway: one value does not show how much it varies
-SEARCHED: set[Unit] = {"fps", "cps"}  # units of the figures that have the error of their search
 LOWER_IS_BETTER: set[Unit] = {"ns", "%", "s"}
 ARTICLES: dict[Bound, str] = {"lower": "a", "upper": "an"}
 CORRECTED = "corrected buffer time"
@@ -38,11 +30,8 @@ LOSSLESS_TO_END = 2  # successive rates without loss end a series
 FEW_RUNS = f"a gateway has too few runs (expected {LEAST_RUNS})"
 COMPUTED = ("degradation", "relative scale up")  # beginnings of names; follow from other figures
 OF_A_BUFFER = ("back-to-back frames", CORRECTED)  # absent if no burst fills the gateway's buffer
-USUAL = ("100 % foreground", "networks 1", "steady")  # of most results; need not be said
 Better = Literal["higher", "lower", "neither"]
 Verdict = Literal["worse", "better", "no change shown", "cannot be told"]
-Campaign = Sequence[CellResult]
-NOISY = {Topic.BOUND_BY_NOISE, Topic.LOST_AT_MOST}  # only noise is why a figure is a bound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,20 +113,25 @@ def compared(
     after: Sequence[Campaign],
     run_variation: float | None = RUN_VARIATION,
     level: float = LEVEL,
+    *,
+    in_turn: bool = False,
 ) -> list[Difference]:
     """Returns the main figures that campaigns of both gateways have, in the order of the first.
 
     `run_variation` is how much runs are known to differ; None: only the campaigns show it. `level`
     is the probability that any of them is said to be worse or better if none has changed.
+    `in_turn`: the trials of one campaign of each alternated, so that noise has met both alike.
     """
-    old, new = _samples(before), _samples(after)
+    old, new = (samples_of(each, in_turn=in_turn) for each in (before, after))
     told = _told_apart(old)
     both: dict[Key, tuple[list[Sample], list[Sample], Change]] = {}
     doubts: dict[Key, str] = {}
     for key in (each for each in old if each in new):
         samples, others = that_count(old[key]), that_count(new[key])
         are_few = run_variation is None and min(len(samples), len(others)) < LEAST_RUNS
-        change = change_of(samples, others, RUN_VARIATION if are_few else run_variation)
+        paired = in_turn and len(samples) == len(before) and len(others) == len(after)
+        variation = RUN_VARIATION if are_few else run_variation
+        change = change_of(samples, others, variation, paired=paired and not are_few)
         both[key] = (samples, others, change)
         doubts[key] = FEW_RUNS if are_few else _doubt(samples, others)
     tested = [key for key, doubt in doubts.items() if not doubt]
@@ -166,89 +160,10 @@ def compared(
 
 def missing(before: Campaign, after: Campaign) -> Iterator[str]:
     """Yields the figures that only one gateway has."""
-    old, new = _figures(before), _figures(after)
+    old, new = figures_in(before), figures_in(after)
     for key in [*old, *new]:
         if key not in old or key not in new:
             yield f"{key.words}: only in the {'first' if key in old else 'second'} folder"
-
-
-class Key(NamedTuple):
-    """The members that two results share if their figures are values of one figure."""
-
-    measure: str
-    column: str
-    name: str
-    at: str
-    direction: str
-    variant: Variant
-    rates: str  # which directions a rate counts
-
-    @property
-    def cell(self) -> tuple[str, str]:
-        return (self.measure, self.column)
-
-    @property
-    def series(self) -> "Key":
-        """The key without the rate, which is the last part of the point."""
-        return self._replace(at=self.at.rpartition(", ")[0])
-
-    @property
-    def words(self) -> str:
-        variant = (word for word in self.variant if word not in USUAL)
-        words = (*self.cell, self.name, self.at, ARROWS.get(self.direction, ""), *variant)
-        return " ".join(filter(None, words))
-
-
-def _samples(campaigns: Sequence[Campaign]) -> dict["Key", list[Sample]]:
-    found: dict[Key, list[Sample]] = {}
-    for cells in campaigns:
-        for key, sample in _figures(cells).items():
-            found.setdefault(key, []).append(sample)
-    return found
-
-
-def _figures(cells: Campaign) -> dict["Key", Sample]:
-    """Returns each main figure, with the values of all rounds."""
-    found: dict[Key, Sample] = {}
-    for cell in cells:
-        for result in cell.results:
-            limits = {remark.code for remark in result.remarks} & (BOUNDS | NOISY)
-            for figure in result.figures:
-                if not figure.primary or not figure.values:
-                    continue
-                key = Key(
-                    measure=cell.measure,
-                    column=cell.column,
-                    name=figure.name,
-                    at=figure.at,
-                    direction=figure.direction or "",
-                    variant=variant_of(result.conditions),
-                    rates=rate_words(result.conditions, figure, summed=cell.summed),
-                )
-                is_bound = figure.benchmark_bound != "exact"
-                one = Sample(
-                    figure=figure,
-                    search_error=_search_error(result, figure),
-                    is_noisy=is_bound and bool(limits) and limits <= NOISY,
-                )
-                found[key] = _with(found[key], one) if key in found else one
-    return found
-
-
-def _with(known: Sample, one: Sample) -> Sample:
-    return Sample(
-        figure=together(known.figure, one.figure),
-        rounds=known.rounds + 1,
-        search_error=max(known.search_error, one.search_error),
-        is_noisy=known.is_noisy or one.is_noisy,
-    )
-
-
-def _search_error(result: Measurement, figure: Figure) -> float:
-    search = result.conditions.search
-    if search is None or figure.unit not in SEARCHED:
-        return 0
-    return search.error_fps or 0
 
 
 def _told_apart(keys: Iterable[Key]) -> dict[tuple[tuple[str, str], Variant], str]:
@@ -311,7 +226,7 @@ def lacking(before: Campaign, after: Campaign) -> list[str]:
     A figure that follows from others is not needed, since those others are compared. The same is
     true of one that is not judged, and of a buffer that no burst fills.
     """
-    old, new = _figures(before), _figures(after)
+    old, new = figures_in(before), figures_in(after)
     cells = {(cell.measure, cell.column) for cell in after if cell.results}
     return [
         key.words

@@ -149,3 +149,34 @@ def test_levels_of_holm() -> None:
         [0.05 / 2, 0.05 / 4, 0.05 / 2, 0.05 / 3]
     )
     assert holm_levels([], 0.05) == []
+
+
+def share_of_pairs_told_apart(slower: float, *, level: float) -> float:
+    """Ten pairs of campaigns; what the machine does in each moves both by far more than 8 %."""
+    draw = random.Random(3)
+    told = 0
+    for _ in range(PAIRS):
+        states = [math.exp(draw.gauss(0, 0.2)) for _ in range(10)]
+        before = [campaign(draw, 100_000 * state, 0.03) for state in states]
+        after = [campaign(draw, 100_000 * state * slower, 0.03) for state in states]
+        told += change_of(before, after, None, paired=True).p < level
+    return told / PAIRS
+
+
+def test_what_meets_both_campaigns_of_a_pair_hides_no_change() -> None:
+    assert share_of_pairs_told_apart(SLOWER, level=0.01) > LEAST_FOUND
+    alarms = share_of_pairs_told_apart(1, level=0.01)
+    assert alarms < 0.01 + 2 * math.sqrt(0.01 / PAIRS)
+
+
+def test_the_runs_of_pairs_that_find_a_change() -> None:
+    draw = random.Random(5)
+    states = [math.exp(draw.gauss(0, 0.2)) for _ in range(200)]
+    before, after = ([campaign(draw, 100_000 * state, 0.02) for state in states] for _ in range(2))
+    change = change_of(before, after, None, paired=True)
+    assert change.run_error == pytest.approx(0.02, rel=0.15)
+    alone = change_of(before, after, None)
+    found, without = change.runs_for(0.05, 0.01), alone.runs_for(0.05, 0.01)
+    assert found is not None
+    assert 5 < found < 12
+    assert without is None

@@ -1,5 +1,6 @@
 """Frame loss over the load: which rates are sent, where it ends, what is counted."""
 
+import dataclasses
 import itertools
 import random
 from collections.abc import Callable
@@ -314,6 +315,21 @@ def test_without_a_valid_trial_the_excused_ones_say_what_is_lost_at_most(
     (figure,) = (f for f in result.figures if f.direction == "forward")
     assert (figure.values, figure.benchmark_bound) == ((50.0,), "upper")
     assert {Topic.FEW_VALID, Topic.LOST_AT_MOST} <= {*topics(result.remarks)}
+
+
+def test_without_retry_time_the_rest_of_the_plan_is_run(nat64: TrafficPlan) -> None:
+    """Those that noise has left out are kept beside the figure."""
+    engine = FakeEngine(
+        lose=lambda stream: above(10_000, stream), round_trip_ns=in_turn(300.0, 300.0, 50.0)
+    )
+    timing = dataclasses.replace(FAST, retry_s=Fraction(0))
+    result = measured_at(engine, nat64, rates_fps=(20_000,), repetitions=6, timing=timing)
+    assert (result.counts.trials, result.counts.invalid_trials) == (6, 4)
+    (figure,) = (f for f in result.figures if f.direction == "forward")
+    assert figure.values == pytest.approx((50.0, 50.0))
+    assert figure.excused == pytest.approx((50.0,) * 4)
+    (left_out,) = (each for each in result.remarks if each.code is Topic.FEW_VALID_BY_RETRY_TIME)
+    assert left_out.facts["valid"] == 2
 
 
 LOOKS = 1000
