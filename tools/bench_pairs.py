@@ -51,16 +51,16 @@ WRAPPER = """#!/bin/sh
 export LD_PRELOAD="{library} $LD_PRELOAD"
 exec "{tayga}" "$@"
 """
+# That of docs/how-to/ci.md.
 EXPERIMENT = """\
 title = "Forwarding of tayga"
 testbed = "{testbed}"
-options = {{ profile = "quick", {options} }}
+options = {{ profile = "quick", duration = 0.05, repetitions = 20, retry_time = 0 }}
 [[measure]]
 command = "frame-loss"
 options = {{ rates = "100k" }}
 """
 RUN = "1"  # the forge's number of a run
-OPTIONS: dict[str, float] = {"repetitions": 20, "duration": 0.05, "retry_time": 0}  # ci.md's
 
 
 def slower_tayga(folder: Path, share: float) -> Path:
@@ -106,14 +106,11 @@ def _filled_in(text: str, inputs: Mapping[str, str]) -> str:
     return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda found: known[found[1]], text)
 
 
-def compared(
-    folder: Path, slower: Path | None, rounds: int, options: Mapping[str, float] = OPTIONS
-) -> int:
+def compared(folder: Path, slower: Path | None, rounds: int) -> int:
     """Compares tayga with itself, or with a slower one; returns the status of the job."""
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     testbed = ROOT / "experiments/testbeds/stateless-nat64.toml"
-    keys = ", ".join(f"{name} = {json.dumps(value)}" for name, value in options.items())
-    (folder / "experiment.toml").write_text(EXPERIMENT.format(testbed=testbed, options=keys))
+    (folder / "experiment.toml").write_text(EXPERIMENT.format(testbed=testbed))
     tayga = shutil.which("tayga")
     given = {
         "experiment": "experiment.toml",

@@ -139,6 +139,8 @@ def bench(
                 partial(_measure, experiment, path, side, versions)
                 for side, path in zip(SIDES, of_round, strict=True)
             ]
+            if number % 2 == 0:  # that one is always the first would be taken for the change
+                campaigns.reverse()
             if in_turn:
                 take_turns(campaigns)
             else:

@@ -12,8 +12,8 @@ from typing import Literal
 from natxy.model.measurement import Bound, Figure, Unit
 from natxy.report.cell_figures import CellResult, Variant, told_apart
 from natxy.report.change import LEAST_RUNS, Change, Sample, change_of, that_count
-from natxy.report.numbers import ARROWS
 from natxy.report.figure_samples import Campaign, Key, figures_in, samples_of
+from natxy.report.numbers import ARROWS
 from natxy.statistics import holm_levels
 
 LEVEL = 0.05  # of all figures together

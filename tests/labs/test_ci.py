@@ -9,11 +9,7 @@ import yaml
 
 from tools.bench_pairs import ACTION, compared, run_action, slower_tayga
 
-# In an hour in which the host takes the cores away, figures are lower bounds. Two of them say
-# nothing about each other, and the job must not pass then.
-UNJUDGED = "No figure could be judged"
 MUCH = 0.7  # more time for each frame
-QUICK: dict[str, int | str] = {"repetitions": 2, "error": "5%", "retry_time": 10}
 
 
 def test_no_value_of_a_caller_stands_in_a_script() -> None:
@@ -69,11 +65,8 @@ def test_a_slower_gateway_fails_the_job_and_an_equal_one_does_not(
     tmp_path: Path, name: str
 ) -> None:
     slower = slower_tayga(tmp_path / "slower", MUCH) if name == "slower" else None
-    status = compared(tmp_path, slower, rounds=2, lock=None, options=QUICK)
+    status = compared(tmp_path, slower, rounds=5)
     summary = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
-    if UNJUDGED in summary:
-        assert status == 1
-        pytest.skip("noise left only bounds, of which nobody can say which is worse")
     assert status == (1 if slower else 0), summary
     assert ("**worse**" in summary) is bool(slower)
     assert "├" in summary
