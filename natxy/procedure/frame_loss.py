@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from typing import Annotated, Any
 
 from natxy.errors import ConfigurationError, TesterLimit
@@ -32,6 +33,7 @@ from natxy.verdict.loss_error import Key, LossRate, loss_rates, silent_share
 from natxy.verdict.placement import is_badly_placed
 
 LOSS = "frame loss rate"
+FORWARDING = "forwarding rate"
 NOTHING: dict[str, Any] = {"values": (), "missing": "no valid trial"}
 HIGHEST_STEP = Fraction(1, 10)
 LOSSLESS_TO_END = 2  # successive rates without loss that end the series
@@ -137,7 +139,7 @@ def frame_loss(plan: FrameLossPlan, session: Session) -> Measurement:
             *session_deviations(session),
         ),
         remarks=tuple(_remarks(points)),
-        figures=figures,
+        figures=(*figures, *chain.from_iterable(map(_forwarding, points))),
         counts=trials.counts,
     )
 
@@ -228,22 +230,12 @@ def _figures(point: _Point) -> tuple[Figure, ...]:
     """Returns the losses of the valid trials or, if there is none, what the gateway loses at most:
     half of the excused trials lost no more."""
     found: dict[Key, list[LossRate]] = {}
-    excused: dict[Key, list[float]] = {}
-    for trial in point.excused:
-        for key, loss in loss_rates(trial).items():
-            excused.setdefault(key, []).append(loss.percent)
     for trial in point.trials or point.excused:
         for key, loss in loss_rates(trial, point.left_out_for_loss).items():
             found.setdefault(key, []).append(loss)
     return tuple(
-        _figure(
-            point,
-            key[0],
-            f"{LOSS}, {key[1]}" if key[1] else LOSS,
-            **_values(point, losses),
-            excused=tuple(excused.get(key, ())),
-        )
-        for key, losses in found.items()
+        _figure(point, direction, f"{LOSS}, {kind}" if kind else LOSS, **_values(point, losses))
+        for (direction, kind), losses in found.items()
     )
 
 
@@ -257,17 +249,41 @@ def _values(point: _Point, losses: Sequence[LossRate]) -> dict[str, Any]:
     return {"values": (highest,), "upper_bound": (highest > 0,)}
 
 
+def _forwarding(point: _Point) -> Iterator[Figure]:
+    """Yields the forwarding rate (RFC 2285 section 3.6.1), per direction: what noise explains of a
+    loss would have been forwarded without it."""
+    valid, excused = (
+        tuple(map(_forwarding_fps, trials)) for trials in (point.trials, point.excused)
+    )
+    values = valid or ((median(excused),) if excused else ())
+    if values:
+        yield _figure(
+            point,
+            None,
+            FORWARDING,
+            unit="fps",
+            values=values,
+            lower_bound=() if valid else (True,),
+            excused=excused,
+        )
+
+
+def _forwarding_fps(trial: TrialRecord) -> float:
+    streams = [stream for stream in trial.result.streams if stream.sending_ns]
+    rates = (stream.received / stream.sending_ns * 1e9 for stream in streams)
+    return sum(rates) / max(1, len(streams))
+
+
 def _figure(point: _Point, direction: Direction | None, name: str, **found: Any) -> Figure:
     return Figure(
         name=name,
-        unit="%",
         direction=direction,
         at=point.name,
         at_value=point.rate_fps,
         at_unit="fps",
         rate_fps=point.rate_fps,
         primary=name == LOSS,
-        **found,
+        **{"unit": "%", **found},
     )
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 from natxy.model.measurement import Bound, Figure, Unit
 from natxy.report.cell_figures import CellResult, Variant, told_apart
 from natxy.report.change import LEAST_RUNS, Change, Sample, change_of, that_count
-from natxy.report.figure_samples import Campaign, Key, figures_in, samples_of
+from natxy.report.figure_samples import LOSS, Campaign, Key, figures_in, samples_of
 from natxy.report.numbers import ARROWS
 from natxy.statistics import holm_levels
 
@@ -25,7 +25,6 @@ CORRECTED = "corrected buffer time"
 HIGHER_IS_BETTER = (CORRECTED,)  # although the unit is one of those
 # They may be below 0, and a gateway is best if they are near 0; so are their degradations.
 NEITHER_IS_BETTER = ("minimum IPDV", "median IPDV")
-LOSS = "frame loss rate"
 LOSSLESS_TO_END = 2  # successive rates without loss end a series
 FEW_RUNS = f"a gateway has too few runs (expected {LEAST_RUNS})"
 COMPUTED = ("degradation", "relative scale up")  # beginnings of names; follow from other figures

@@ -12,6 +12,7 @@ from natxy.report.numbers import ARROWS
 SEARCHED: set[Unit] = {"fps", "cps"}  # units of the figures that have the error of their search
 USUAL = ("100 % foreground", "networks 1", "steady")  # of most results; need not be said
 NOISY = {Topic.BOUND_BY_NOISE, Topic.LOST_AT_MOST}  # only noise is why a figure is a bound
+FORWARDING, LOSS = "forwarding rate", "frame loss rate"
 Campaign = Sequence[CellResult]
 
 
@@ -54,7 +55,8 @@ def figures_in(cells: Campaign, *, in_turn: bool = False) -> dict["Key", Sample]
     """Returns each main figure, with the values of all rounds.
 
     `in_turn`: the trials of both gateways alternated, so noise has met both alike: what it left out
-    or made a bound counts as well.
+    or made a bound counts as well. In place of each loss rate, there is the forwarding rate: if
+    noise delays the tester, it sends fewer frames, and the loss rate falls.
     """
     found: dict[Key, Sample] = {}
     for cell in cells:
@@ -88,14 +90,14 @@ def figures_in(cells: Campaign, *, in_turn: bool = False) -> dict["Key", Sample]
 def _with_noise(figure: Figure, *, is_bound: bool) -> Figure:
     """Returns the figure with the trials that noise left out, and without the bound it made.
 
-    The errors of a loss rate are those of noise; and of what noise has spread, the mean tells more
-    than the median.
+    Of what noise has spread, the mean tells more than the median.
     """
     update: dict[str, Any] = dict.fromkeys(("lower_bound", "upper_bound"), ()) if is_bound else {}
-    if figure.unit == "%":
-        update |= {"statistic": "mean", "errors": ()}
-    if figure.excused:
-        update["values"] = (*(() if is_bound else figure.values), *figure.excused)
+    if figure.name == FORWARDING:
+        values = (*(() if is_bound else figure.values), *figure.excused)
+        update |= {"values": values, "statistic": "mean", "primary": True}
+    elif figure.name == LOSS:
+        update["primary"] = False
     return figure.model_copy(update=update)
 
 

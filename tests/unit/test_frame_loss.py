@@ -14,12 +14,12 @@ import pytest
 from natxy.cli.measurements import rates_of
 from natxy.errors import ConfigurationError, MeasurementError, TesterLimit
 from natxy.model.deviation import Differs
-from natxy.model.measurement import Measurement
+from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Reason
 from natxy.model.remark import Topic
 from natxy.model.traffic import TrafficPlan
 from natxy.model.trial_spec import Direction, Phase, Stream, TrialSpec
-from natxy.procedure.frame_loss import LOSS, FrameLossPlan, frame_loss
+from natxy.procedure.frame_loss import FORWARDING, LOSS, FrameLossPlan, frame_loss
 from natxy.search.settings import LossTolerance
 from natxy.trial.observer import Observer
 from natxy.trial.session import Session
@@ -62,6 +62,26 @@ def test_from_the_maximum_down_until_two_rates_lose_nothing(nat64: TrafficPlan) 
         "70 % (7,000 fps)": (0.0,),
         "60 % (6,000 fps)": (0.0,),
     }
+
+
+def forwarding(result: Measurement) -> Figure:
+    (figure,) = (each for each in result.figures if each.name == FORWARDING)
+    return figure
+
+
+def test_the_forwarding_rate_is_what_came_in_a_second_per_direction(nat64: TrafficPlan) -> None:
+    engine = FakeEngine(lose=lambda stream: above(7_500, stream), misdelivers=10)
+    figure = forwarding(measured_at(engine, nat64, rates_fps=(10_000,)))
+    # 10 of the 1,000 frames of 0.1 s come wrong.
+    assert figure.values == pytest.approx((7_400,), rel=0.01)
+    assert (figure.unit, figure.direction, figure.primary) == ("fps", None, False)
+
+
+def test_without_a_valid_trial_the_forwarding_rate_is_a_lower_bound(nat64: TrafficPlan) -> None:
+    engine = FakeEngine(lose=lambda stream: above(10_000, stream), round_trip_ns=lambda _: 300.0)
+    figure = forwarding(measured_at(engine, nat64, rates_fps=(20_000,)))
+    assert figure.benchmark == pytest.approx(10_000, rel=0.01)
+    assert figure.benchmark_bound == "lower"
 
 
 def test_the_rate_of_each_point_is_a_number_as_well(nat64: TrafficPlan) -> None:
@@ -327,7 +347,8 @@ def test_without_retry_time_the_rest_of_the_plan_is_run(nat64: TrafficPlan) -> N
     assert (result.counts.trials, result.counts.invalid_trials) == (6, 4)
     (figure,) = (f for f in result.figures if f.direction == "forward")
     assert figure.values == pytest.approx((50.0, 50.0))
-    assert figure.excused == pytest.approx((50.0,) * 4)
+    forwarded = forwarding(result)
+    assert (len(forwarded.values), len(forwarded.excused)) == (2, 4)
     (left_out,) = (each for each in result.remarks if each.code is Topic.FEW_VALID_BY_RETRY_TIME)
     assert left_out.facts["valid"] == 2
 
@@ -439,7 +460,7 @@ def test_each_kind_of_a_mix_has_its_own_loss_beside_that_of_all(nat64: TrafficPl
 
 def test_traffic_of_one_kind_has_no_figures_of_kinds(nat64: TrafficPlan) -> None:
     result = frame_loss(plan(), FakeEngine().session(nat64))
-    assert {figure.name for figure in result.figures} == {LOSS}
+    assert {figure.name for figure in result.figures} == {LOSS, FORWARDING}
 
 
 def test_a_series_that_never_passes_ends_at_a_step_of_the_maximum(nat64: TrafficPlan) -> None:
