@@ -148,7 +148,9 @@ def change_of(
         observed = [(each - _mean(differences)) / math.sqrt(2) for each in differences]
     unit = 1.0 if logarithmic else _size(samples)
     within = _within(samples, logarithmic=logarithmic)
-    if run_variation is None:
+    if paired:  # nothing but the differences shows how much they vary
+        known, variance = 0, 0.0
+    elif run_variation is None:
         known, variance = 0, within * _per_value(samples)
     else:
         known, variance = KNOWN, (run_variation * unit) ** 2 + within * _per_round(samples)
