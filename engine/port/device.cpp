@@ -126,6 +126,15 @@ void Device::time_by_own_clocks() {
   }
 }
 
+// The trial in which it shows is invalid; from the next one on, the processor's clock is used.
+void Device::leave_useless_clocks() {
+  for (const auto& side : sides_) {
+    if (!side->clock || !side->port->rx_queue().stamps_fail()) continue;
+    side->port->rx_queue().time_by(nullptr, {}, {});
+    side->clock.reset();
+  }
+}
+
 frame::Link Device::link(Side side, IpVersion version) const {
   const auto& macs = side_of(side).macs;
   return {.source = port(side).mac(),
@@ -168,6 +177,7 @@ void Device::resolve(const spec::TrialSpec& spec, const std::function<void()>& p
                      const std::atomic<bool>& cancelled) {
   const Watch watch{.progress = progress, .cancelled = cancelled};
   check_frame_sizes(spec);
+  leave_useless_clocks();
   if (interrupts_) interrupts_->let_pass();
   for (const auto side : {Side::kLeft, Side::kRight}) await_link(side, watch);
   std::array plans{neighbour_plan(spec, Side::kLeft), neighbour_plan(spec, Side::kRight)};

@@ -128,6 +128,7 @@ class Device {
   [[nodiscard]] Port& port(spec::Side side) { return *side_of(side).port; }
   [[nodiscard]] const Port& port(spec::Side side) const { return *side_of(side).port; }
   void time_by_own_clocks();
+  void leave_useless_clocks();
   void hold_interrupts();
   void set_vlans(spec::Side side, const std::vector<spec::VlanTag>& vlans);
   void check_frame_sizes(const spec::TrialSpec& spec) const;

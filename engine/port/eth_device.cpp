@@ -36,6 +36,31 @@ std::uint16_t port_of(const DeviceString& device) {
 
 }  // namespace
 
+bool flow_control_stays(const FlowControl& get, const FlowControl& set) {
+  rte_eth_fc_conf configuration{};
+  const auto is_on = [&] {
+    return get(configuration) == 0 && configuration.mode != RTE_ETH_FC_NONE;
+  };
+  if (!is_on()) return false;
+  configuration.mode = RTE_ETH_FC_NONE;
+  configuration.autoneg = 0;
+  return set(configuration) != 0 || is_on();
+}
+
+bool EthDevice::end_flow_control() const {
+  return !flow_control_stays(
+      [this](rte_eth_fc_conf& is) { return rte_eth_dev_flow_ctrl_get(id_, &is); },
+      [this](rte_eth_fc_conf& to) { return rte_eth_dev_flow_ctrl_set(id_, &to); });
+}
+
+std::uint64_t EthDevice::extended_counter(const char* name) const {
+  std::uint64_t number = 0;
+  std::uint64_t counted = 0;
+  if (rte_eth_xstats_get_id_by_name(id_, name, &number) != 0) return 0;
+  if (rte_eth_xstats_get_by_id(id_, &number, &counted, 1) == 1) return counted;
+  refuse(std::string("its counter ") + name + " cannot be read");
+}
+
 EthDevice EthDevice::probe(const DeviceString& device) {
   if (device.pci) return {port_of(device), ""};  // DPDK probed it at its start
   std::uint16_t id = 0;

@@ -1,7 +1,10 @@
 // Owns an Ethernet device of DPDK and the objects that belong to it.
 #pragma once
 
+#include <rte_ethdev.h>
+
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +14,11 @@
 struct rte_ring;  // NOLINT(readability-identifier-naming): DPDK's
 
 namespace natxy::port {
+
+// Switches flow control off: a port that is paused, or pauses its peer, hides losses. Returns
+// whether it stays on. Both functions return 0 or a negative errno, as DPDK's do.
+using FlowControl = std::function<int(rte_eth_fc_conf&)>;
+[[nodiscard]] bool flow_control_stays(const FlowControl& get, const FlowControl& set);
 
 class EthDevice {
  public:
@@ -28,6 +36,10 @@ class EthDevice {
   ~EthDevice();  // stops and closes the device
 
   [[nodiscard]] std::uint16_t id() const { return id_; }
+  // Switches the flow control of a started device off. Returns false if it stays on.
+  bool end_flow_control() const;
+  // Returns one of the counters that drivers name themselves; 0 if this one has no such counter.
+  [[nodiscard]] std::uint64_t extended_counter(const char* name) const;
 
  private:
   static constexpr std::uint16_t kNone = 0xffff;

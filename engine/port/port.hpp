@@ -123,7 +123,8 @@ class Port {
   std::uint16_t rx_descriptors_ = 0;
   std::uint16_t tx_descriptors_ = 0;
   std::uint32_t rx_ring_frames_ = 0;
-  bool stamps_ = false;  // the device time-stamps arrivals
+  bool stamps_ = false;        // the device time-stamps arrivals
+  bool flow_control_ = false;  // stays on
   bool started_ = false;
   InterfaceCounters last_interface_{};
   std::uint64_t kernel_rx_dropped_ = 0;

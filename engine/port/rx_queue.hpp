@@ -72,6 +72,7 @@ class RxQueue {
   // Returns how long before `polled` the port time-stamped the frame; 0 without a plausible stamp.
   // Only if stamps().
   [[nodiscard]] run::Ticks waited(Frame frame, run::Ticks polled) {
+    ++asked_;
     if ((frame->ol_flags & stamp_.flag) == 0) [[unlikely]] {
       ++unstamped_;
       return 0;
@@ -87,6 +88,9 @@ class RxQueue {
   // Return the frames without a stamp, and those with an implausible one, since the queue was made.
   [[nodiscard]] std::uint64_t unstamped() const { return unstamped_; }
   [[nodiscard]] std::uint64_t implausible() const { return implausible_; }
+  // Returns whether the stamps are of no use: a driver may announce stamps and make none, or read
+  // another clock than that of its stamps.
+  [[nodiscard]] bool stamps_fail() const { return 2 * (unstamped_ + implausible_) > asked_; }
 
  private:
   std::uint16_t port_;
@@ -95,6 +99,7 @@ class RxQueue {
   PortClock* clock_ = nullptr;
   StampField stamp_;
   StampLimits limits_;
+  std::uint64_t asked_ = 0;  // frames
   std::uint64_t unstamped_ = 0;
   std::uint64_t implausible_ = 0;
 };

@@ -83,6 +83,29 @@ class DeviceTest : public testing::Test {
   Device device_;
 };
 
+// A driver may announce time stamps and make none.
+TEST(DeviceClock, ThatStampsNothingIsLeftAfterATrial) {
+  const auto reads = [] { return std::optional<std::uint64_t>(run::TscClock::now()); };
+  RingCable left;
+  RingCable right;
+  Device device(
+      {left.port(Side::kLeft, 1, "ring", reads), right.port(Side::kRight, 1, "ring", reads)},
+      tests::worker_cpus(), run::TickRate(TscRate().hz()));
+  auto spec = nat64(0);
+  for (auto& side : spec.sides) side.next_hop.mac = kGateway;
+  left.put(Octets(60));
+  rte_mbuf* frame = nullptr;
+  ASSERT_EQ(device.rx_queue(Side::kLeft, 0).receive(&frame, 1), 1U);
+  frame->ol_flags = 0;
+  EXPECT_EQ(device.rx_queue(Side::kLeft, 0).waited(frame, run::TscClock::now()), 0U);
+  device.rx_queue(Side::kLeft, 0).release(&frame, 1);
+  EXPECT_EQ(device.arrival_clock(Side::kLeft).unstamped, 1U) << "its trial is invalid";
+  device.resolve(spec, kQuiet, kGoOn);
+  EXPECT_FALSE(device.rx_queue(Side::kLeft, 0).stamps());
+  EXPECT_FALSE(device.arrival_clock(Side::kLeft).own);
+  EXPECT_TRUE(device.rx_queue(Side::kRight, 0).stamps()) << "of it, nothing is known";
+}
+
 TEST_F(DeviceTest, FindsNextHopsOnceAndAgainWhenItHasForgotten) {
   const auto spec = nat64(10'000'000'000);
   const std::function<void()> gateway = [this] { answer_all(); };

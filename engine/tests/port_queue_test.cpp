@@ -222,6 +222,85 @@ TEST_F(Stamped, AStampThatCannotBeIsCounted) {
   EXPECT_EQ(port_->rx_queue().unstamped(), 0U);
 }
 
+TEST_F(Stamped, StampsFailIfMostOfThemAreMissingOrWrong) {
+  EXPECT_FALSE(port_->rx_queue().stamps_fail());
+  waited_ns(std::nullopt);
+  EXPECT_TRUE(port_->rx_queue().stamps_fail());
+  waited_ns(shows());
+  EXPECT_FALSE(port_->rx_queue().stamps_fail());
+  waited_ns(0);
+  EXPECT_TRUE(port_->rx_queue().stamps_fail());
+}
+
+// A driver with this mode, which takes another one or not.
+struct Paused {
+  int known = 0;
+  int changes = 0;
+  bool obeys = true;
+  rte_eth_fc_conf now{};
+
+  bool stays() {
+    return flow_control_stays(
+        [this](rte_eth_fc_conf& is) {
+          is = now;
+          return known;
+        },
+        [this](rte_eth_fc_conf& to) {
+          if (obeys) now = to;
+          return changes;
+        });
+  }
+};
+
+TEST(FlowControl, IsSwitchedOffAndAllElseOfItStays) {
+  Paused port;
+  port.now.mode = RTE_ETH_FC_FULL;
+  port.now.autoneg = 1;
+  port.now.high_water = 0x5000;
+  EXPECT_FALSE(port.stays());
+  EXPECT_EQ(port.now.mode, RTE_ETH_FC_NONE);
+  EXPECT_EQ(port.now.autoneg, 0);
+  EXPECT_EQ(port.now.high_water, 0x5000U);
+}
+
+TEST(FlowControl, ThatIsOffOrUnknownIsLeftAlone) {
+  Paused off;
+  off.now.autoneg = 1;
+  EXPECT_FALSE(off.stays());
+  EXPECT_EQ(off.now.autoneg, 1);
+  Paused unknown{.known = -ENOTSUP};
+  unknown.now.mode = RTE_ETH_FC_FULL;
+  EXPECT_FALSE(unknown.stays());
+  EXPECT_EQ(unknown.now.mode, RTE_ETH_FC_FULL);
+}
+
+TEST(FlowControl, ThatStaysOnIsTold) {
+  Paused refuses{.changes = -EPERM, .obeys = false};
+  refuses.now.mode = RTE_ETH_FC_RX_PAUSE;
+  EXPECT_TRUE(refuses.stays());
+  Paused lies{.obeys = false};
+  lies.now.mode = RTE_ETH_FC_TX_PAUSE;
+  EXPECT_TRUE(lies.stays());
+}
+
+TEST(EthDevice, HasTheCountersThatItsDriverNames) {
+  auto in = make_ring(8, Producers::kOne);
+  auto out = make_ring(8, Producers::kOne);
+  const Pool pool(create_pool({.name = "counted", .frames = 1023}));
+  const auto device = EthDevice::over_rings({in.get()}, {out.get()}, 1);
+  rte_eth_conf configuration{};
+  ASSERT_EQ(rte_eth_dev_configure(device.id(), 1, 1, &configuration), 0);
+  ASSERT_EQ(rte_eth_rx_queue_setup(device.id(), 0, 8, 0, nullptr, pool.get()), 0);
+  ASSERT_EQ(rte_eth_tx_queue_setup(device.id(), 0, 8, 0, nullptr), 0);
+  ASSERT_EQ(rte_eth_dev_start(device.id()), 0);
+  rte_ring_enqueue(in.get(), rte_pktmbuf_alloc(pool.get()));
+  rte_mbuf* frame = nullptr;
+  ASSERT_EQ(rte_eth_rx_burst(device.id(), 0, &frame, 1), 1U);
+  rte_pktmbuf_free(frame);
+  EXPECT_EQ(device.extended_counter("rx_good_packets"), 1U);
+  EXPECT_EQ(device.extended_counter("rx_phy_discard_packets"), 0U) << "a ring has none";
+}
+
 TEST(Port, OverRingsStampsNothing) {
   RingCable cable;
   const auto port = cable.port(spec::Side::kRight);

@@ -23,10 +23,11 @@ class RingCable {
 
   // device: whose driver's traits the port has.
   std::unique_ptr<port::Port> port(spec::Side side, unsigned queues = 1,
-                                   const char* device = "ring") {
+                                   const char* device = "ring", port::PortClock::Read clock = {}) {
     port::PortOptions options{.side = side, .device = port::parse_device(device)};
     options.workers = 2;
     options.tx_queues = queues;
+    options.clock = std::move(clock);
     return std::make_unique<port::Port>(
         options, port::EthDevice::over_rings({to_port_.get()}, {from_port_.get()}, queues));
   }

@@ -43,7 +43,7 @@ class PortInfo(Model):
     """The cause if the port refuses a frame: `tester` if the queue of a NIC is full, `gateway` if a
     ring is full that the gateway empties (memif, vhost, `ring`)."""
     offloads: tuple[str, ...]
-    """What the port does itself, such as `rx_timestamp`."""
+    """What the port does itself: `rx_timestamp`; `flow_control`, if it cannot be switched off."""
     numa_node: int
     """NUMA node of the device. -1: it has none."""
 
