@@ -180,8 +180,8 @@ def _words(option: str, command: str) -> list[str]:
 def _runs_beside_another(cell: Cell) -> bool:
     """Returns whether two labs of this cell can exist at once, and the one that waits does nothing.
 
-    Labs of connections share the size of the kernel's table; a guest takes its CPU all the time; and
-    `natxy reset` starts the gateway again, of which the other version is installed by then.
+    Labs of connections share the size of the kernel's table; a guest takes its CPU without traffic;
+    and `natxy reset` starts the gateway again when the other version is installed.
     """
     testbed = cell.testbed
     is_light = testbed.get("dut", {}).get("kind") == "namespace"
