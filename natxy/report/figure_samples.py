@@ -64,7 +64,8 @@ def figures_in(cells: Campaign, *, in_turn: bool = False) -> dict["Key", Sample]
             limits = {remark.code for remark in result.remarks} & (BOUNDS | NOISY)
             for figure in result.figures:
                 is_bound = bool(figure.values) and figure.benchmark_bound != "exact"
-                is_noisy = is_bound and bool(limits) and limits <= NOISY
+                by_noise = figure.name == FORWARDING or (bool(limits) and limits <= NOISY)
+                is_noisy = is_bound and by_noise
                 if in_turn:
                     figure = _with_noise(figure, is_bound=is_noisy)
                 if not figure.primary or not figure.values:

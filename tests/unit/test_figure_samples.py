@@ -38,8 +38,10 @@ def test_in_turn_the_forwarding_rate_stands_for_the_loss_rates() -> None:
     assert both.figure.benchmark == 48, "the mean of all trials, with those that noise left out"
 
 
-def test_in_turn_a_bound_of_noise_is_a_value() -> None:
-    campaign = forwarded(56, noise=Topic.LOST_AT_MOST, lower_bound=(True,), excused=(50, 61))
+@pytest.mark.parametrize("noise", [Topic.LOST_AT_MOST, None])
+def test_in_turn_a_bound_of_noise_is_a_value(noise: Topic | None) -> None:
+    """Nothing else makes a forwarding rate a bound, also where no loss rate is one."""
+    campaign = forwarded(56, noise=noise, lower_bound=(True,), excused=(50, 61))
     both = sample(campaign, in_turn=True)
     assert (both.figure.values, both.figure.benchmark_bound) == ((50, 61), "exact")
     assert not both.is_noisy
