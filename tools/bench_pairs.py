@@ -106,7 +106,7 @@ def _filled_in(text: str, inputs: Mapping[str, str]) -> str:
     return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda found: known[found[1]], text)
 
 
-def compared(folder: Path, slower: Path | None, rounds: int) -> int:
+def compared(folder: Path, slower: Path | None, rounds: int, wheel: str = "") -> int:
     """Compares tayga with itself, or with a slower one; returns the status of the job."""
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     testbed = ROOT / "experiments/testbeds/stateless-nat64.toml"
@@ -117,6 +117,7 @@ def compared(folder: Path, slower: Path | None, rounds: int) -> int:
         "base": f"ln -sfn {tayga} bin/tayga",
         "head": f"ln -sfn {slower or tayga} bin/tayga",
         "rounds": str(rounds),
+        "wheel": wheel,
     }
     path = f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     return run_action(folder, given, path)
