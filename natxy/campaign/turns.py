@@ -23,6 +23,10 @@ class Turn(Observer):
     def __init__(self, turns: "_Turns") -> None:
         self._turns = turns
 
+    def call(self, function: Callable[[], None]) -> None:
+        """Calls a function in the thread that Ctrl-C interrupts; an error of it ends all."""
+        self._turns.call(function)
+
     def trial_progressed(self, progress: Progress) -> None:
         del progress
         self._turns.check()
@@ -39,6 +43,7 @@ class _Turns:
         self.changed = Condition()
         self.waiting: deque[Turn] = deque()  # all campaigns that have not ended, the next one first
         self.error: BaseException | None = None  # of the first campaign that failed
+        self.asked: Callable[[], None] | None = None  # what the waiting thread is to call
 
     def pass_on(self, turn: Turn) -> None:
         with self.changed:
@@ -55,9 +60,29 @@ class _Turns:
         if self.error:
             raise _Stopped
 
+    def call(self, function: Callable[[], None]) -> None:
+        with self.changed:
+            self.check()
+            self.asked = function
+            self.changed.notify_all()
+            self.changed.wait_for(lambda: self.error or self.asked is None)
+        self.check()
+
+    def answer(self) -> None:
+        """Calls what campaigns ask for, until all have ended."""
+        while self.waiting:
+            with self.changed:
+                self.changed.wait_for(lambda: self.asked or not self.waiting)
+            if self.asked:
+                self.asked()
+                with self.changed:
+                    self.asked = None
+                    self.changed.notify_all()
+
     def stop(self, error: BaseException) -> None:
         with self.changed:
             self.error = self.error or error
+            self.asked = None
             self.changed.notify_all()
 
     def run(self, turn: Turn, campaign: Callable[[Turn], None]) -> None:
@@ -87,8 +112,7 @@ def take_turns(campaigns: Sequence[Callable[[Turn], None]]) -> None:
         thread.start()
     while any(thread.is_alive() for thread in threads):
         try:
-            with turns.changed:
-                turns.changed.wait_for(lambda: not turns.waiting)
+            turns.answer()
             for thread in threads:
                 thread.join()
         except BaseException as error:  # Ctrl-C: the labs are removed before this returns

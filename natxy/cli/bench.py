@@ -28,6 +28,7 @@ from natxy.cli.now_and_then import NowAndThen
 from natxy.cli.options import progress_console
 from natxy.cli.run import ExperimentArgument, asked_of, planned_of
 from natxy.cli.sentences import joined, say_lines
+from natxy.dut.recipe import drivers
 from natxy.errors import ConfigurationError
 from natxy.guest.image import renew_image
 from natxy.model.source import Source
@@ -46,7 +47,8 @@ ROUNDS = Setting(
     short="Campaigns of each version",
 )
 BASE, HEAD = SIDES = ("base", "head")
-THEN = " && "  # between the command that installs a version and the one that measures it
+# Between the command that installs a version and the one that measures it.
+THEN, IN_TURN = " && natxy run ", " && in turn: natxy run "
 
 
 def bench(
@@ -104,9 +106,10 @@ def bench(
 ) -> None:
     """Measure a gateway before and after a change, in turn, and say what is slower.
 
-    Each round measures the experiment with both versions. Labs in network namespaces run side by
-    side, and a trial of one is followed by a trial of the other, so that noise meets both alike.
-    Other gateways are measured one after another. How much rounds differ tells a change from noise:
+    Each round measures the experiment with both versions. One measurement of a program in a network
+    namespace runs side by side: a trial of one version is followed by a trial of the other, so that
+    noise meets both alike. All else is measured one after another. How much rounds differ tells a
+    change from noise:
     if nothing has changed, any figure is called worse or better in 1 % of all tables. DIR gets
     comparison.json, summary.md and junit.xml. The exit status is 1 if a figure is worse.
 
@@ -120,18 +123,18 @@ def bench(
         raise ConfigurationError(ROUNDS, f": {rounds} is too few (expected {LEAST_RUNS} or more)")
     commands = {BASE: _words("--base", base), HEAD: _words("--head", head)}
     plan = planned_of(asked_of(experiment, None, None), None, quick=False, option=None)
-    in_turn = not apart and all(map(_runs_beside_another, plan.cells))
+    in_turn = not apart and _fits_side_by_side(plan)
     folder = output or default_folder(experiment)
     rounds_of = {
         side: [folder / f"{side}-{number}" for number in range(1, rounds + 1)] for side in SIDES
     }
+    versions = _Versions(commands, plan.experiment.hooks.timeout_s, in_turn=in_turn)
     for side, folders in rounds_of.items():
         for each in folders:
-            _known(each, experiment, joined(commands[side]))
+            _known(each, experiment, versions.text(side))
     files = [folder / name for name in ("comparison.json", "summary.md", "junit.xml")]
     for file in files:  # of fewer rounds
         file.unlink(missing_ok=True)
-    versions = _Versions(commands, plan.experiment.hooks.timeout_s)
     try:
         for number, of_round in enumerate(zip(*rounds_of.values(), strict=True), start=1):
             say(f"Round {number} of {rounds}")
@@ -177,15 +180,27 @@ def _words(option: str, command: str) -> list[str]:
     return words
 
 
-def _runs_beside_another(cell: Cell) -> bool:
-    """Returns whether two labs of this cell can exist at once, and the one that waits does nothing.
+def _fits_side_by_side(plan: CampaignPlan) -> bool:
+    """Returns whether two labs of the experiment can exist at once, each with its own version, and
+    the one that waits does nothing.
 
-    Labs of connections share the size of the kernel's table; a guest takes its CPU without traffic;
-    and `natxy reset` starts the gateway again when the other version is installed.
+    So it has one cell, or the cells of both would be measured at different times, and no hooks,
+    which would set something for both. The gateway is a program: of the kernel, there is one. Labs
+    of connections share the size of its table. And `natxy reset` starts the gateway again when the
+    other version is installed.
     """
-    testbed = cell.testbed
-    is_light = testbed.get("dut", {}).get("kind") == "namespace"
-    return is_light and testbed.get("connections") is None and cell.measure.command != "reset"
+    hooks = plan.experiment.hooks.model_dump(exclude={"timeout_s"})
+    if len(plan.cells) > 1 or any(hooks.values()):
+        return False
+    (cell,) = plan.cells
+    dut = cell.testbed.get("dut", {})
+    return (
+        dut.get("kind") == "namespace"
+        and bool(drivers("namespace")[dut["driver"]].daemons)
+        and cell.testbed.get("connections") is None
+        and cell.measure.command != "reset"
+        and not cell.column.before
+    )
 
 
 @dataclass
@@ -194,7 +209,12 @@ class _Versions:
 
     commands: Mapping[str, list[str]]
     timeout_s: float
+    in_turn: bool
     installed: str = ""
+
+    def text(self, side: str) -> str:
+        """Returns what the command that a campaign keeps begins with."""
+        return f"{joined(self.commands[side])}{IN_TURN if self.in_turn else THEN}"
 
     def need(self, side: str) -> None:
         """Installs a version, unless it was the last; raises DutError if this fails."""
@@ -219,7 +239,8 @@ class _InTurn(Narrator):
     turn: Turn
 
     def cell_started(self, left: Sequence[Cell], number: int, count: int) -> None:
-        self.versions.need(self.side)  # its lab starts now, and the other one was installed since
+        # Its lab starts now, and the other one may have been installed since.
+        self.turn.call(partial(self.versions.need, self.side))
         super().cell_started(left, number, count)
 
     @contextmanager
@@ -238,11 +259,15 @@ def _measure(
 
     With a turn, its trials and those of another campaign alternate.
     """
-    folder, command = CampaignFolder(path=path), versions.commands[side]
-    state = _known(path, experiment, joined(command))
+    folder = CampaignFolder(path=path)
+    state = _known(path, experiment, versions.text(side))
     if state is not None and _is_whole(state):
         return
-    versions.need(side)
+    install = partial(versions.need, side)
+    if turn is None:
+        install()
+    else:
+        turn.call(install)
     asked = asked_of(experiment, None, None)  # the command may have changed the testbed
     plan = planned_of(asked, None, quick=False, option=None)
     if any(cell.testbed["dut"]["kind"] == "guest" for cell in plan.cells if "dut" in cell.testbed):
@@ -255,8 +280,7 @@ def _measure(
         return _InTurn(console=progress_console, pace=pace, side=side, versions=versions, turn=turn)
 
     if state is None:
-        run = joined(["natxy", "run", str(experiment), "--seed", str(plan.seed)])
-        text = f"{joined(command)}{THEN}{run}"
+        text = versions.text(side) + joined([str(experiment), "--seed", str(plan.seed)])
         shown = watcher(plan, CampaignState(header={}))
         state = start(asked, plan, folder, text, watcher=shown, advises=False)
     if not _is_whole(state):
@@ -274,11 +298,11 @@ def _known(path: Path, experiment: Path, command: str) -> CampaignState | None:
     if not folder.journal.exists() or next(read_journal(folder.journal), None) is None:
         return None
     state = read_campaign(folder.journal)
-    is_this = state.header["command"][0].startswith(f"{command}{THEN}")
+    is_this = state.header["command"][0].startswith(command)
     if not is_this or folder.asked().source.text != Source.read(experiment).text:
         raise ConfigurationError(
-            f"{folder.path}: was measured with another command or experiment (expected those of "
-            "before, or a new folder in --output)"
+            f"{folder.path}: was measured with another command, experiment or --apart (expected "
+            "those of before, or a new folder in --output)"
         )
     return state
 

@@ -15,6 +15,7 @@ from natxy.model.deviation import Deviation, Differs
 from natxy.model.measurement import Figure, Measurement
 from natxy.model.reason import Cause
 from natxy.model.remark import Remark, Topic
+from natxy.model.stream_result import StreamResult
 from natxy.model.trial_record import TrialRecord
 from natxy.model.trial_spec import Direction
 from natxy.model.verdict import Verdict
@@ -186,14 +187,14 @@ def _rates(plan: FrameLossPlan, session: Session) -> list[tuple[int, str]]:
 def _point(plan: FrameLossPlan, trials: Trials, rate_fps: int, name: str) -> _Point:
     done: list[TrialRecord] = []
     excused: list[TrialRecord] = []
-    failed: list[TrialRecord] = []  # for the last repetition without a valid trial
+    failed: list[TrialRecord] = []  # of repetitions without a valid trial
     load = plan.load(rate_fps)
     for number in range(1, plan.repetitions + 1):
         try:
             trial = trials.run_valid(load, number, plan.invalid_repeats, share=SHARE)
             done.append(trial)
         except TesterLimit:
-            failed = trials.discarded
+            failed += trials.discarded
         excused += [one for one in trials.discarded if one.excused]
         # Without retry time, what is left of the plan is still run.
         if failed and not trials.retry_time.is_over:
@@ -269,9 +270,18 @@ def _forwarding(point: _Point) -> Iterator[Figure]:
 
 
 def _forwarding_fps(trial: TrialRecord) -> float:
-    streams = [stream for stream in trial.result.streams if stream.sending_ns]
-    rates = (stream.received / stream.sending_ns * 1e9 for stream in streams)
-    return sum(rates) / max(1, len(streams))
+    rates = [
+        stream.received / _forwarding_ns(stream) * 1e9
+        for stream in trial.result.streams
+        if stream.due > 1
+    ]
+    return sum(rates) / max(1, len(rates))
+
+
+def _forwarding_ns(stream: StreamResult) -> float:
+    """Returns the time for which the gateway forwarded: what it held when sending ended came later,
+    and each frame has a gap behind it, the last one too."""
+    return stream.sending_ns * stream.due / (stream.due - 1) + stream.last_delay_excess_ns
 
 
 def _figure(point: _Point, direction: Direction | None, name: str, **found: Any) -> Figure:

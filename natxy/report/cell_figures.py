@@ -170,6 +170,7 @@ def doubled(figure: Figure) -> Figure:
         update={
             "values": tuple(2 * value for value in figure.values),
             "errors": tuple(2 * error for error in figure.errors),
+            "excused": tuple(2 * value for value in figure.excused),
         }
     )
 

@@ -126,11 +126,15 @@ def compared(
     both: dict[Key, tuple[list[Sample], list[Sample], Change]] = {}
     doubts: dict[Key, str] = {}
     for key in (each for each in old if each in new):
-        samples, others = that_count(old[key]), that_count(new[key])
+        samples, others = (that_count(list(each[key].values())) for each in (old, new))
+        if in_turn:
+            places = sorted(old[key].keys() & new[key].keys())
+            samples, others = ([each[key][place] for place in places] for each in (old, new))
+        if not samples:
+            continue
         are_few = run_variation is None and min(len(samples), len(others)) < LEAST_RUNS
-        paired = in_turn and len(samples) == len(before) and len(others) == len(after)
         variation = RUN_VARIATION if are_few else run_variation
-        change = change_of(samples, others, variation, paired=paired and not are_few)
+        change = change_of(samples, others, variation, paired=in_turn and not are_few)
         both[key] = (samples, others, change)
         doubts[key] = FEW_RUNS if are_few else _doubt(samples, others)
     tested = [key for key, doubt in doubts.items() if not doubt]

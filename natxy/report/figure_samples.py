@@ -43,11 +43,12 @@ class Key(NamedTuple):
         return " ".join(filter(None, words))
 
 
-def samples_of(campaigns: Sequence[Campaign], *, in_turn: bool) -> dict["Key", list[Sample]]:
-    found: dict[Key, list[Sample]] = {}
-    for cells in campaigns:
+def samples_of(campaigns: Sequence[Campaign], *, in_turn: bool) -> dict["Key", dict[int, Sample]]:
+    """Returns the samples of each figure, by the places of their campaigns."""
+    found: dict[Key, dict[int, Sample]] = {}
+    for place, cells in enumerate(campaigns):
         for key, sample in figures_in(cells, in_turn=in_turn).items():
-            found.setdefault(key, []).append(sample)
+            found.setdefault(key, {})[place] = sample
     return found
 
 

@@ -96,7 +96,8 @@ def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str
     yield from connection_notes(measurement.conditions.connections, counts)
     yield from icmp_notes(counts.icmp_errors)
     explained = any(remark.code in BOUNDS for remark in measurement.remarks)
-    if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
+    main = [figure for figure in measurement.figures if figure.primary]
+    if not explained and any(any(figure.lower_bound) for figure in main):
         yield (
             "≥ marks a lower bound: trials above this value stayed invalid, or it is the highest "
             "value that was tried."

@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from natxy.campaign.journal import read_journal
 from natxy.cli import run_command
 from natxy.dut.process import within
@@ -24,11 +26,12 @@ TESTBED = """\
 [tester]
 cores = [0]
 [traffic]
-left_ip_version = 4
+left_ip_version = 6
 right_ip_version = 4
+avoid_zero_checksum = true
 [dut]
 kind = "namespace"
-driver = "kernel-router"
+driver = "tayga"
 """
 ROUNDS = 2
 
@@ -64,21 +67,38 @@ def test_the_trials_of_both_alternate(tmp_path: Path) -> None:
     assert trials(tmp_path, 1) == ["base", "head"] * 5
     assert trials(tmp_path, 2) == ["head", "base"] * 5
     assert (tmp_path / "log").read_text().split() == ["base", "head", "base"]
-    assert len(json.loads((tmp_path / "speed/comparison.json").read_text())["figures"]) == 2
+    (figure,) = json.loads((tmp_path / "speed/comparison.json").read_text())["figures"]
+    assert (figure["figure"], figure["campaigns"]) == ("forwarding rate 1,000 fps", [2, 2])
     assert within(5, lambda: namespaces() <= before)
 
 
-def test_each_lab_starts_with_its_own_version(tmp_path: Path) -> None:
-    """A second cell starts its lab after the other version was installed."""
-    second = EXPERIMENT[EXPERIMENT.index("[[") :] + 'label = "again"\n'
-    assert run_command(bench_words(tmp_path, more=second)) in (0, 1)
-    in_first, in_second = ["base", "head"] * 2, ["head", "base"] * 2
-    assert (tmp_path / "log").read_text().split() == [*in_first, *in_second[1:]]
+@pytest.mark.parametrize(
+    ("more", "testbed", "options"),
+    [
+        ("", TESTBED, ("--apart",)),
+        # Trials of different cells would alternate.
+        (EXPERIMENT[EXPERIMENT.index("[[") :] + 'label = "again"\n', TESTBED, ()),
+        # Of the kernel, no two versions run at once.
+        ("", TESTBED.replace('"tayga"', '"kernel-router"').replace("= 6", "= 4"), ()),
+        ('[hooks]\nbefore = [["true"]]\n', TESTBED, ()),
+    ],
+    ids=["apart", "two-cells", "kernel", "hooks"],
+)
+def test_one_at_a_time(tmp_path: Path, more: str, testbed: str, options: tuple[str, ...]) -> None:
+    words = bench_words(tmp_path, more=more)
+    (tmp_path / "testbed.toml").write_text(testbed)
+    assert run_command([*words, *options]) in (0, 1)
+    cells = 1 + ("label" in more)
+    assert trials(tmp_path, 1) == ["base"] * 5 * cells + ["head"] * 5 * cells
 
 
-def test_one_at_a_time_if_asked(tmp_path: Path) -> None:
-    assert run_command([*bench_words(tmp_path), "--apart"]) in (0, 1)
-    assert trials(tmp_path, 1) == ["base"] * 5 + ["head"] * 5
+def test_what_was_measured_in_turn_does_not_go_on_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = bench_words(tmp_path)
+    assert run_command(words) in (0, 1)
+    assert run_command([*words, "--apart"]) == 2
+    assert "--apart" in capsys.readouterr().err
 
 
 def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from natxy.model.measurement import Figure
 from natxy.model.remark import Remark, Topic
 from natxy.procedure.frame_loss import FORWARDING, LOSS
-from natxy.report.cell_figures import CellResult
+from natxy.report.cell_figures import CellResult, doubled
 from natxy.report.change import Sample
 from natxy.report.comparison import compared
 from natxy.report.figure_samples import figures_in
@@ -76,3 +76,19 @@ def test_in_turn_runs_that_noise_left_with_bounds_are_told_apart(
     after = runs(tuple(slower * each for each in (1, 0.995, 1, 1.01, 0.99)))
     (found,) = compared(before, after, None, in_turn=True)
     assert (found.figure, found.verdict) == (FORWARDING, verdict)
+
+
+def test_in_turn_a_round_without_the_figure_of_both_does_not_count() -> None:
+    def run(*values: float) -> list[CellResult]:
+        return [forwarded(*values)] if values else [cell("a", measure="frame-loss")]
+
+    before = [run(70_000), run(90_000), run(60_000), run(80_000)]
+    after = [run(77_000), run(), run(66_100), run(88_200)]
+    (found,) = compared(before, after, None, in_turn=True)
+    assert (found.campaigns, found.verdict) == ((3, 3), "better")
+
+
+def test_the_sum_of_both_directions_has_all_trials() -> None:
+    (measured,) = forwarded(40, excused=(50,)).results
+    (_, figure) = measured.figures
+    assert doubled(figure).excused == (100,)

@@ -91,3 +91,32 @@ def test_an_interrupt_ends_a_trial_in_progress(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(KeyboardInterrupt):
         take_turns([measures, campaign("b", 1, log)])
     assert log == ["removed"]
+
+
+def test_what_a_campaign_calls_runs_where_an_interrupt_ends_it() -> None:
+    log: list[str] = []
+
+    def installs(turn: Turn) -> None:
+        turn.call(lambda: log.append(threading.current_thread().name))
+        campaign("a", 1, log)(turn)
+
+    take_turns([installs, campaign("b", 1, log)])
+    assert log == [threading.main_thread().name, "a0", "b0", "a ends", "b ends"]
+
+
+def test_what_a_campaign_calls_may_fail() -> None:
+    log: list[str] = []
+
+    def full() -> None:
+        raise OSError("full")
+
+    def installs(turn: Turn) -> None:
+        try:
+            turn.call(full)
+        finally:
+            log.append("removed")
+
+    with pytest.raises(OSError, match="full"):
+        take_turns([installs, campaign("b", 1, log)])
+    assert log == ["removed"]
+    assert threading.active_count() == 1
