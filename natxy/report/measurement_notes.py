@@ -13,7 +13,7 @@ from natxy.model.measurement import (
     TrialCounts,
 )
 from natxy.model.port_result import IcmpError, icmp_list
-from natxy.model.remark import BOUNDS
+from natxy.model.remark import BOUNDS, Topic
 from natxy.model.traffic_checks import PACKET_SOCKETS
 from natxy.report.numbers import rate
 
@@ -95,9 +95,9 @@ def _explanations(measurement: Measurement, counts: TrialCounts) -> Iterator[str
     yield from map(str, measurement.remarks)
     yield from connection_notes(measurement.conditions.connections, counts)
     yield from icmp_notes(counts.icmp_errors)
-    explained = any(remark.code in BOUNDS for remark in measurement.remarks)
-    main = [figure for figure in measurement.figures if figure.primary]
-    if not explained and any(any(figure.lower_bound) for figure in main):
+    reasons = BOUNDS | {Topic.LOST_AT_MOST}
+    explained = any(remark.code in reasons for remark in measurement.remarks)
+    if not explained and any(any(figure.lower_bound) for figure in measurement.figures):
         yield (
             "≥ marks a lower bound: trials above this value stayed invalid, or it is the highest "
             "value that was tried."
